@@ -2,10 +2,10 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
-/** Where the content of a test lies, unless it says otherwise. */
+/** The default document of a test. */
 export const nda = { organizationId: 'acme', documentId: 'nda' } as const;
 
-/** Makes the document that `nda` names. */
+/** Creates the document `nda`. */
 export async function addDocument(customer: Customer): Promise<void> {
   await customer.ok('/v2/organizations/documents/add', {
     organizationId: nda.organizationId,
@@ -21,7 +21,7 @@ export interface Emitted {
   readonly audience: any;
 }
 
-/** The items of a type that a customer has, as they are stored. */
+/** The stored items of a customer of one type. */
 export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
@@ -41,7 +41,7 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
   return items;
 }
 
-/** What a customer's changes have emitted so far, in no order. */
+/** The events of a customer so far, in no order. */
 export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
   const [events, payloads] = [
     await itemsOf(engine, customer, 'Event'),
@@ -51,7 +51,7 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
   return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
 }
 
-/** The records that a user's data consists of, by the edges to them: kind, id, the comment's id, and whether the user made it. Sorted. */
+/** The involvements of a user, sorted: kind, id, comment id, and whether the user made the record. */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const edges = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) => PK.endsWith(`#USER#${userId}`));
   return edges

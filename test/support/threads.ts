@@ -16,7 +16,7 @@ export function thread(annotationId: string, changes: object = {}) {
   return { annotationId, commentData: [comment()], ...changes };
 }
 
-/** Adds threads to a document, `nda` unless it is said otherwise, which is made when it is not there. */
+/** Adds threads to a document, by default `nda`, and creates a missing document. */
 export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
   return customer.ok('/v2/commentannotations/add', {
     ...nda,
@@ -27,7 +27,7 @@ export function addThreads(customer: Customer, commentAnnotations: object[], mor
   });
 }
 
-/** Adds a thread with any number of comments: `each` of them with it, the others in calls of as many, which have to fit one transaction. */
+/** Adds a thread with many comments, `each` comments per call. Each call must fit one transaction. */
 export async function addLongThread(
   customer: Customer,
   { commentData, ...more }: ReturnType<typeof thread>,
@@ -45,7 +45,7 @@ export async function addLongThread(
     });
 }
 
-/** One thread of the document `nda`; null when it is not there. */
+/** Reads a thread of the document `nda`; null when it does not exist. */
 export async function getThread(customer: Customer, annotationId: string): Promise<any> {
   const [found] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
   return found;
@@ -54,11 +54,11 @@ export async function getThread(customer: Customer, annotationId: string): Promi
 /** The ids of threads. */
 export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);
 
-/** Ids that sort as they are numbered. */
+/** Ids in sorted order. */
 export const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
-/** All pages of a listing of threads; `between` is done after each of them. */
+/** All pages of a listing of threads. `between` runs after each page. */
 export async function threadPages(
   customer: Customer,
   data: object,
@@ -77,7 +77,7 @@ export async function threadPages(
   return found;
 }
 
-/** Who is involved in which comment, as `user made annotation/comment` or `user in annotation/comment`. */
+/** The involvements in comments, as `user made annotation/comment` or `user in annotation/comment`. */
 export async function edgesOf(engine: Engine, customer: Customer): Promise<string[]> {
   const edges = await itemsOf(engine, customer, 'Involvement');
   return edges
@@ -87,7 +87,7 @@ export async function edgesOf(engine: Engine, customer: Customer): Promise<strin
 
 const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];
 
-/** How many items a customer's threads consist of, by type. */
+/** The number of items of a customer's threads, by type. */
 export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
   const own = (await everyItem(engine)).filter(
     ({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t),

@@ -8,7 +8,7 @@ import { addThreads, comment, getThread, idsIn, thread } from '../../support/thr
 let engine: Engine;
 let customer: Customer;
 beforeAll(async () => {
-  // The headers of calls keep their names: only what the functions read as the service name is another one.
+  // Only the functions use the other service name. The headers of calls keep theirs.
   Object.assign(serviceName, { open: () => 'collab' });
   engine = await startEngine();
 });
@@ -51,7 +51,7 @@ describe('agentSource', () => {
     ).toMatchObject({ 1: { success: true } });
   });
 
-  test('means the same agents by the name of the service and by svc', async () => {
+  test('treats the name of the service and svc as the same source', async () => {
     await add();
     expect(await list({ agentSource: 'collab' })).toEqual(['collab', 'svc']);
     expect(await list({ agentSource: 'svc' })).toEqual(['collab', 'svc']);
@@ -63,7 +63,7 @@ describe('agentSource', () => {
     ]);
   });
 
-  test('of the service names an agent that exists', async () => {
+  test('rejects an unknown agent of the service', async () => {
     const added = await addThreads(customer, [
       thread('a', { commentData: [comment({ agent: agent('collab', { agentId: 'nobody' }) })] }),
     ]);
@@ -82,7 +82,7 @@ describe('agentSource', () => {
       '/v2/commentannotations/comments/update',
       { annotationId: 'svc', updatedData: { agent: agent('other') } },
     ],
-  ])('of another name is INVALID_ARGUMENT in %s', async (_what, path, data) => {
+  ])('rejects another source in %s', async (_what, path, data) => {
     await add();
     const { status, body } = await customer.call(path, { ...nda, ...data });
     expect([status, body.error.status, body.error.message]).toEqual([

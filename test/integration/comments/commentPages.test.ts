@@ -33,14 +33,14 @@ const refusal = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-/** Each test has a tenant of its own, with a thread. */
+/** Each test has its own tenant with one thread. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
   await addThread();
 });
 
-test('a thread takes 1,000 comments: of a call that would make it more nothing is written', async () => {
+test('rejects a call that would exceed 1,000 comments in a thread', async () => {
   for (let count = 1; count < 1_000; count += 27) await add(...times(27, () => reply('x')));
   expect(await refusal('add', { commentData: [reply('x')] })).toEqual([
     400,
@@ -52,8 +52,8 @@ test('a thread takes 1,000 comments: of a call that would make it more nothing i
   expect(await refusal('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
 });
 
-describe('the pages of comments/get', () => {
-  /** The ids of every page; `between` runs after each. */
+describe('pages of POST /v2/commentannotations/comments/get', () => {
+  /** The ids of every page. `between` runs after each page. */
   async function pages(
     data: object,
     between: (page: number) => Promise<unknown> = async () => undefined,
@@ -69,13 +69,13 @@ describe('the pages of comments/get', () => {
     return all;
   }
 
-  test('go on past the second, in the order of the ids, and the last one has no token', async () => {
+  test('list comments in the order of their ids, without a token on the last page', async () => {
     await add(...[100, 9, 20, 3, 1_000, 7].map((commentId) => reply('x', { commentId })));
     expect(await pages({ pageSize: 2 })).toEqual([[1, 3], [7, 9], [20, 100], [1_000]]);
     expect(await pages({ pageSize: 7 })).toEqual([[1, 3, 7, 9, 20, 100, 1_000]]);
   });
 
-  test('neither lose nor repeat a comment while others are written, changed, reacted to and deleted', async () => {
+  test('neither lose nor repeat a comment during parallel changes', async () => {
     await add(...times(9, () => reply('x')));
     const seen = await pages({ pageSize: 3 }, async (page) => {
       if (page > 3) return;
@@ -91,7 +91,7 @@ describe('the pages of comments/get', () => {
     expect(seen.flat()).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13]);
   });
 
-  test('end early where there is more than fits into an answer', async () => {
+  test('end early when the response is full', async () => {
     const text = 'é'.repeat(15 * 1024);
     for (let i = 0; i < 8; i++) await add(...times(20, () => reply(text, { commentHtml: text })));
     const all = await pages({});
@@ -99,7 +99,7 @@ describe('the pages of comments/get', () => {
     expect(all.flat()).toEqual(times(161, (index) => index + 1));
   });
 
-  test('also because of the reactions, which come with their comment as far as they fit', async () => {
+  test('end early because of reactions and limit the reactions of a comment', async () => {
     const ids = times(12, (index) => index + 1);
     await add(...times(11, () => reply('x')));
     await Promise.all(
@@ -115,7 +115,7 @@ describe('the pages of comments/get', () => {
         ),
       ),
     );
-    // As if twenty users with much to say of themselves had reacted one by one.
+    // Twenty users with large profiles.
     const fromUsers = times(20, (user) => ({
       from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
       lastUpdated: 1,
@@ -136,7 +136,7 @@ describe('the pages of comments/get', () => {
     ]);
   });
 
-  test('of some authors end early too, and give every comment of theirs', async () => {
+  test('end early with an author filter and return every comment of the authors', async () => {
     const text = 'x'.repeat(30 * 1024);
     for (let i = 0; i < 8; i++) await add(...times(20, () => reply(text)), reply('rare', { from: eve }));
     const all = await pages({ userIds: ['eve'], pageSize: 3 });
@@ -145,7 +145,7 @@ describe('the pages of comments/get', () => {
     expect(all.length).toBeLessThan(8);
   });
 
-  test('have tokens of their own: of this thread and these authors', async () => {
+  test('reject a page token of another thread or other authors', async () => {
     await addThread({ annotationId: 'other', commentData: [reply('a'), reply('b')] });
     await add(reply('a'), reply('b'));
     const { body } = await customer.call(`${COMMENTS}/get`, { ...inThread, pageSize: 1 });

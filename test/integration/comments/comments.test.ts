@@ -38,15 +38,15 @@ const fails = async (path: string, data: object) => {
   return [status, body.error.status, body.error.message];
 };
 
-/** Each test has a tenant of its own, with a thread. */
+/** Each test has its own tenant with one thread. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
   await addThread();
 });
 
-describe('comments/add', () => {
-  test('gives the ids in order: the next ones, or those that the caller chose', async () => {
+describe('POST /v2/commentannotations/comments/add', () => {
+  test('returns the ids in order: the next ones, or the chosen ones', async () => {
     expect(await add(reply('a'), reply('b'))).toEqual([2, 3]);
     expect(await add(reply('c', { commentId: 10 }), reply('d'))).toEqual([10, 11]);
     expect(await add(reply('e'))).toEqual([12]);
@@ -60,7 +60,7 @@ describe('comments/add', () => {
     ]);
   });
 
-  test('takes the comments as commentData or as comments, exactly one of them', async () => {
+  test('requires exactly one of commentData and comments', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
       expect(await fails('add', data)).toEqual([
@@ -72,7 +72,7 @@ describe('comments/add', () => {
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['First', 'alias']);
   });
 
-  test('changes the thread: count, participants, time', async () => {
+  test('updates the comment count, participants and lastUpdated of the thread', async () => {
     const before = await thread();
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve', text: '@eve' }] }));
     const after = await thread();
@@ -81,7 +81,7 @@ describe('comments/add', () => {
     expect(after.createdAt).toBe(before.createdAt);
   });
 
-  test('makes comments a part of the data of authors and mentioned users', async () => {
+  test('adds comments to the data of authors and mentioned users', async () => {
     await add(reply('a', { taggedUserContacts: [{ contact: eve }], to: [ada] }));
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 2, true]]);
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 2, false]]);
@@ -91,7 +91,7 @@ describe('comments/add', () => {
     ]);
   });
 
-  test('refuses a taken id, and writes nothing of the call', async () => {
+  test('rejects a taken id and writes no comment of the call', async () => {
     expect(
       await fails('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
     ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
@@ -101,7 +101,7 @@ describe('comments/add', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('emits comment.add for those comments that ask for it, and nothing else', async () => {
+  test('emits comment.add only for comments that ask for it', async () => {
     await add(
       reply('quiet'),
       reply('loud', { triggerNotification: true, taggedUserContacts: [{ userId: 'eve' }] }),
@@ -119,7 +119,7 @@ describe('comments/add', () => {
     expect(audience).toMatchObject({ actorId: 'bob', addressed: ['eve', 'ada'] });
   });
 
-  test('takes eight comments in a call with ten users mentioned in each, and all of it is there; nine are too many', async () => {
+  test('accepts eight comments with ten mentioned users each and rejects nine', async () => {
     const mentioned = Array.from({ length: 10 }, (_each, index) => ({ userId: `user-${index}` }));
     const many = (count: number) => Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
     expect((await fails('add', { commentData: many(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
@@ -132,7 +132,7 @@ describe('comments/add', () => {
     expect(await involvements(engine, customer, 'bob')).toHaveLength(48);
   });
 
-  test('many at once in many requests: none is lost, no id is given twice', async () => {
+  test('loses no comment and repeats no id in parallel requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_each, index) => add(reply(`a${index}`), reply(`b${index}`))),
     );
@@ -141,7 +141,7 @@ describe('comments/add', () => {
     expect((await thread()).commentCount).toBe(17);
   });
 
-  test('with verifyUserPermissions refuses authors without access to the document', async () => {
+  test('rejects authors without access to the document with verifyUserPermissions', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -158,8 +158,8 @@ describe('comments/add', () => {
   });
 
   test.each([
-    ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['a document that there is not', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
     ['no comments', { commentData: [] }, [400, 'INVALID_ARGUMENT', 'commentData must not be empty']],
     [
       'a comment without an author',
@@ -167,7 +167,7 @@ describe('comments/add', () => {
       [400, 'INVALID_ARGUMENT', 'commentData[0].from is required'],
     ],
     [
-      'a comment that says nothing',
+      'an empty comment',
       { commentData: [{ from: bob }] },
       [
         400,
@@ -176,17 +176,17 @@ describe('comments/add', () => {
       ],
     ],
     [
-      'an id twice',
+      'a repeated id',
       { commentData: [reply('a', { commentId: 5 }), reply('b', { commentId: 5 })] },
       [400, 'INVALID_ARGUMENT', 'commentData[1].commentId is given twice'],
     ],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await fails('add', { commentData: [reply('a')], ...data })).toEqual(expected);
   });
 });
 
-describe('comments/get', () => {
-  test('shows comments as they were sent (facts B17)', async () => {
+describe('POST /v2/commentannotations/comments/get', () => {
+  test('returns comments as they were sent', async () => {
     const open = JSON.parse('{"__proto__":{"deep":[1]},"n":1e2}');
     const sent = {
       commentText: 'Text',
@@ -228,7 +228,7 @@ describe('comments/get', () => {
     expect(Object.getOwnPropertyDescriptor(comment.attachments[0], '__proto__')?.value).toEqual({ deep: [1] });
   });
 
-  test('has lists and flags in its rows when they are empty too', async () => {
+  test('returns lists and flags also when they are empty', async () => {
     await add(reply('', { commentText: undefined, isCommentResolverUsed: true }));
     const empty = {
       isDraft: false,
@@ -246,7 +246,7 @@ describe('comments/get', () => {
     expect(await get({ commentIds: [1] })).toMatchObject([empty]);
   });
 
-  test('says what became of the call in the documented words', async () => {
+  test('returns the documented messages', async () => {
     const said = async (path: string, data: object) =>
       (await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data })).body.result.message;
     expect(await said('get', {})).toBe('Comments retrieved successfully.');
@@ -254,7 +254,7 @@ describe('comments/get', () => {
     expect(await said('delete', {})).toBe('Comments(s) deleted successfully.');
   });
 
-  test('by ids gives them in their order, null for one that there is not', async () => {
+  test('returns comments in the order of the ids, with null for an unknown id', async () => {
     await add(reply('a'), reply('b'));
     expect((await get({ commentIds: [3, 99, 1, 3] })).map((comment: any) => comment?.commentId ?? null)).toEqual([
       3,
@@ -263,7 +263,7 @@ describe('comments/get', () => {
     ]);
   });
 
-  test('by users gives what they wrote, and not what mentions them', async () => {
+  test('filters by author, not by mentioned users', async () => {
     await add(
       reply('a', { taggedUserContacts: [{ userId: 'ada' }] }),
       reply('b', { from: eve }),
@@ -276,7 +276,7 @@ describe('comments/get', () => {
     expect(await get({ userIds: ['nobody'] })).toEqual([]);
   });
 
-  test('shows nothing of a thread whose head is not there: it is being removed', async () => {
+  test('returns NOT_FOUND for a thread without a head, because it is being deleted', async () => {
     const [{ PK, SK }] = (await itemsOf(engine, customer, 'Thread')) as [any];
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
     for (const data of [{}, { commentIds: [1] }])
@@ -284,8 +284,8 @@ describe('comments/get', () => {
   });
 
   test.each([
-    ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    ['a document that there is not', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an unknown document', { documentId: 'nothing' }, [404, 'NOT_FOUND', 'Document does not exist']],
     [
       'more than 30 ids',
       { commentIds: Array.from({ length: 31 }, (_each, index) => index) },
@@ -293,17 +293,17 @@ describe('comments/get', () => {
     ],
     ['an id that is a text', { commentIds: ['1'] }, [400, 'INVALID_ARGUMENT', 'commentIds[0] must be a number']],
     [
-      'a token that is none',
+      'an invalid page token',
       { pageToken: 'x' },
       [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired'],
     ],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await fails('get', data)).toEqual(expected);
   });
 });
 
-describe('comments/update', () => {
-  test('answers per id, and marks what it changed', async () => {
+describe('POST /v2/commentannotations/comments/update', () => {
+  test('returns a result per id and marks changed comments as edited', async () => {
     await add(reply('a'), reply('b'));
     const before = await get();
     expect(await update({ commentIds: [2, 99, 2], updatedData: { commentText: 'changed' } })).toEqual({
@@ -321,13 +321,13 @@ describe('comments/update', () => {
     expect([after[0], after[2]]).toEqual([before[0], before[2]]);
   });
 
-  test('without ids changes all comments', async () => {
+  test('changes all comments without ids', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
     expect(Object.keys(await update({ updatedData: { commentHtml: '<i>x</i>' } }))).toHaveLength(31);
     expect((await get()).every(({ commentHtml, isEdited }: any) => commentHtml === '<i>x</i>' && isEdited)).toBe(true);
   });
 
-  test('makes it part of the data of those whom it mentions now, and no longer of others', async () => {
+  test('moves the comment to the data of the users it mentions now', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }));
     await update({ commentIds: [2], updatedData: { taggedUserContacts: [{ userId: 'ada' }], from: eve } });
     expect(await involvements(engine, customer, 'ada')).toEqual([
@@ -339,7 +339,7 @@ describe('comments/update', () => {
     expect(await thread()).toMatchObject({ involvedUserIds: ['ada', 'eve'], mentionedUserIds: ['ada'] });
   });
 
-  test('changes only comments of the named authors', async () => {
+  test('changes only comments of the given authors', async () => {
     await add(reply('a'), reply('b', { from: eve }), reply('c'));
     expect(Object.keys(await update({ userIds: ['bob'], updatedData: { commentText: 'changed' } }))).toEqual([
       '2',
@@ -353,7 +353,7 @@ describe('comments/update', () => {
     expect(await thread()).toMatchObject({ commentCount: 4 });
   });
 
-  test('changes all comments of the named authors, in several transactions, when the change replaces the author', async () => {
+  test('changes all comments of the given authors in several transactions when the change replaces the author', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
     expect(
       Object.values(await update({ userIds: ['bob'], updatedData: { from: eve } })).every(
@@ -363,7 +363,7 @@ describe('comments/update', () => {
     expect(await get({ userIds: ['eve'] })).toHaveLength(30);
   });
 
-  test('emits comment.update when asked at the root, for every comment that the call names, and again for a retry', async () => {
+  test('emits comment.update for every selected comment when the call asks for it, again for a repeated call', async () => {
     await add(reply('a'), reply('b'));
     await update({ commentIds: [1], updatedData: { commentText: 'quiet' } });
     await update({
@@ -387,7 +387,7 @@ describe('comments/update', () => {
     expect((await get({ commentIds: [3] }))[0]).not.toHaveProperty('triggerNotification');
   });
 
-  test('replaces progress and actions whole', async () => {
+  test('replaces progress and actions completely', async () => {
     const actions = [{ id: 'stop', label: 'Stop', metadata: { n: 1 } }];
     await add(
       reply('a', { progress: { state: 'active', steps: [{ label: 'Read', state: 'active' }], startedAt: 5 }, actions }),
@@ -408,7 +408,7 @@ describe('comments/update', () => {
     ]);
   });
 
-  test('keeps the reactions', async () => {
+  test('keeps reactions', async () => {
     await customer.ok('/v2/reactions/add', {
       ...nda,
       reactions: [{ annotationId: 'thumb', icon: '👍', from: bob, commentAnnotationId: 'thread', commentId: 1 }],
@@ -417,7 +417,7 @@ describe('comments/update', () => {
     expect((await get())[0]).toMatchObject({ commentText: 'changed', reactionAnnotationIds: ['thumb'] });
   });
 
-  test('at the same time as reactions and replies loses none of them', async () => {
+  test('loses no parallel reaction or reply', async () => {
     await add(reply('a'));
     await Promise.all([
       ...['x', 'y', 'z'].map((commentText) => update({ commentIds: [2], updatedData: { commentText } })),
@@ -437,7 +437,7 @@ describe('comments/update', () => {
     expect(replies).toHaveLength(2);
   });
 
-  test('refuses a change that would leave nothing to read, of that comment alone', async () => {
+  test('rejects a change that would empty a comment, for that comment only', async () => {
     await add(reply('a', { commentHtml: '<i>a</i>' }));
     expect(await update({ updatedData: { commentText: '' } })).toEqual({
       1: { success: false, id: 1, message: 'Comment would be empty.' },
@@ -446,26 +446,22 @@ describe('comments/update', () => {
   });
 
   test.each([
-    ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
     [
-      'nothing to change',
+      'an empty change',
       { updatedData: {} },
       [400, 'INVALID_ARGUMENT', 'updatedData must have at least one field that can be changed'],
     ],
     ['no updatedData', { updatedData: undefined }, [400, 'INVALID_ARGUMENT', 'updatedData is required']],
-    [
-      'an empty list of ids, which is not all',
-      { commentIds: [] },
-      [400, 'INVALID_ARGUMENT', 'commentIds must not be empty'],
-    ],
+    ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await fails('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
   });
 });
 
-describe('comments/delete', () => {
-  test('answers per id, and the thread counts what is left', async () => {
+describe('POST /v2/commentannotations/comments/delete', () => {
+  test('returns a result per id and updates the thread', async () => {
     await add(reply('a', { taggedUserContacts: [{ userId: 'eve' }] }), reply('b', { from: eve }));
     expect(await remove({ commentIds: [2, 99] })).toEqual({
       2: { success: true, id: 2, message: 'Deleted successfully' },
@@ -477,7 +473,7 @@ describe('comments/delete', () => {
     expect(await involvements(engine, customer, 'eve')).toEqual([['comment', 'thread', 3, true]]);
   });
 
-  test('deletes only comments of the named authors', async () => {
+  test('deletes only comments of the given authors', async () => {
     await add(reply('a'), reply('b', { from: eve }), reply('c'));
     expect(await remove({ userIds: ['eve'], commentIds: [1, 2, 3] })).toMatchObject({
       1: { success: false },
@@ -490,7 +486,7 @@ describe('comments/delete', () => {
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
   });
 
-  test('deletes the annotation when all of its comments are by the named authors', async () => {
+  test('deletes the annotation when the given authors wrote all of its comments', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x', { from: ada })));
     expect(Object.keys(await remove({ userIds: ['ada'] }))).toHaveLength(31);
     expect(await thread()).toBeNull();
@@ -498,20 +494,20 @@ describe('comments/delete', () => {
       expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
-  test('never gives an id again', async () => {
+  test('never uses the id of a deleted comment again', async () => {
     await add(reply('a'), reply('b'));
     await remove({ commentIds: [3] });
     expect(await add(reply('c'))).toEqual([4]);
   });
 
-  test('emits comment.delete when asked', async () => {
+  test('emits comment.delete when the call asks for it', async () => {
     await add(reply('a'), reply('b'));
     await remove({ commentIds: [2] });
     await remove({ commentIds: [3], triggerNotification: true, actionUser: { userId: 'moderator' } });
     expect(await events()).toEqual([['comment.delete', 3, 'moderator']]);
   });
 
-  test('of the last comment, or of all, deletes the annotation: its id is free again', async () => {
+  test('deletes the annotation with its last comment and frees its id', async () => {
     await add(...Array.from({ length: 30 }, () => reply('x')));
     await customer.ok('/v2/reactions/add', {
       ...nda,
@@ -526,13 +522,13 @@ describe('comments/delete', () => {
     expect((await get()).map(({ commentText }: any) => commentText)).toEqual(['new']);
   });
 
-  test('twice says that there is nothing any more', async () => {
+  test('reports an unknown comment when a deletion is repeated', async () => {
     await add(reply('a'));
     await remove({ commentIds: [2] });
     expect(await remove({ commentIds: [2] })).toEqual({ 2: { success: false, id: 2, message: 'Not found' } });
   });
 
-  test('at the same time as others add leaves what they added, or nothing', async () => {
+  test('deletes all comments or keeps parallel additions', async () => {
     await Promise.allSettled([remove(), ...['a', 'b', 'c'].map((text) => add(reply(text)))]);
     const left = await customer.call(`${COMMENTS}/get`, inThread);
     const count = left.status === 404 ? 0 : left.body.result.data.length;
@@ -541,14 +537,10 @@ describe('comments/delete', () => {
   });
 
   test.each([
-    ['an annotation that there is not', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
-    [
-      'an empty list of ids, which is not all',
-      { commentIds: [] },
-      [400, 'INVALID_ARGUMENT', 'commentIds must not be empty'],
-    ],
+    ['an unknown annotation', { annotationId: 'nothing' }, [404, 'NOT_FOUND', 'Annotation does not exist']],
+    ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await fails('delete', data)).toEqual(expected);
   });
 });

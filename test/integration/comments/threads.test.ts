@@ -18,7 +18,7 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-/** What a call is refused with. */
+/** Returns the error of a call. */
 async function refusal(data: object) {
   const { status, body } = await customer.call(ADD, {
     ...nda,
@@ -29,8 +29,8 @@ async function refusal(data: object) {
   return { status, error: body.error?.status, message: body.error?.message };
 }
 
-describe('threads that are added', () => {
-  test('facts C8: each has an entry by its id, with the ids of its comments', async () => {
+describe('POST /v2/commentannotations/add', () => {
+  test('returns an entry per thread with the ids of its comments', async () => {
     const { status, body } = await customer.call(ADD, {
       ...nda,
       createOrganization: true,
@@ -52,7 +52,7 @@ describe('threads that are added', () => {
     expect((await getThread(customer, 'a')).comments.map(({ commentId }: any) => commentId)).toEqual([9, 10]);
   });
 
-  test('facts B17: read as they were sent, with what the service knows of them', async () => {
+  test('stores threads as they were sent and adds the fields of the service', async () => {
     const own = JSON.parse('{"__proto__":{"a":1},"constructor":null,"big":1e200}');
     const sent = {
       location: { id: 3, ...own },
@@ -126,7 +126,7 @@ describe('threads that are added', () => {
     expect(Object.keys(found.targetElement)).toContain('__proto__');
   });
 
-  test('keep page information, positions, progress and actions', async () => {
+  test('stores page information, positions, progress and actions', async () => {
     const page = {
       pageInfo: { url: 'https://app.example/nda', title: 'NDA', deviceInfo: { deviceType: 'desktop' } },
       isPageAnnotation: true,
@@ -181,14 +181,14 @@ describe('threads that are added', () => {
     expect((await getThread(customer, 'a')).progress).toEqual({ state: 'completed' });
   });
 
-  test('take their comments as commentData or as comments', async () => {
+  test('accepts comments as commentData or as comments', async () => {
     expect(
       await addThreads(customer, [{ annotationId: 'a', comments: [comment({ commentText: 'alias' }), comment()] }]),
     ).toMatchObject({ a: { success: true, commentIds: [1, 2] } });
     expect((await getThread(customer, 'a')).comments[0].commentText).toBe('alias');
   });
 
-  test('whose id is taken fails alone, and changes nothing; a repeated id is one item', async () => {
+  test('rejects only the thread whose id is taken and handles a repeated id once', async () => {
     await addThreads(customer, [thread('a')]);
     const again = { commentData: [comment({ commentText: 'other' }), comment()] };
     expect(await addThreads(customer, [thread('a', again), thread('b'), thread('b', again)])).toEqual({
@@ -199,7 +199,7 @@ describe('threads that are added', () => {
     expect(await contentOf(engine, customer)).toEqual({ Thread: 2, Comment: 2, RecordId: 2, Involvement: 2 });
   });
 
-  test('have ids of their document: the same one in another document is another thread', async () => {
+  test('allows the same thread id in another document', async () => {
     await addThreads(customer, [thread('a')]);
     await addThreads(customer, [thread('a', { commentData: [comment({ commentText: 'elsewhere' })] })], {
       documentId: 'other',
@@ -210,7 +210,7 @@ describe('threads that are added', () => {
     ).toHaveLength(2);
   });
 
-  test('with ids that meet in a careless key stay apart, each with its comments', async () => {
+  test('keeps threads with similar ids apart, each with its comments', async () => {
     const awkward = [
       'a',
       'a!',
@@ -253,7 +253,7 @@ describe('threads that are added', () => {
     expect(named.map(({ annotationId }: any) => annotationId)).toEqual(awkward);
   });
 
-  test('design 5: make users part of their comments: who wrote one, whom it mentions, and with the first one the assignee', async () => {
+  test('adds comments to the data of authors and mentioned users, and the first comment to the data of the assignee', async () => {
     await addThreads(customer, [
       thread('a', {
         assignedTo: { userId: 'zoe' },
@@ -272,7 +272,7 @@ describe('threads that are added', () => {
     ]);
   });
 
-  test('of more than 4 MB together are added in one call', async () => {
+  test('adds threads of more than 4 MB in one call', async () => {
     const commentData = Array.from({ length: 10 }, () =>
       comment({ commentText: 'x'.repeat(32_000), commentHtml: 'y'.repeat(32_000) }),
     );
@@ -284,9 +284,9 @@ describe('threads that are added', () => {
     expect(await contentOf(engine, customer)).toMatchObject({ Thread: 7, Comment: 70 });
   });
 
-  test('in a document that was deleted and made again are other threads than those before', async () => {
+  test('starts without threads in a document that was deleted and created again', async () => {
     await addThreads(customer, [thread('a')]);
-    // Deleting a document takes away its item; what lies beneath is named by its internal id.
+    // A deleted document has no item. Its content has the internal id in its keys.
     const document = (await everyItem(engine)).find(
       (item) => item._t === 'Document' && item.PK.includes(customer.apiKey),
     )!;
@@ -303,14 +303,14 @@ describe('threads that are added', () => {
   });
 });
 
-describe('a thread is added in one transaction', () => {
+describe('POST /v2/commentannotations/add: size of one thread', () => {
   const to = [{ userId: 'bob' }];
   const large = {
     commentText: 'x'.repeat(32_000),
     commentHtml: 'y'.repeat(32_000),
     attachments: [{ note: 'z'.repeat(40_000) }],
   };
-  // 100 operations: two for the thread and its id, two for an event, two for an activity, one for an assignee, one for each comment, and one for each user in it.
+  // 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an assignee, 1 per comment, 1 per user of a comment.
   test.each<[string, number, object, object]>([
     ['comments of one author', 49, {}, {}],
     ['comments that notify', 48, { triggerNotification: true }, {}],
@@ -330,43 +330,40 @@ describe('a thread is added in one transaction', () => {
       {},
     ],
     ['comments of 104 KB', 36, large, {}],
-  ])(
-    'with %s: at most %s; one more, and it fails alone with nothing of it written',
-    async (_what, most, changes, more) => {
-      await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-      const of = (count: number) =>
-        thread('a', {
-          ...more,
-          commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })),
-        });
-      const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
-      expect(a).toEqual({
-        success: false,
-        annotationId: 'a',
-        commentIds: [],
-        message:
-          'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.',
+  ])('with %s accepts %s and rejects one more without writing any', async (_what, most, changes, more) => {
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    const of = (count: number) =>
+      thread('a', {
+        ...more,
+        commentData: Array.from({ length: count }, (_each, index) => comment({ commentId: index + 1, ...changes })),
       });
-      expect([small.success, await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
-        true,
-        null,
-        { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
-      ]);
-      expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
-      expect((await addThreads(customer, [of(most)])).a).toMatchObject({
-        success: true,
-        commentIds: Array.from({ length: most }, (_each, index) => index + 1),
-      });
-      expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
-      expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
-    },
-  );
+    const { a, small } = await addThreads(customer, [of(most + 1), thread('small')]);
+    expect(a).toEqual({
+      success: false,
+      annotationId: 'a',
+      commentIds: [],
+      message:
+        'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.',
+    });
+    expect([small.success, await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
+      true,
+      null,
+      { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
+    ]);
+    expect([await emitted(engine, customer), await customer.ok('/v2/activities/get', nda)]).toEqual([[], []]);
+    expect((await addThreads(customer, [of(most)])).a).toMatchObject({
+      success: true,
+      commentIds: Array.from({ length: most }, (_each, index) => index + 1),
+    });
+    expect(await getThread(customer, 'a')).toMatchObject({ commentCount: most });
+    expect(await contentOf(engine, customer)).toMatchObject({ Thread: 2, Comment: most + 1 });
+  });
 });
 
 describe('verifyUserPermissions', () => {
   const DENIED = { success: false, message: 'User does not have access to document' };
 
-  test('lets an author without access to the document fail that thread alone, and nothing of it is written', async () => {
+  test('rejects only the threads with an author who has no access to the document', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       createOrganization: true,
@@ -397,7 +394,7 @@ describe('verifyUserPermissions', () => {
     ).toMatchObject({ b: { success: true } });
   });
 
-  test('follows grants on the document, on folders above it, and what its access type opens', async () => {
+  test('checks grants on the document and its folders, and the access type', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
@@ -430,8 +427,8 @@ describe('verifyUserPermissions', () => {
   });
 });
 
-describe('events and activities', () => {
-  test('facts B6: none unless a comment asks; a new thread is comment_annotation.add alone, however many comments it has', async () => {
+describe('POST /v2/commentannotations/add: events and activities', () => {
+  test('emits one comment_annotation.add per thread, only when a comment asks for it', async () => {
     await addThreads(customer, [thread('quiet')]);
     expect(await emitted(engine, customer)).toEqual([]);
     await addThreads(customer, [
@@ -467,7 +464,7 @@ describe('events and activities', () => {
     ]);
   });
 
-  test('an event that would be larger than 256 KB does not let its thread fail', async () => {
+  test('reduces an event of more than 256 KB to ids and adds the thread', async () => {
     const commentData = Array.from({ length: 10 }, () =>
       comment({ commentText: 'x'.repeat(32_000), triggerNotification: true }),
     );
@@ -481,7 +478,7 @@ describe('events and activities', () => {
     expect(JSON.stringify(only)).not.toContain('xxx');
   });
 
-  test('an activity is written only when it is asked for and the logs of the verb are on', async () => {
+  test('writes an activity only when the call asks for it and its verb is enabled', async () => {
     const noisy = (id: string) => thread(id, { commentData: [comment({ triggerActivities: true })] });
     await addThreads(customer, [noisy('off')]);
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
@@ -504,7 +501,7 @@ describe('events and activities', () => {
   });
 });
 
-describe('where threads are added', () => {
+describe('POST /v2/commentannotations/add: validation', () => {
   test.each([
     [
       'an unknown organization',
@@ -520,7 +517,7 @@ describe('where threads are added', () => {
       { createDocument: false },
       { status: 404, error: 'NOT_FOUND', message: 'Document does not exist' },
     ],
-  ])('%s is refused unless it is to be made', async (_what, flags, expected) => {
+  ])('rejects %s unless the call creates it', async (_what, flags, expected) => {
     expect(await refusal({ commentAnnotations: [thread('a')], ...flags })).toEqual(expected);
   });
 
@@ -636,7 +633,7 @@ describe('where threads are added', () => {
       { commentAnnotations: [thread('a', { suggestion: { status: 'maybe' } })] },
       'commentAnnotations[0].suggestion.status must be "pending" or "accepted" or "rejected"',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
+  ])('rejects %s with INVALID_ARGUMENT and stores nothing', async (_what, data, message) => {
     const { status, error, message: said } = await refusal(data);
     expect({ status, error }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
     expect(said).toContain(message);

@@ -10,12 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-describe('count/get', () => {
+describe('POST /v2/commentannotations/count/get', () => {
   const COUNT = '/v2/commentannotations/count/get';
   const count = (customer: Customer, userId: string, more: object = {}) =>
     customer.ok(COUNT, { organizationId: 'acme', documentIds: ['nda'], userId, ...more }).then((data) => data.nda);
 
-  test('counts the threads of documents, and those in which somebody else had the last word', async () => {
+  test('counts the threads of documents, and as unread those whose last comment is by another user', async () => {
     const customer = await newCustomer();
     await addThreads(customer, [
       thread('a'),
@@ -42,7 +42,7 @@ describe('count/get', () => {
     expect(await count(customer, 'bob')).toEqual({ total: 3, unread: 3 });
   });
 
-  test('a private thread is counted for those who may see it alone', async () => {
+  test('counts a private thread only for users who may see it', async () => {
     const customer = await newCustomer();
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
@@ -68,7 +68,7 @@ describe('count/get', () => {
     expect(await getThread(customer, 'few')).toMatchObject({ visibility: { type: 'restricted', userIds: ['guest'] } });
   });
 
-  test('counts nothing of a document that the user may not see', async () => {
+  test('counts no thread of a document that the user may not see', async () => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a', { from: { userId: 'ada' } })]);
     await addThreads(customer, [thread('b')], { documentId: 'open' });
@@ -111,7 +111,7 @@ describe('count/get', () => {
     expect((await count(customer, 'bob')).total).toBe(3);
   });
 
-  test('is exact past the second page and past 1 MB', async () => {
+  test('is exact for more than 1 MB of threads', async () => {
     const customer = await newCustomer();
     const commentData = [comment({ commentText: 'x'.repeat(10_000) })];
     for (let i = 0; i < 3; i++)
@@ -127,7 +127,7 @@ describe('count/get', () => {
     ['31 documents', { documentIds: numbered('d', 31) }],
     ['no user', { userId: undefined }],
     ['an unknown organization', { organizationId: 'none' }],
-  ])('of %s is INVALID_ARGUMENT', async (_what, data) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, data) => {
     const customer = await newCustomer();
     await addThreads(customer, [thread('a')]);
     const { status, body } = await customer.call(COUNT, {

@@ -41,8 +41,8 @@ const react = (annotationId: string, commentId: number, count: number) =>
     })),
   });
 
-describe('delete', () => {
-  test('facts C8: removes threads with everything that hangs on them, and nothing else; an id that there is not fails alone', async () => {
+describe('POST /v2/commentannotations/delete', () => {
+  test('deletes threads with all their records and rejects only an unknown id', async () => {
     await addThreads(customer, [thread('b', { location: { id: 1 } })]);
     const before = await contentOf(engine, customer);
     await addThreads(customer, [
@@ -71,7 +71,7 @@ describe('delete', () => {
     expect(await addThreads(customer, [thread('a')])).toMatchObject({ a: { success: true, commentIds: [1] } });
   });
 
-  test('removes threads of any size: comments, reactions and all that involves users', async () => {
+  test('deletes threads of any size with comments, reactions and involvements', async () => {
     const crowd = Array.from({ length: 49 }, (_each, index) => ({ userId: `u${index}` }));
     await addThreads(customer, [thread('loved'), thread('rest')]);
     await addLongThread(
@@ -109,7 +109,7 @@ describe('delete', () => {
     expect(await remove({})).toEqual({});
   });
 
-  test('without a selector is refused for more than 500 threads, and deletes nothing', async () => {
+  test('rejects a deletion without a selector for more than 500 threads', async () => {
     for (let i = 0; i < 2; i++)
       await addThreads(
         customer,
@@ -136,7 +136,7 @@ describe('delete', () => {
     [{ agentUrls: ['https://b.example', 'x'] }, ['suggested']],
     [{ agentId: 'other' }, []],
     [{ annotationIds: ['plain', 'found'], agentId: 'lint' }, ['found']],
-  ])('by %j', async (selection, expected) => {
+  ])('selects by %j', async (selection, expected) => {
     const all = ['bobs', 'found', 'located', 'plain', 'suggested'];
     await addThreads(customer, [
       thread('plain'),
@@ -162,13 +162,13 @@ describe('delete', () => {
     ['31 ids', { annotationIds: numbered('a', 31) }, 400],
     ['no organization', { organizationId: undefined, annotationIds: ['a'] }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
-  ])('with %s is refused, and deletes nothing', async (_what, data, status) => {
+  ])('rejects %s and deletes nothing', async (_what, data, status) => {
     await addThreads(customer, [thread('a')]);
     expect((await customer.call(DELETE, { ...nda, ...data })).status).toBe(status);
     expect(await left()).toEqual(['a']);
   });
 
-  test('is told as one comment.delete, and logged, when it is asked for', async () => {
+  test('emits one comment.delete and writes an activity when the call asks for it', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [thread('quiet'), thread('single')]);
     await addLongThread(customer, {
@@ -216,7 +216,7 @@ describe('delete', () => {
     ]);
   });
 
-  test('of a thread that is added again under its id, at the same time of creation, tells anew', async () => {
+  test('emits again for a thread that was added again with the same id and time', async () => {
     for (let i = 0; i < 2; i++) {
       await addThreads(customer, [
         thread('a', { createdAt: 5, commentData: [comment({ triggerNotification: true })] }),
@@ -233,8 +233,8 @@ describe('delete', () => {
   });
 });
 
-describe('a thread without comments', () => {
-  test('does not exist: the last one takes it along', async () => {
+describe('deletion of all comments of a thread', () => {
+  test('deletes the thread with its last comment', async () => {
     await addThreads(customer, [
       thread('a', { commentData: [comment(), comment({ from: ada, to: [bob] })] }),
       thread('b'),

@@ -29,7 +29,7 @@ async function page(
 }
 
 describe('deletedAfter of commentannotations/get', () => {
-  test('lists the ids of threads that were deleted from a time on, with document and time', async () => {
+  test('lists threads deleted at or after a time, with document and time', async () => {
     const start = Date.now();
     await addThreads(customer, [thread('a'), thread('b'), thread('stays')]);
     await remove(['a']);
@@ -43,7 +43,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect((await page({ documentId: 'nda', deletedAfter: last })).ids).toContain('b');
   });
 
-  test('gives each deletion of several documents once, page by page, while more are deleted', async () => {
+  test('lists each deletion of several documents once during further deletions', async () => {
     for (const documentId of ['d1', 'd2', 'd3']) {
       await addThreads(
         customer,
@@ -65,7 +65,7 @@ describe('deletedAfter of commentannotations/get', () => {
     expect(new Set(found).size).toBe(found.length);
   });
 
-  test('shows nothing of another document, organization or tenant', async () => {
+  test('lists no deletion of another document, organization or tenant', async () => {
     await addThreads(customer, [thread('mine')]);
     await addThreads(customer, [thread('elsewhere')], { documentId: 'other' });
     await remove(['mine']);
@@ -99,7 +99,7 @@ describe('deletedAfter of commentannotations/get', () => {
     ['statusIds', { statusIds: ['OPEN'] }],
     ['order', { order: 'asc' }],
     ['a time that is none', { deletedAfter: 'soon' }],
-  ])('with %s is INVALID_ARGUMENT naming deletedAfter', async (_what, more) => {
+  ])('rejects %s with INVALID_ARGUMENT for deletedAfter', async (_what, more) => {
     await addThreads(customer, [thread('a')]);
     const { status, body } = await customer.call(GET, { ...nda, deletedAfter: 0, ...more });
     expect([status, body.error.status, body.error.message]).toEqual([

@@ -43,13 +43,13 @@ const fifty = (text: string) =>
   Array.from({ length: 50 }, (_each, index) =>
     comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }),
   );
-/** The content of the thread `other` alone. */
+/** The content when only the thread `other` exists. */
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
-describe('a thread whose adding is cut short', () => {
+describe('POST /v2/commentannotations/add that is cut off', () => {
   const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fifty(text).slice(0, 32) });
 
-  test('is not there, and leaves nothing to the next try, whatever that says', async () => {
+  test('leaves no record of the thread', async () => {
     faults.fail('TransactWriteItems', 0);
     expect(
       (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).status,
@@ -66,7 +66,7 @@ describe('a thread whose adding is cut short', () => {
     expect(await emitted(engine, customer)).toHaveLength(1);
   });
 
-  test('is cut short in its only transaction or not at all', async () => {
+  test('writes the whole thread in one transaction', async () => {
     faults.fail('TransactWriteItems', 1);
     expect(
       (await customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [mentioning('first')] })).body
@@ -77,9 +77,9 @@ describe('a thread whose adding is cut short', () => {
   });
 });
 
-describe('a large thread whose deletion is cut short', () => {
+describe('POST /v2/commentannotations/delete of a large thread that is cut off', () => {
   test.each([[1], [2], [3]])(
-    'after %s transactions is gone, keeps its id until the rest is gone, and the job removes that',
+    'hides the thread after %s transactions, keeps its id until all is purged, and the job purges the rest',
     async (passing) => {
       await addLongThread(customer, {
         ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }),
@@ -113,7 +113,7 @@ describe('a large thread whose deletion is cut short', () => {
       await Promise.all([run(), run()]);
       expect(await contentOf(engine, customer)).toEqual({ ...NOTHING_ELSE, Job: 1 });
 
-      // The job may be run once more, even after the thread was added again.
+      // The job can run again, also after the thread was added again.
       for (const createdAt of [5, 6]) {
         await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fifty('new') });
         await run();
@@ -124,7 +124,7 @@ describe('a large thread whose deletion is cut short', () => {
     },
   );
 
-  test('when only the job is left, nothing but the job is left', async () => {
+  test('leaves only the job when the purge is complete', async () => {
     await addLongThread(customer, { annotationId: 'a', commentData: fifty('x') });
     faults.fail('DeleteItem', 1);
     expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
@@ -133,19 +133,19 @@ describe('a large thread whose deletion is cut short', () => {
   });
 });
 
-describe('comments that are added in one call', () => {
+describe('POST /v2/commentannotations/comments/add: size of one call', () => {
   const many = (count: number, changes: object = {}) => Array.from({ length: count }, () => comment(changes));
   const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
   const to = [{ userId: 'bob' }];
 
-  // 100 operations: one for the thread; for each comment one, one for each user in it, two for its event, two for its activity.
+  // 100 operations: 1 for the thread; per comment 1, 1 per user, 2 for its event, 2 for its activity.
   test.each<[string, number, object]>([
     ['by one author', 49, {}],
     ['with a mention', 33, { to }],
     ['that notify', 24, { triggerNotification: true }],
     ['with a mention that notify', 19, { to, triggerNotification: true }],
     ['with a mention that notify and are logged', 14, { to, triggerNotification: true, triggerActivities: true }],
-  ])('%s are at most %s; of one more nothing is written', async (_what, most, changes) => {
+  ])('%s: accepts %s comments and writes none of one more', async (_what, most, changes) => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     const { status, body } = await add(many(most + 1, changes));
     expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
@@ -169,7 +169,7 @@ describe('comments that are added in one call', () => {
     expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
-  test('are not added at all when an id is taken, and involve nobody', async () => {
+  test('adds no comment and no involvement when an id is taken', async () => {
     const before = await edgesOf(engine, customer);
     expect(
       (await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
@@ -177,7 +177,7 @@ describe('comments that are added in one call', () => {
     expect([(await getThread(customer, 'other')).commentCount, await edgesOf(engine, customer)]).toEqual([1, before]);
   });
 
-  test('are not added at all when it is cut short, and leave nothing; no id is given twice', async () => {
+  test('adds no comment when the call is cut off, and repeats no id', async () => {
     faults.fail('TransactWriteItems', 0);
     expect((await add(many(33, { to }))).status).toBe(503);
     faults.heal();
@@ -190,8 +190,8 @@ describe('comments that are added in one call', () => {
   });
 });
 
-describe('the limit of 1,000 comments', () => {
-  test('design 5: a thread takes 1,000 comments, then none, and one again for each that is deleted', async () => {
+describe('the limit of 1,000 comments in a thread', () => {
+  test('accepts 1,000 comments, then one more for each deleted comment', async () => {
     await addLongThread(
       customer,
       { annotationId: 'a', commentData: Array.from({ length: 1_000 }, () => comment()) },
@@ -225,8 +225,8 @@ describe('the limit of 1,000 comments', () => {
   });
 });
 
-describe('at the same time', () => {
-  /** The table, with something that somebody else does before its first write. */
+describe('parallel calls on one thread', () => {
+  /** A table that runs `first` before its first write, like a parallel request. */
   function racing(first: () => Promise<unknown>): Table {
     const table = openTable(environment(process.env));
     const done = lazy(first);
@@ -251,7 +251,7 @@ describe('at the same time', () => {
     ['a small thread', 2, reply],
     ['a large thread', 50, react],
     ['a large thread', 50, reply],
-  ])('what comes to %s of %s comments just before it is removed goes as well', async (_what, count, first) => {
+  ])('deletes what is added to %s of %s comments just before its deletion', async (_what, count, first) => {
     await addLongThread(customer, { annotationId: 'a', commentData: Array.from({ length: count }, () => comment()) });
     const [item] = (await itemsOf(engine, customer, 'Thread')).filter(({ annotationId }) => annotationId === 'a');
     const [, , , organizationKey = '', , documentKey = ''] = item!.PK.split('#');
@@ -262,7 +262,7 @@ describe('at the same time', () => {
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
   });
 
-  test('comments of 20 callers on one thread are all there, each with an id of its own', async () => {
+  test('stores the comments of 20 callers with distinct ids', async () => {
     const answers = await withoutRetryLimit(() =>
       Promise.all(
         Array.from({ length: 20 }, (_each, index) =>
@@ -283,7 +283,7 @@ describe('at the same time', () => {
       expect(comments.find(({ commentId }: any) => commentId === id).commentText).toBe(`${index}`);
   });
 
-  test('a thread that 10 callers add is added once', async () => {
+  test('adds a thread once for 10 callers', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_each, index) =>
         addThreads(customer, [
@@ -296,7 +296,7 @@ describe('at the same time', () => {
     expect(await emitted(engine, customer)).toHaveLength(1);
   });
 
-  test('changes, comments, reactions and deletions of one thread leave either all of it or nothing', async () => {
+  test('leaves the whole thread or nothing after parallel changes and deletions', async () => {
     for (let round = 0; round < 4; round++) {
       await addLongThread(customer, {
         annotationId: 'a',

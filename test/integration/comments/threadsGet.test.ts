@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-describe('a listing of several documents', () => {
+describe('POST /v2/commentannotations/get across documents', () => {
   let customer: Customer;
   const documents = numbered('d', 12);
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('a listing of several documents', () => {
       : [...(documentId === 'd010' ? ['shared'] : []), `c-${documentId}`, `b-${documentId}`, `a-${documentId}`];
   const withThreads = ['d000', 'd001', 'd002', 'd004', 'd006', 'd008', 'd010'];
 
-  test.each([[2], [3], [1_000]])('of the organization goes document by document, in pages of %s', async (pageSize) => {
+  test.each([[2], [3], [1_000]])('lists an organization document by document in pages of %s', async (pageSize) => {
     const found = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
     expect(idsIn(found)).toEqual(withThreads.flatMap(inDocument));
     expect(found.map(({ metadata }) => metadata.documentId)).toEqual(
@@ -50,13 +50,13 @@ describe('a listing of several documents', () => {
     );
   });
 
-  test('of a folder has the threads of the documents in it', async () => {
+  test('lists the threads of the documents in a folder', async () => {
     expect(idsIn((await threadPages(customer, { organizationId: 'acme', folderId: 'f', pageSize: 3 })).flat())).toEqual(
       ['d000', 'd001', 'd002', 'd004'].flatMap(inDocument),
     );
   });
 
-  test('has metadata and page information in its rows unless told otherwise', async () => {
+  test('returns metadata and pageInfo unless the call excludes them', async () => {
     const keys = async (data: object) => {
       const read = (more: object) => customer.ok(GET, { organizationId: 'acme', documentId: 'd000', ...data, ...more });
       const rows = [
@@ -72,7 +72,7 @@ describe('a listing of several documents', () => {
     expect(await keys({ includeMetadata: true, includePageInfo: true })).toEqual(['metadata,pageInfo']);
   });
 
-  test('has lists and flags in its rows when they are empty too', async () => {
+  test('returns lists and flags also when they are empty', async () => {
     const [row] = await customer.ok(GET, { organizationId: 'acme', documentId: 'd000' });
     expect(row).toMatchObject({
       subscribedUsers: [],
@@ -99,7 +99,7 @@ describe('a listing of several documents', () => {
     });
   });
 
-  test('says that annotations were fetched, by document too', async () => {
+  test('returns the documented messages', async () => {
     const [listed, byDocument] = await Promise.all(
       [{}, { groupByDocumentId: true }].map((data) =>
         customer.call(GET, { organizationId: 'acme', documentId: 'd000', ...data }),
@@ -111,7 +111,7 @@ describe('a listing of several documents', () => {
     ]);
   });
 
-  test('of some documents has theirs, and nothing of documents that there are not', async () => {
+  test('lists the threads of the given documents and ignores unknown ones', async () => {
     expect(
       idsIn(
         (
@@ -125,7 +125,7 @@ describe('a listing of several documents', () => {
     ).toEqual(['d000', 'd006'].flatMap(inDocument));
   });
 
-  test('can be a map by document', async () => {
+  test('groups threads by document with groupByDocumentId', async () => {
     const data = await customer.ok(GET, {
       organizationId: 'acme',
       documentIds: ['d000', 'd001', 'd003'],
@@ -136,7 +136,7 @@ describe('a listing of several documents', () => {
     ).toEqual({ d000: inDocument('d000'), d001: inDocument('d001') });
   });
 
-  test('facts C8: ids that are named come in their order, with null for those that there are not', async () => {
+  test('returns threads in the order of the ids, with null for an unknown id', async () => {
     const named = async (data: object) =>
       (await customer.ok(GET, { organizationId: 'acme', ...data })).map(
         (one: any) => one && `${one.metadata.documentId} ${one.annotationId}`,
@@ -183,11 +183,11 @@ describe('a listing of several documents', () => {
     ['two agent filters', { agentId: 'a', agentComments: true }, 400],
     ['an unknown order', { order: 'up' }, 400],
     ['a page of 0', { pageSize: 0 }, 400],
-  ])('of %s is refused', async (_what, data, status) => {
+  ])('rejects %s', async (_what, data, status) => {
     expect((await customer.call(GET, { organizationId: 'acme', ...data })).status).toBe(status);
   });
 
-  test('of an organization with many documents and few threads finds all of them', async () => {
+  test('finds all threads in an organization with many empty documents', async () => {
     const wide = await newCustomer();
     const many = numbered('n', 450);
     await wide.ok('/v2/organizations/documents/add', {
@@ -205,7 +205,7 @@ describe('a listing of several documents', () => {
   });
 });
 
-describe('every filter', () => {
+describe('POST /v2/commentannotations/get: filters', () => {
   let customer: Customer;
   const agent = (changes: object = {}) => ({
     agentSource: 'external',
@@ -276,11 +276,11 @@ describe('every filter', () => {
     );
   });
 
-  test('statusId narrows annotations that are named', async () => {
+  test('applies statusId to annotationIds', async () => {
     expect(await customer.ok(GET, { ...nda, annotationIds: ['plain'], statusId: 'RESOLVED' })).toEqual([null]);
   });
 
-  test('locations with a version alone are found by the id that they are shown with', async () => {
+  test('finds a location with only a version by its locationId', async () => {
     const other = await newCustomer();
     const version = { id: 0, name: 'Draft' };
     await addThreads(other, [
@@ -292,7 +292,7 @@ describe('every filter', () => {
     expect(idsIn(await other.ok(GET, { ...nda, locationIds: [found.locationId] }))).toEqual(['a']);
   });
 
-  test('locations known by their name are found by the id that they are shown with', async () => {
+  test('finds a location with only a name by its locationId', async () => {
     const { locationId } = await getThread(customer, 'named');
     expect(locationId).toMatch(/^[0-9a-f]{32}$/);
     expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['named']);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-describe('a listing of a document', () => {
+describe('POST /v2/commentannotations/get of one document', () => {
   let customer: Customer;
   const all = numbered('t', 25);
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe('a listing of a document', () => {
   });
 
   test.each([[1], [2], [7], [24], [25], [1_000]])(
-    'in pages of %s has every thread once, the latest first, each with its comments in order',
+    'lists every thread once in pages of %s, the latest first, with ordered comments',
     async (pageSize) => {
       const found = await threadPages(customer, { ...nda, pageSize });
       expect(idsIn(found.flat())).toEqual(all.toReversed());
@@ -46,12 +46,12 @@ describe('a listing of a document', () => {
     },
   );
 
-  test('goes by creation the other way as well', async () => {
+  test('lists the oldest thread first with order asc', async () => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 10 })).flat())).toEqual(all);
   });
 
   test.each(['asc', 'desc'])(
-    '%s of a time of creation has the threads from its first moment on and before its last',
+    'filters by creation time with order %s, inclusive start and exclusive end',
     async (order) => {
       const found = await threadPages(customer, {
         ...nda,
@@ -79,7 +79,7 @@ describe('a listing of a document', () => {
     },
   );
 
-  test('neither loses nor repeats a thread that was there before and after, while others are added, changed and deleted between pages', async () => {
+  test('neither loses nor repeats a thread during parallel changes', async () => {
     const busy = await newCustomer();
     await addThreads(
       busy,
@@ -109,7 +109,7 @@ describe('a listing of a document', () => {
     }
   });
 
-  test('design 14: a page token of another listing, tenant or order is INVALID_ARGUMENT', async () => {
+  test('rejects a page token of another listing, tenant or order', async () => {
     const { nextPageToken: pageToken } = (await customer.call(GET, { ...nda, pageSize: 1 })).body.result;
     expect((await customer.call(GET, { ...nda, pageSize: 5, pageToken })).status).toBe(200);
     for (const other of [
@@ -129,8 +129,8 @@ describe('a listing of a document', () => {
   });
 });
 
-describe('a listing of much', () => {
-  test('past 1 MB and 4 MB has every thread once, in answers below 5 MB', async () => {
+describe('POST /v2/commentannotations/get of large threads', () => {
+  test('lists every thread of several MB once, in responses below 5 MB', async () => {
     const customer = await newCustomer();
     const all = numbered('big', 60);
     const commentData = [
@@ -152,7 +152,7 @@ describe('a listing of much', () => {
     }
   });
 
-  test('passes threads of more than 4 MB: they carry their first comments, and say that there are more', async () => {
+  test('returns the first comments of a thread of more than 4 MB with hasMoreComments', async () => {
     const customer = await newCustomer();
     const large = Array.from({ length: 45 }, (_each, index) =>
       comment({

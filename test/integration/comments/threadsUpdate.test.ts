@@ -31,8 +31,8 @@ const update = (data: object) => customer.ok(UPDATE, { ...nda, ...data });
 const change = (updatedData: object, more: object = {}) => update({ annotationIds: ['a'], updatedData, ...more });
 const told = async () => (await emitted(engine, customer)).map(({ event }) => event).sort();
 
-describe('updatedData', () => {
-  test('facts C8: changes what is sent and nothing else; an id that there is not fails alone', async () => {
+describe('POST /v2/commentannotations/update: updatedData', () => {
+  test('changes only the sent fields and rejects only an unknown id', async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 }, metadata: { mine: 1 }, targetElement: { x: 1 } }),
       thread('b'),
@@ -70,7 +70,7 @@ describe('updatedData', () => {
     expect(await getThread(customer, 'b')).toEqual(other);
   });
 
-  test('that changes nothing is a success, and leaves the thread as it was', async () => {
+  test('succeeds without a write when nothing changes', async () => {
     await addThreads(customer, [thread('a', { priority: 'P1' })]);
     const before = await getThread(customer, 'a');
     expect(
@@ -80,7 +80,7 @@ describe('updatedData', () => {
     expect(await told()).toEqual([]);
   });
 
-  test('sets the time of the last change, and refuses another time of creation', async () => {
+  test('sets lastUpdated and rejects another createdAt', async () => {
     await addThreads(customer, [thread('a', { createdAt: 5 })]);
     expect(await change({ lastUpdated: '2026-01-02T03:04:05Z', createdAt: 5 })).toMatchObject({ a: { success: true } });
     expect(await getThread(customer, 'a')).toMatchObject({ createdAt: 5, lastUpdated: Date.UTC(2026, 0, 2, 3, 4, 5) });
@@ -90,7 +90,7 @@ describe('updatedData', () => {
     expect(await getThread(customer, 'a')).not.toHaveProperty('priority');
   });
 
-  test('facts B17: a terminal status says who resolved the thread, another one forgets it', async () => {
+  test('stores who resolved the thread with a terminal status and clears it with another one', async () => {
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
     expect(await getThread(customer, 'a')).toMatchObject({
@@ -108,7 +108,7 @@ describe('updatedData', () => {
     expect(await getThread(customer, 'a')).toMatchObject({ resolvedByUserId: 'zoe' });
   });
 
-  test("of an assignee moves the first comment into the assignee's data, and out of that of the one before", async () => {
+  test('moves the first comment from the data of the previous assignee to the new one', async () => {
     await addThreads(customer, [
       thread('a', {
         assignedTo: { userId: 'zoe' },
@@ -131,7 +131,7 @@ describe('updatedData', () => {
     expect((await getThread(customer, 'a')).involvedUserIds).toEqual(['ada', 'bob', 'eve']);
   });
 
-  test('that would make a thread too large fails that thread alone', async () => {
+  test('rejects only the thread that a change would make too large', async () => {
     const large = { note: 'x'.repeat(65_000) };
     await addThreads(customer, [
       thread('a', { metadata: large, targetElement: large, customList: [large], suggestion: large }),
@@ -144,7 +144,7 @@ describe('updatedData', () => {
   });
 });
 
-describe('what is selected', () => {
+describe('POST /v2/commentannotations/update: selection', () => {
   beforeEach(async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 } }),
@@ -160,7 +160,7 @@ describe('what is selected', () => {
     [{ userIds: ['bob', 'ada'], locationIds: ['1', '2'] }, ['a', 'b', 'c']],
     [{ annotationIds: ['a', 'd'], userIds: ['bob'] }, ['d']],
     [{ locationIds: ['3'] }, []],
-  ])('by %j', async (selection, expected) => {
+  ])('selects by %j', async (selection, expected) => {
     const results = await update({ ...selection, updatedData: { status: 'DONE' } });
     expect(
       Object.entries<any>(results)
@@ -173,7 +173,7 @@ describe('what is selected', () => {
     );
   });
 
-  test('is at most 500 threads', async () => {
+  test('rejects a selection of more than 500 threads', async () => {
     for (const prefix of ['x', 'y'])
       await addThreads(
         customer,
@@ -196,16 +196,16 @@ describe('what is selected', () => {
   test.each([
     ['nothing', {}, 400],
     ['31 ids', { annotationIds: numbered('a', 31) }, 400],
-    ['nothing to change', { annotationIds: ['a'], updatedData: undefined }, 400],
+    ['an empty change', { annotationIds: ['a'], updatedData: undefined }, 400],
     ['an empty change', { annotationIds: ['a'], updatedData: {} }, 400],
     ['an unknown organization', { organizationId: 'none', annotationIds: ['a'] }, 400],
     ['an unknown document', { documentId: 'none', annotationIds: ['a'] }, 404],
-  ])('as %s is refused', async (_what, data, status) => {
+  ])('rejects %s', async (_what, data, status) => {
     expect((await customer.call(UPDATE, { ...nda, updatedData: { status: 'DONE' }, ...data })).status).toBe(status);
   });
 });
 
-describe('events', () => {
+describe('POST /v2/commentannotations/update: events', () => {
   test.each<[string, object, string[]]>([
     ['a status', { status: 'RESOLVED' }, ['comment_annotation.status_change']],
     ['an assignee', { assignedTo: bob }, ['comment_annotation.assign']],
@@ -221,7 +221,7 @@ describe('events', () => {
       { status: 'DONE', priority: 'P1', assignedTo: bob },
       ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change'],
     ],
-  ])('of %s are emitted when they are asked for, and then once', async (_what, updatedData, expected) => {
+  ])('emits the event of %s once, when the call asks for it', async (_what, updatedData, expected) => {
     await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
     await update({ annotationIds: ['quiet'], updatedData });
     expect(await told()).toEqual([]);
@@ -235,7 +235,7 @@ describe('events', () => {
       });
   });
 
-  test('facts B7: say what the status was and is, and of a private thread who may see it', async () => {
+  test('includes the old and new status, and the visibility of a private thread', async () => {
     await addThreads(customer, [thread('a', { visibility: { type: 'restricted', userIds: ['eve'] } })]);
     await change({ status: 'RESOLVED' }, { triggerNotification: true });
     expect(await emitted(engine, customer)).toMatchObject([
@@ -252,13 +252,13 @@ describe('events', () => {
     ]);
   });
 
-  test('are told again when the same thing happens again', async () => {
+  test('emits again when the same change happens again', async () => {
     await addThreads(customer, [thread('a')]);
     for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
     expect(await told()).toEqual(Array.from({ length: 3 }, () => 'comment_annotation.status_change'));
   });
 
-  test('activities are written when they are asked for and enabled', async () => {
+  test('writes activities when the call asks for them and they are enabled', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     await addThreads(customer, [thread('a')]);
     await change({ status: 'RESOLVED' }, { actionUser: bob });
@@ -282,10 +282,10 @@ describe('events', () => {
   });
 });
 
-describe('updateUsers', () => {
+describe('POST /v2/commentannotations/update: updateUsers', () => {
   const bobby = { userId: 'bobby', name: 'Bobby', email: 'bobby@example.com' };
 
-  test('facts C8: puts a user in the place of another as author, assignee and among those mentioned, whatever the number of comments', async () => {
+  test('replaces a user as author, assignee and mentioned user in any number of comments', async () => {
     const commentData = Array.from({ length: 50 }, (_each, index) =>
       comment(
         index % 2
@@ -328,7 +328,7 @@ describe('updateUsers', () => {
     expect(await emitted(engine, customer)).toEqual([]);
   });
 
-  test('joins a user with one who takes part already, and goes together with updatedData', async () => {
+  test('merges a user into an existing participant, together with updatedData', async () => {
     await addThreads(customer, [thread('a', { commentData: [comment({ to: [bob] }), comment({ from: bob })] })]);
     await update({
       annotationIds: ['a'],
@@ -362,7 +362,7 @@ describe('updateUsers', () => {
       'updateUsers[0].newUser is replaced by another',
     ],
     ['eleven', numbered('u', 11).map((userId) => [userId, 'max']), 'updateUsers must have at most 10 items'],
-  ])('of %s is refused', async (_what, pairs, message) => {
+  ])('rejects %s', async (_what, pairs, message) => {
     await addThreads(customer, [thread('a')]);
     const updateUsers = pairs.map(([oldId, newId]) => ({ oldUser: { userId: oldId }, newUser: { userId: newId } }));
     const { status, body } = await customer.call(UPDATE, { ...nda, annotationIds: ['a'], updateUsers });

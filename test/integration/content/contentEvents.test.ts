@@ -27,12 +27,12 @@ beforeEach(async () => {
   });
 });
 
-/** The most that one open field and one text hold. */
+/** The largest open field and text. */
 const [OBJECT, TEXT] = [60_000, 32_000];
 const bob = { userId: 'bob', name: 'Bob' };
 const visibility = { type: 'restricted', userIds: ['bob', 'eve'] };
 
-/** What is added to every thread, comment, status and priority: nothing, or nearly as much as there may be. */
+/** The fields that are added to every thread, comment, status and priority: none, or nearly the largest. */
 const sizes = {
   'of usual size': { object: {}, comment: {}, thread: {} },
   'as large as it may be': {
@@ -50,7 +50,7 @@ type Size = (typeof sizes)[keyof typeof sizes];
 
 type Step = [event: string, path: string, data: object];
 
-/** Changes of one thread, each with the event that it makes when it is asked for. */
+/** Changes of one thread, each with the event that it emits when the call asks for it. */
 function stepsOf(annotationId: string, { object, ...size }: Size, asked: object): Step[] {
   const of = (data: object) => ({ ...nda, annotationId, ...asked, ...data });
   const change = (updatedData: object) => ({
@@ -100,7 +100,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, asked: object)
   ];
 }
 
-/** Always told. */
+/** Always emit an event. */
 const reactionSteps = (annotationId: string): Step[] => [
   [
     'comment.reaction_add',
@@ -119,14 +119,14 @@ const reactionSteps = (annotationId: string): Step[] => [
   ],
 ];
 
-/** The types of the events that are new since the last time. */
+/** The types of the events since the last call. */
 async function newEvents(known: Set<string>): Promise<string[]> {
   const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !known.has(eventId));
   for (const { eventId } of events) known.add(eventId);
   return events.map(({ event }) => event);
 }
 
-/** The parts of an event of source `comment` (facts B7). */
+/** The fields of an event of source `comment`. */
 const User = z.looseObject({ userId: z.string().min(1) });
 const Place = (whole: boolean) =>
   z.strictObject({
@@ -196,7 +196,7 @@ function expectPayload({ event, data }: Emitted): void {
 }
 
 describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
-  test('facts B6: each change that asks is told as one event, and what does not ask or changes nothing as none', async () => {
+  test('emits one event for each change that asks for it, and none otherwise', async () => {
     const known = new Set<string>();
     const expectEvents = async (step: Step, expected: string[]) => {
       const [event, path, data] = step;
@@ -216,7 +216,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     }
   });
 
-  test('facts B7: says in each event what such an event has, in 256 KB at most, in the transaction of its change', async () => {
+  test('writes complete events of at most 256 KB in the transaction of their change', async () => {
     const transactions: (readonly WriteOp[])[] = [];
     const write = Table.prototype.write;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
@@ -231,7 +231,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       spy.mockRestore();
     }
     const events = await emitted(engine, customer);
-    // Those of moderators come from elsewhere: there is no operation that accepts, rejects or approves a thread.
+    // No endpoint accepts, rejects or approves a thread.
     const others = ['comment_annotation.accept', 'comment_annotation.reject', 'comment_annotation.approve'];
     expect(events.map(({ event }) => event).sort()).toEqual(
       triggerTypes.filter((type) => type.startsWith('comment') && !others.includes(type)).toSorted(),
@@ -251,7 +251,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
       expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
   });
 
-  test('deleted whole is one comment.delete, and a recording is one recorder.done with its assets', async () => {
+  test('emits one comment.delete for a deleted thread and one recorder.done for a recording', async () => {
     await addThreads(customer, [
       thread('a', {
         type: 'suggestion',

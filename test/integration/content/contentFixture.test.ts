@@ -27,14 +27,14 @@ const ACTIVITIES = '/v2/activities/get';
 const USER_DATA = '/v2/users/data/get';
 
 const SEED = 20_261_121;
-/** What all of this may be (design 12). */
+/** The limits of the fixture. */
 const MOST_ITEMS = 20_000;
 const nothing = { missing: [], tooMuch: [] };
 
 let engine: Engine;
 let customer: Customer;
 let fixture: Fixture;
-/** What the table held of other types before there was any content. */
+/** The items of other types before any content was added. */
 let before: Record<string, number>;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): At => ({ organizationId: 'acme', documentId });
-/** All documents but that of the longest thread. */
+/** All documents except the one with the longest thread. */
 const short = documentIds.filter((id) => id !== HANDBOOK);
 const ofAcme = <T extends { at: At }>(records: readonly T[]) =>
   records.filter(({ at }) => at.organizationId === 'acme');
@@ -56,7 +56,7 @@ const longest = () => fixture.threads.find(({ comments }) => comments.length ===
 const sortedIds = (records: readonly any[]): string[] =>
   records.map(({ annotationId, id }) => annotationId ?? id).sort();
 
-/** All pages of a listing; `between` runs beside the reading of the next page. */
+/** All pages of a listing. `between` runs in parallel with the reading of the next page. */
 async function pages(
   path: string,
   data: object,
@@ -78,7 +78,7 @@ async function pages(
 
 const listed = async (path: string, data: object) => (await pages(path, data)).flat();
 
-/** That the table holds what the ledger says and nothing else: no orphan, no job, one event for each that was asked for, and of other types what there was before. */
+/** Expects the table to match the ledger: no orphan, no job, one event for each requested one, and the initial items of other types. */
 async function expectTableToMatch(): Promise<void> {
   const {
     lines,
@@ -93,8 +93,8 @@ async function expectTableToMatch(): Promise<void> {
   expect(lines.length + 2 * asked).toBeLessThan(MOST_ITEMS);
 }
 
-describe('an organization with 300 threads of 2,000 comments, and one of 1,000 besides', () => {
-  test('is as large as it is said to be', () => {
+describe('an organization with 300 threads, 2,000 comments and one thread of 1,000 comments', () => {
+  test('has the stated size', () => {
     const threads = ofAcme(fixture.threads);
     const comments = threads.flatMap((thread) => thread.comments);
     expect(threads.length).toBeGreaterThanOrEqual(300);
@@ -105,11 +105,11 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
   });
 
   test(
-    'lies in the table as it was written, item by item, with one event for each change that asked for one',
+    'is stored item by item as it was written, with one event for each change that asked for one',
     expectTableToMatch,
   );
 
-  test("spec 4.19: each user's data, all pages of it, are what the user wrote, made and is involved in, and may see", async () => {
+  test('lists for each user what the user made, is involved in and may see', async () => {
     const own = new Map<string, ReturnType<Fixture['dataOf']>>();
     await run(
       userIds.map((userId): Act => async () => {
@@ -129,44 +129,41 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
     for (const userId of userIds) expect([userId, own.get(userId)]).toEqual([userId, fixture.dataOf('acme', userId)]);
   });
 
-  test.each(documentIds)(
-    'the threads of the document %s are there once, each with what was written of it',
-    async (documentId) => {
-      const threads = fixture.threadsOf(inAcme(documentId));
-      const found = new Map(
-        (await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
+  test.each(documentIds)('lists each thread of the document %s once with its content', async (documentId) => {
+    const threads = fixture.threadsOf(inAcme(documentId));
+    const found = new Map(
+      (await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
+    );
+    expect([...found.keys()].sort()).toEqual(sortedIds(threads));
+    for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
+      const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
+      expect([
+        annotationId,
+        thread.from.userId,
+        thread.status.id,
+        thread.assignedTo?.userId,
+        thread.locationId,
+      ]).toEqual([annotationId, from, statusId, assignee, scope ?? null]);
+      expect([
+        commentCount,
+        hasMoreComments,
+        shown.map(({ commentId, from: author }: any) => [commentId, author.userId]),
+      ]).toEqual([comments.length, false, comments.map((comment) => [comment.commentId, comment.from])]);
+      expect(thread.mentionedUserIds.toSorted()).toEqual(
+        [...new Set(comments.flatMap(({ mentions }) => mentions))].sort(),
       );
-      expect([...found.keys()].sort()).toEqual(sortedIds(threads));
-      for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
-        const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
-        expect([
-          annotationId,
-          thread.from.userId,
-          thread.status.id,
-          thread.assignedTo?.userId,
-          thread.locationId,
-        ]).toEqual([annotationId, from, statusId, assignee, scope ?? null]);
-        expect([
-          commentCount,
-          hasMoreComments,
-          shown.map(({ commentId, from: author }: any) => [commentId, author.userId]),
-        ]).toEqual([comments.length, false, comments.map((comment) => [comment.commentId, comment.from])]);
-        expect(thread.mentionedUserIds.toSorted()).toEqual(
-          [...new Set(comments.flatMap(({ mentions }) => mentions))].sort(),
-        );
-        expect(thread.involvedUserIds.toSorted()).toEqual(
-          [
-            ...new Set([
-              ...comments.flatMap((comment) => [comment.from, ...comment.mentions]),
-              ...(assignee === undefined ? [] : [assignee]),
-            ]),
-          ].sort(),
-        );
-      }
-    },
-  );
+      expect(thread.involvedUserIds.toSorted()).toEqual(
+        [
+          ...new Set([
+            ...comments.flatMap((comment) => [comment.from, ...comment.mentions]),
+            ...(assignee === undefined ? [] : [assignee]),
+          ]),
+        ].sort(),
+      );
+    }
+  });
 
-  test('the counts of documents agree, for users who see some private threads or none, by status', async () => {
+  test('counts the threads of documents by status for users with and without private threads', async () => {
     const users = [MONA, 'user-00', 'user-34', '__proto__', 'nobody'].map((userId) => ({
       userId,
       asked: undefined,
@@ -197,7 +194,7 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
     }
   });
 
-  test('what is asked for by location, status, mention or participant is what has it', async () => {
+  test('finds threads by location, status, mention and participant', async () => {
     const threads = ofAcme(fixture.threads).filter(({ at }) => short.includes(at.documentId));
     const recordings = await listed(RECORDINGS, {});
     const expectThreads = async (filter: object, expected: typeof threads) =>
@@ -235,7 +232,7 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
     }
   });
 
-  test('a thread of 1,000 comments pages through, and takes no more', async () => {
+  test('pages through a thread of 1,000 comments and rejects one more', async () => {
     const { annotationId, comments } = longest();
     const found = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
     expect(found.map((page) => page.length)).toEqual([300, 300, 300, 100]);
@@ -249,14 +246,14 @@ describe('an organization with 300 threads of 2,000 comments, and one of 1,000 b
   });
 });
 
-describe('design 5: what is there from beginning to end of a listing is given exactly once, while others add, edit and delete', () => {
+describe('a listing returns each record exactly once during parallel changes', () => {
   const isVolatile = (id: string) => Number(/\d+$/.exec(id)?.[0]) % 3 === 0;
   const threadsIn = (documents: readonly string[]) =>
     ofAcme(fixture.threads).filter(({ at }) => documents.includes(at.documentId));
   const ids = (records: readonly { at: At }[], documentId?: string) =>
     sortedIds(ofAcme(records).filter(({ at }) => documentId === undefined || at.documentId === documentId));
 
-  /** A listing, how many it gives in a page, what it lists by the ledger, and the ids in a page of it. */
+  /** A listing with its page size, the expected ids by the ledger, and the ids of a page. */
   const listings: [string, string, () => object, number, () => string[], (page: any) => string[]][] = [
     [
       'the data of a user',
@@ -396,11 +393,11 @@ describe('design 5: what is there from beginning to end of a listing is given ex
     expect(stayed.size).toBeGreaterThan(3);
   });
 
-  test('and after all of it the table holds what the ledger says', expectTableToMatch);
+  test('the table matches the ledger after all changes', expectTableToMatch);
 });
 
-describe('what is deleted', () => {
-  test('spec 4.22: by location leaves nothing of it in any organization, and everything else', async () => {
+describe('deletions in a large organization', () => {
+  test('delete all records of a location in all organizations, and only those', async () => {
     const [scope] = places as [string];
     const lies = (one: { at: At; scope: string | undefined }) => one.at.documentId === 'nda' && one.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
@@ -422,7 +419,7 @@ describe('what is deleted', () => {
     await expectTableToMatch();
   });
 
-  test('all threads of a document take their comments, ids, reactions and edges along, one of 1,000 comments too; the rest of the document stays', async () => {
+  test('delete all threads of a document with comments, ids, reactions and involvements, and keep its other records', async () => {
     const threads = fixture.threadsOf(inAcme(HANDBOOK));
     const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) =>
       threads.slice(index * 30, (index + 1) * 30),

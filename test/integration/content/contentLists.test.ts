@@ -4,13 +4,13 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { numbered } from '../../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
-/** How many records of each kind there are, of about 120 KB each. */
+/** The records of each kind, of about 120 KB each. */
 const COUNT = 42;
 
 let engine: Engine;
 let customer: Customer;
 
-/** Two documents in a folder, with much of everything: all of it by one user, for one user, at one place. */
+/** Two documents in a folder with many records of each kind, by one user, for one user, at one location. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const ids = numbered('x', COUNT);
   for (let i = 0; i < COUNT; i += 14) {
     const some = ids.slice(i, i + 14);
-    // The one document comes in the middle of the other.
+    // The records of one document are added between those of the other.
     const at = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
     await customer.ok('/v2/commentannotations/add', {
       ...at,
@@ -94,7 +94,7 @@ const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = [
 const nda = { documentId: 'nda' };
 const [IN_NDA, REPLIES] = [28, 1 + COUNT];
 
-/** Every list, in every way in which it can be asked for, with how many records it has. */
+/** Every list with every selection, and its number of records. */
 const lists: [string, string, object, number][] = [
   ['the threads of a document', THREADS, nda, IN_NDA],
   ['the threads of a document, the oldest first', THREADS, { ...nda, order: 'asc' }, IN_NDA],
@@ -139,7 +139,7 @@ async function pages(path: string, data: object): Promise<any[]> {
 const idOf = ({ annotationId, id, commentId }: any): unknown =>
   id ?? (annotationId === undefined ? commentId : annotationId);
 
-describe('design 12: every list past its second page, and past 1 MB in answers below 5 MB', () => {
+describe('every list beyond its second page and 1 MB, in responses below 5 MB', () => {
   test.each(lists)('%s', async (_what, path, data, count) => {
     const whole = (await pages(path, data)).flat();
     expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(1.5 * MEGABYTE);
@@ -149,7 +149,7 @@ describe('design 12: every list past its second page, and past 1 MB in answers b
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test("a user's data, which have a page size of their own", async () => {
+  test('the data of a user with their own page size', async () => {
     for (const [userId, counts] of [
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],
@@ -169,7 +169,7 @@ describe('design 12: every list past its second page, and past 1 MB in answers b
     }
   });
 
-  test('v1/notifications/get, which has no pages, gives the latest that fit', async () => {
+  test('v1/notifications/get returns the latest notifications that fit', async () => {
     const { status, body } = await customer.call('/v1/notifications/get', {
       organizationId: 'acme',
       documentId: 'nda',

@@ -21,7 +21,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 const users = (prefix: string, count: number) => times(count, (index) => ({ userId: `${prefix}${index}` }));
 const call = (path: string, data: object) => customer.call(path, { ...nda, ...data });
 
-describe('of two threads that are added at the same time with the same id', () => {
+describe('parallel additions of two threads with the same id', () => {
   const said = (author: string) => times(12, (index) => `${author} ${index}`);
   const by = async (author: string, annotationId: string) => {
     const commentData = said(author).map((commentText) =>
@@ -29,19 +29,19 @@ describe('of two threads that are added at the same time with the same id', () =
     );
     return (await addThreads(customer, [thread(annotationId, { createdAt: 5_000, commentData })]))[annotationId];
   };
-  /** What a thread consists of, when it is the whole of one of them and nothing of the other. */
+  /** The content of one complete thread without any record of the other. */
   const whole = { Thread: 1, Comment: 12, RecordId: 1, Involvement: 72 };
   const texts = async (annotationId: string) =>
     (await getThread(customer, annotationId)).comments.map(({ commentText }: any) => commentText);
   const edgesOfOthers = async (author: string, annotationId: string) =>
     (await edgesOf(engine, customer)).filter((edge) => edge.includes(` ${annotationId}/`) && !edge.startsWith(author));
 
-  test('the one that is written between the reading and the writing of the other stays as it was acknowledged, and nothing is left of that one', async () => {
+  test('keep the thread that was written first and leave no record of the other', async () => {
     const write = Table.prototype.write;
     const sizes: number[] = [];
     let meanwhile: { success: boolean } | undefined;
     const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-      // The first one has found the id free and is about to write.
+      // The first call has read that the id is free, and writes next.
       if (ops.length > 0 && sizes.push(ops.length) === 1) meanwhile = await by('bob', 'a');
       return write.call(this, ops);
     });
@@ -56,7 +56,7 @@ describe('of two threads that are added at the same time with the same id', () =
     ]);
   });
 
-  test('exactly one is stored, whole', async () => {
+  test('store exactly one complete thread', async () => {
     const rounds = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const annotationId of rounds) {
       const [ada, bob] = await Promise.all([by('ada', annotationId), by('bob', annotationId)]);
@@ -70,7 +70,7 @@ describe('of two threads that are added at the same time with the same id', () =
   });
 });
 
-describe('a thread that is deleted while others reply, edit, react, assign and delete comments', () => {
+describe('deletion of a thread during parallel changes', () => {
   test.each([
     ['with few comments', 3],
     ['with more than one transaction holds', 60],
@@ -116,7 +116,7 @@ describe('a thread that is deleted while others reply, edit, react, assign and d
         call('/v2/commentannotations/comments/delete', { annotationId: 'a', commentIds: [1, 3] }),
       ]);
       expect(others.filter((one) => ![200, 404, 409].includes(one.status)).map(({ body }) => body)).toEqual([]);
-      // Where others kept changing it, it may have to be deleted once more.
+      // Parallel changes can make the deletion fail: delete again.
       if (status !== 200 || (await getThread(customer, 'a')) !== null)
         await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });
       expect(await contentOf(engine, customer)).toEqual({});
@@ -124,7 +124,7 @@ describe('a thread that is deleted while others reply, edit, react, assign and d
   });
 });
 
-test('changes of the same thing at the same time are told once each, as often as they happened', async () => {
+test('emits one event for each of several parallel changes', async () => {
   await addThreads(customer, [thread('a')]);
   const statuses = times(6, (index) => `S${index}`);
   const results = await Promise.all(
@@ -139,7 +139,7 @@ test('changes of the same thing at the same time are told once each, as often as
   const happened = results.filter(({ body }) => body.result?.data.a.success).length;
   const told = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
   expect(told).toHaveLength(happened);
-  // They make a chain: each begins where another one ended.
+  // The changes are a chain: each starts with the result of another.
   expect(new Set(told.map(([from]) => from)).size).toBe(happened);
   expect(told.filter(([, to]) => !told.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
     (await getThread(customer, 'a')).status.id,

@@ -34,7 +34,7 @@ const ada = { userId: 'ada' };
 
 const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
-/** One thing of each kind in a location. */
+/** Adds a record of each kind in a location. */
 async function fill(location: object, scope: object = {}, suffix = '') {
   const at = { organizationId: 'acme', documentId: 'nda', ...scope };
   await customer.ok('/v2/commentannotations/add', {
@@ -80,7 +80,7 @@ const remove = (location: object, more: object = {}) =>
     ...more,
   });
 
-/** The ids of Ada's and Grace's things in an organization. */
+/** The ids of the records of Ada and Grace in an organization. */
 async function things(organizationId = 'acme') {
   const found = await Promise.all(
     ['ada', 'grace'].map((userId) => customer.ok('/v2/users/data/get', { organizationId, userId })),
@@ -97,8 +97,8 @@ const contentItems = async () =>
       ['Thread', 'Comment', 'Reaction', 'Recording', 'Notification', 'RecordId', 'Involvement', 'Job'].includes(_t),
   );
 
-describe('spec 4.22: locations/data/delete', () => {
-  test('deletes threads with comments and reactions, reactions, recordings and notifications of the location, and answers null', async () => {
+describe('POST /v1/organizations/documents/locations/data/delete', () => {
+  test('deletes threads, reactions, recordings and notifications of the location and returns null', async () => {
     await fill(chapter);
     expect(await things()).toEqual(['n', 'on', 'own', 'rec', 't']);
     const { status, body } = await remove(chapter);
@@ -110,7 +110,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('leaves other locations, what has none, and other documents', async () => {
+  test('keeps records of other locations, without a location, and of other documents', async () => {
     await fill(chapter, {}, '-1');
     await fill({ id: 'chapter-10' }, {}, '-10');
     await fill(chapter, { documentId: 'offer' }, '-offer');
@@ -141,7 +141,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await things()).toEqual([]);
   });
 
-  test('acts on every organization with a document of that id, and on no other tenant', async () => {
+  test('deletes in every organization with the document, but in no other tenant', async () => {
     const other = await newCustomer();
     const theirs = { organizationId: 'acme', documentId: 'nda' };
     await other.ok('/v2/organizations/documents/add', {
@@ -162,7 +162,7 @@ describe('spec 4.22: locations/data/delete', () => {
     );
   });
 
-  test('goes by where things lie now: a thread that moved away stays', async () => {
+  test('keeps a thread whose location changed', async () => {
     await fill(chapter);
     await customer.ok('/v2/commentannotations/update', {
       organizationId: 'acme',
@@ -176,7 +176,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('takes a reaction in the location from a comment elsewhere, which names it no more', async () => {
+  test('removes a reaction in the location from a comment in another location', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/commentannotations/add', {
       ...at,
@@ -197,14 +197,14 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(reactions).toMatchObject([{ annotationId: 'there' }]);
   });
 
-  test('of nothing is a success: an unknown location or document, or once more', async () => {
+  test('succeeds for an unknown location or document, and when it is repeated', async () => {
     await fill(chapter);
     for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
       expect((await remove(chapter, more)).status).toBe(200);
     expect(await things()).toEqual([]);
   });
 
-  test('deletes hundreds, long threads too, while others add', async () => {
+  test('deletes hundreds of records and long threads during parallel additions', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
       await customer.ok('/v2/recordings/add', {
@@ -236,7 +236,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await things()).toEqual(['late']);
   });
 
-  test('removes what somebody else changed meanwhile when it looks once more', async () => {
+  test('deletes a record that another request changed meanwhile', async () => {
     await fill(chapter);
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
@@ -258,7 +258,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await contentItems()).toEqual([]);
   });
 
-  test('leaves what the index still shows in the location though it has moved, and goes on behind it', async () => {
+  test('keeps a record whose old location is still in the index, and continues after it', async () => {
     await fill(chapter);
     await customer.ok('/v2/commentannotations/add', {
       organizationId: 'acme',
@@ -290,7 +290,7 @@ describe('spec 4.22: locations/data/delete', () => {
     expect(await things()).toEqual(['moved']);
   });
 
-  test('touches nothing that has the ids of what a document that is gone has left behind', async () => {
+  test('keeps records with the same ids as leftovers of a deleted document', async () => {
     await fill(chapter);
     const { internalId: organization } = (await everyItem(engine)).find(
       ({ _t, organizationId, PK: key }) =>
@@ -320,7 +320,7 @@ describe('spec 4.22: locations/data/delete', () => {
     ).toMatchObject([{ annotationId: 't' }]);
   });
 
-  test('that cannot finish in time is UNAVAILABLE, has made progress, and the next call goes on', async () => {
+  test('returns UNAVAILABLE when the time is over, and the next call continues', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/recordings/add', {
       ...at,
@@ -332,7 +332,7 @@ describe('spec 4.22: locations/data/delete', () => {
       })),
     });
     const calls = { left: 8 };
-    // Time stands still for so many looks at the clock, and is over then.
+    // The clock stands still for some calls and then passes the deadline.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
     const remover = new LocationRemover(new Table(client(), TABLE_NAME), clock);
     await expect(remover.remove(customer.apiKey, 'nda', chapter)).rejects.toMatchObject({
@@ -347,10 +347,10 @@ describe('spec 4.22: locations/data/delete', () => {
   });
 });
 
-describe('spec 4.22: the credentials in the body', () => {
+describe('POST /v1/organizations/documents/locations/data/delete: credentials in the body', () => {
   const denied = { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } };
 
-  test('must be those of the headers, else it is PERMISSION_DENIED with the one message', async () => {
+  test('rejects other credentials than those of the headers with PERMISSION_DENIED', async () => {
     await fill(chapter);
     const other = await newCustomer();
     for (const wrong of [
@@ -377,7 +377,7 @@ describe('spec 4.22: the credentials in the body', () => {
     expect(await things()).toHaveLength(5);
   });
 
-  test('do not stand in for the headers', async () => {
+  test('do not replace the headers', async () => {
     const workspace = await newWorkspace();
     const { status, body } = await post(
       await handlerOf(DELETE),

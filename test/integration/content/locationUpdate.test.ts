@@ -85,7 +85,7 @@ async function locations(of = customer): Promise<Record<string, [key: string, lo
 const all = (key: string, location: object, suffix = '') =>
   Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
 
-describe('locations/update', () => {
+describe('POST /v1/organizations/documents/locations/update', () => {
   test('replaces the location of threads, reactions, recordings and notifications, and answers null', async () => {
     await fill();
     const { status, body } = await update();
@@ -227,7 +227,7 @@ describe('locations/update', () => {
         })),
       });
     }
-    // Keys of the index stay with the first change and move with the second.
+    // The first change keeps the key in the index, the second one changes it.
     for (const location of [{ ...oldLocation, page: 4 }, newLocation]) {
       expect((await update({ migrate: { oldLocation, newLocation: location } })).status).toBe(200);
       expect(Object.values(await locations())).toEqual(Array.from({ length: 150 }, () => [location.id, location]));

@@ -52,7 +52,7 @@ interface Data {
 }
 const data = (userId: string): Promise<Data> => customer.ok(GET, { organizationId: 'acme', userId });
 
-/** All pages; `between` runs after each. */
+/** All pages. `between` runs after each page. */
 async function pages(
   userId: string,
   between: (page: number) => Promise<unknown> = async () => undefined,
@@ -73,8 +73,8 @@ async function pages(
 
 const annotationIds = (items: readonly any[]) => items.map(({ annotationId }) => annotationId);
 
-describe('spec 4.19: users/data/get', () => {
-  test('of a user without data, or whom nobody knows, has four empty arrays and nextPageToken null', async () => {
+describe('POST /v2/users/data/get', () => {
+  test('returns empty arrays and no page token for an unknown user or a user without data', async () => {
     const { body } = await customer.call(GET, { organizationId: 'acme', userId: 'nobody' });
     expect(body.result).toEqual({
       status: 'success',
@@ -97,7 +97,7 @@ describe('spec 4.19: users/data/get', () => {
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
   });
 
-  test('gives what the user wrote, is mentioned in or has assigned; reacted, recorded, caused and is notified of', async () => {
+  test('returns what the user made, is mentioned in, has assigned or is notified of', async () => {
     await thread(
       't1',
       [
@@ -141,13 +141,13 @@ describe('spec 4.19: users/data/get', () => {
     expect(ofMax.comments.map(({ commentText }) => commentText)).toEqual(['by Ada']);
   });
 
-  test('does not give what is for everybody and names nobody', async () => {
+  test('leaves out notifications for everybody', async () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [grace] });
     await notify('n1', { notifyUsers: [], notifyAll: true });
     expect((await data('grace')).notifications).toEqual([]);
   });
 
-  test('hides a private thread from a user whom it does not name, unless the user wrote the comment', async () => {
+  test('hides comments of a private thread from other users, except from their author', async () => {
     await thread(
       'secret',
       [
@@ -176,7 +176,7 @@ describe('spec 4.19: users/data/get', () => {
     });
   });
 
-  test('hides what mentions a user who lacks its access context or access to its document, but not what the user wrote', async () => {
+  test('hides mentions that need an access context or document access the user lacks, but not own comments', async () => {
     const eu = { context: { access: { region: 'eu' } } };
     await thread(
       'by thread',
@@ -214,14 +214,14 @@ describe('spec 4.19: users/data/get', () => {
     expect(await given()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
-  test('gives nothing of a thread that is gone', async () => {
+  test('leaves out deleted threads', async () => {
     await thread('t1', [{ commentText: 'by Ada', from: ada }]);
     await thread('t2', [{ commentText: 'by Ada', from: ada }]);
     await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['t1'] });
     expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
   });
 
-  test('spec 4.18: gives at once nothing from before the user was removed from a document, a folder or the organization', async () => {
+  test('hides at once what is from before the user was removed from a document, folder or organization', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }],
@@ -256,7 +256,7 @@ describe('spec 4.19: users/data/get', () => {
     expect(await given()).toEqual(['after in filed', 'after in nda', 'after in offer']);
   });
 
-  test('gives each of 250 mentions once, in pages of at most 100, while data are written in between', async () => {
+  test('returns each of 250 mentions once in pages of at most 100 during parallel writes', async () => {
     const numbered = Array.from({ length: 250 }, (_, i) => `mention ${i}`);
     await thread(
       't0',
@@ -285,7 +285,7 @@ describe('spec 4.19: users/data/get', () => {
     expect(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(['n0', 'n1', 'n2']);
   });
 
-  test('lists the kinds at their own pace, and each that ended no more', async () => {
+  test('pages through each kind independently', async () => {
     for (let i = 0; i < 220; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => notify(`n${i + j}`)));
     await react('r1', grace);
     const half = Array.from({ length: 25 }, () => ({ commentText: 'x', from: grace }));
@@ -302,7 +302,7 @@ describe('spec 4.19: users/data/get', () => {
     expect(new Set(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
   });
 
-  test('ends a page below 5 MB, with a fair part of each kind', async () => {
+  test('ends a page below 5 MB with a fair share of each kind', async () => {
     const large = { metadata: { x: 'x'.repeat(60_000) } };
     await thread('t1', [{ commentText: 'first', from: grace }]);
     for (let i = 0; i < 60; i++) await comment('t1', [{ commentText: `${i}`, from: grace, ...large }]);
@@ -320,7 +320,7 @@ describe('spec 4.19: users/data/get', () => {
     );
   });
 
-  test('takes a token for its own user and organization alone', async () => {
+  test('rejects a page token of another user or organization', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
     for (let i = 0; i < 101; i += 25) await Promise.all(Array.from({ length: 25 }, (_, j) => notify(`n${i + j}`)));
     const { nextPageToken: pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace' })).body

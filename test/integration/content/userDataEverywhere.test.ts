@@ -40,8 +40,8 @@ async function refusal(data: object) {
   return [status, body.error?.message];
 }
 
-describe('svcAllOrganizations of users/data/get', () => {
-  test('gives the data of a user in all organizations, each comment once', async () => {
+describe('POST /v2/users/data/get with svcAllOrganizations', () => {
+  test('returns the data of a user in all organizations, each comment once', async () => {
     const found: string[] = [];
     let [pageToken, count]: [string | null, number] = [null, 0];
     do {
@@ -60,7 +60,7 @@ describe('svcAllOrganizations of users/data/get', () => {
     expect(count).toBeLessThanOrEqual(6);
   });
 
-  test('belongs to the page token', async () => {
+  test('rejects a page token without the same svcAllOrganizations', async () => {
     const { body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true });
     expect(
       (await customer.call(GET, { userId: 'ada', organizationId: named(2), pageToken: body.result.nextPageToken }))
@@ -72,7 +72,7 @@ describe('svcAllOrganizations of users/data/get', () => {
     ).toBe(400);
   });
 
-  test('shows nothing of another tenant', async () => {
+  test('returns no data of another tenant', async () => {
     const other = await newCustomer();
     expect((await other.call(GET, { userId: 'ada', svcAllOrganizations: true })).body.result).toMatchObject({
       data: { comments: [] },
@@ -98,7 +98,7 @@ describe('svcAllOrganizations of users/data/get', () => {
   });
 });
 
-test('users/data/get repeats uniqueId in its answer', async () => {
+test('POST /v2/users/data/get repeats uniqueId in its response', async () => {
   const { body } = await customer.call(GET, { userId: 'ada', organizationId: named(24), uniqueId: 'call-1' });
   expect([body.result.uniqueId, body.result.data.comments.length]).toEqual(['call-1', 1]);
   expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: named(24) })).body.result).toBe(

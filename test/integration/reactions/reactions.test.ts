@@ -38,20 +38,20 @@ const addThread = (thread: object = {}) =>
 const getComments = (data: object = {}) =>
   customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
 
-/** Each test has a tenant of its own. */
+/** Each test has its own tenant. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
 });
 
-/** A time later than everything that was written so far. */
+/** Waits for a time later than all writes so far. */
 function nextMillisecond(): number {
   const before = Date.now();
   while (Date.now() === before);
   return Date.now();
 }
 
-describe('the lastUpdated of a thread', () => {
+describe('lastUpdated of a thread with reactions', () => {
   const since = async (updatedAfter: number) =>
     (await customer.ok('/v2/commentannotations/get', { ...nda, updatedAfter })).map(
       ({ annotationId }: any) => annotationId,
@@ -70,7 +70,7 @@ describe('the lastUpdated of a thread', () => {
     commentId,
   });
 
-  test('moves when users react to its comments or take reactions back, so that pollers find the thread', async () => {
+  test('changes when users react or delete reactions, so that pollers find the thread', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: ['thread', 'other', 'quiet'].map(old),
@@ -94,7 +94,7 @@ describe('the lastUpdated of a thread', () => {
     expect(await since(later)).toEqual([]);
   });
 
-  test('moves once for many users who react at the same time, and no reaction is lost', async () => {
+  test('changes once for many parallel reactions, and no reaction is lost', async () => {
     await customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [old('thread')] });
     const users = Array.from({ length: 6 }, (_each, index) => ({ userId: `u${index}` }));
     await Promise.all(users.map((from, index) => react(on('thread', `r${index}`, 1 + (index % 2), from))));
@@ -105,8 +105,8 @@ describe('the lastUpdated of a thread', () => {
   });
 });
 
-describe('reactions on the document', () => {
-  test('are added, the answer a map by their ids', async () => {
+describe('POST /v2/reactions/add on the document', () => {
+  test('returns a map by reaction id', async () => {
     const { status, body } = await customer.call('/v2/reactions/add', {
       ...nda,
       reactions: [thumb(), thumb({ annotationId: '__proto__', icon: '🎉' })],
@@ -119,7 +119,7 @@ describe('reactions on the document', () => {
     ]);
   });
 
-  test('get an id that sorts by time when none is given', async () => {
+  test('generates ids that sort by time', async () => {
     const results = Object.entries(await react(thumb({ annotationId: undefined }), thumb({ annotationId: undefined })));
     expect(results).toHaveLength(2);
     for (const [id, result] of results) {
@@ -128,13 +128,13 @@ describe('reactions on the document', () => {
     }
   });
 
-  test('are a part of the data of those who reacted', async () => {
+  test('adds the reaction to the data of its users', async () => {
     await react(thumb(), thumb({ from: bob }));
     expect(await involvements(engine, customer, 'ada')).toEqual([['reaction', 'thumb', true]]);
     expect(await involvements(engine, customer, 'bob')).toEqual([['reaction', 'thumb', true]]);
   });
 
-  test('with a location are found by it', async () => {
+  test('indexes a reaction with a location', async () => {
     const location = JSON.parse('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
     await react(thumb({ location }), thumb({ annotationId: 'elsewhere' }));
     const found = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
@@ -144,15 +144,15 @@ describe('reactions on the document', () => {
     expect(found[0]!.location).toBe('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
   });
 
-  test('emit nothing: no event is about them', async () => {
+  test('emits no event', async () => {
     await react(thumb());
     await unreact('thumb');
     expect(await emitted(engine, customer)).toEqual([]);
   });
 });
 
-describe('the same id again', () => {
-  test('by another user adds to the reaction; by the same one changes nothing and succeeds', async () => {
+describe('POST /v2/reactions/add with an existing id', () => {
+  test('adds another user and changes nothing for the same user', async () => {
     for (const from of [ada, bob, { ...ada, name: 'Ada Lovelace' }])
       expect(await react(thumb({ from }))).toEqual({ thumb: added('thumb') });
     const [reaction, ...others] = await itemsOf(engine, customer, 'Reaction');
@@ -161,7 +161,7 @@ describe('the same id again', () => {
     expect(reaction!._r).toBe(2);
   });
 
-  test('with another icon fails, and leaves it as it was', async () => {
+  test('rejects another icon', async () => {
     await react(thumb());
     expect(await react(thumb({ icon: '👎', from: bob }), thumb({ annotationId: 'other' }))).toEqual({
       thumb: refused('thumb', 'Reaction has another icon.'),
@@ -175,7 +175,7 @@ describe('the same id again', () => {
     ]);
   });
 
-  test('in one call, by 50 users, is one reaction of all of them; with one more it is none, and one more later fails', async () => {
+  test('accepts 50 users and rejects one more', async () => {
     const users = Array.from({ length: 51 }, (_each, index) => ({ userId: `user-${index}` }));
     expect(await react(...users.map((from) => thumb({ from })))).toEqual({
       thumb: refused('thumb', 'Reaction can have at most 50 users.'),
@@ -192,14 +192,14 @@ describe('the same id again', () => {
     expect(await itemsOf(engine, customer, 'Involvement')).toHaveLength(50);
   });
 
-  test('is free once the reaction is deleted', async () => {
+  test('accepts the id of a deleted reaction', async () => {
     await react(thumb());
     await unreact('thumb');
     expect(await react(thumb({ icon: '🎉', from: bob }))).toEqual({ thumb: added('thumb') });
     expect(await involvements(engine, customer, 'ada')).toEqual([]);
   });
 
-  test('in another document is another reaction', async () => {
+  test('allows the same id in another document', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'other' }],
@@ -215,8 +215,8 @@ describe('the same id again', () => {
   });
 });
 
-describe('reactions on a comment', () => {
-  test('are named by it, and shown with it in full', async () => {
+describe('POST /v2/reactions/add on a comment', () => {
+  test('returns the reactions with their comment', async () => {
     await addThread();
     const before = Date.now();
     expect(
@@ -260,7 +260,7 @@ describe('reactions on a comment', () => {
     expect((await itemsOf(engine, customer, 'Reaction')).map(({ annotationId }) => annotationId)).toEqual(['other']);
   });
 
-  test('stay on it: the same id on another comment fails, without a comment it adds to the one that is there', async () => {
+  test('rejects another comment for the same id and accepts no comment', async () => {
     await addThread();
     await react(thumb(onComment));
     expect(await react(thumb({ ...onComment, commentId: 2, from: bob }))).toEqual({
@@ -277,7 +277,7 @@ describe('reactions on a comment', () => {
     ]);
   });
 
-  test('take the location of the thread when they have none of their own', async () => {
+  test('uses the location of the thread for a reaction without a location', async () => {
     await addThread({ location: { id: 'page-1' } });
     await react(thumb(onComment), thumb({ ...onComment, annotationId: 'own', location: { id: 'page-2' } }));
     const [first] = await getComments();
@@ -287,7 +287,7 @@ describe('reactions on a comment', () => {
     ]);
   });
 
-  test('many at once, by many users, in many requests: none is lost, neither reaction nor user nor event', async () => {
+  test('loses no reaction, user or event in parallel requests', async () => {
     await addThread();
     const users = Array.from({ length: 12 }, (_each, index) => ({ userId: `user-${index}` }));
     const answers = await Promise.all(
@@ -311,7 +311,7 @@ describe('reactions on a comment', () => {
     expect(await involvements(engine, customer, 'user-3')).toHaveLength(2);
   });
 
-  test('go with it when it is deleted, and with the thread', async () => {
+  test('deletes reactions with their comment and their thread', async () => {
     await addThread();
     await react(
       thumb(onComment),
@@ -335,7 +335,7 @@ describe('reactions on a comment', () => {
 });
 
 describe('comment.reaction_add', () => {
-  test('tells who reacted how to what, once per user, without being asked', async () => {
+  test('is emitted once per user for every reaction on a comment', async () => {
     await addThread();
     await react(thumb(onComment), thumb({ ...onComment, from: bob }));
     await react(thumb({ ...onComment, from: bob }));
@@ -375,7 +375,7 @@ describe('comment.reaction_add', () => {
     });
   });
 
-  test('of a private thread says who may see it', async () => {
+  test('includes the visibility of a private thread', async () => {
     await addThread({ visibility: { type: 'restricted', userIds: ['ada'] } });
     await react(thumb(onComment));
     await unreact('thumb');
@@ -389,7 +389,7 @@ describe('comment.reaction_add', () => {
     ]);
   });
 
-  test('of a comment that is too much for an event says ids and the icon, and the reaction is there', async () => {
+  test('is reduced to ids and the icon for a large comment', async () => {
     const attachments = [1, 2, 3].map((attachmentId) => ({ attachmentId, data: 'x'.repeat(60_000) }));
     await addThread({ commentData: [{ commentText: 'x'.repeat(30_000), attachments, from: bob }] });
     expect(await react(thumb(onComment))).toEqual({ thumb: added('thumb') });
@@ -404,14 +404,14 @@ describe('comment.reaction_add', () => {
     expect((await getComments())[0].reactionAnnotationIds).toEqual(['thumb']);
   });
 
-  test('is left out when nothing is written', async () => {
+  test('is not emitted when nothing is written', async () => {
     await addThread();
     await react(thumb({ commentAnnotationId: 'thread', commentId: 9 }));
     expect(await emitted(engine, customer)).toEqual([]);
   });
 });
 
-test('an id that a document which is gone left behind is free', async () => {
+test('accepts a reaction id that a deleted document left', async () => {
   await react(thumb());
   const [name] = await itemsOf(engine, customer, 'RecordId');
   for (const type of ['Reaction', 'Involvement'])
@@ -426,8 +426,8 @@ test('an id that a document which is gone left behind is free', async () => {
   expect((await itemsOf(engine, customer, 'Reaction')).map(({ fromUsers }) => fromUsers.length)).toEqual([2]);
 });
 
-describe('/v2/reactions/delete', () => {
-  test('answers per id, one that there is not with success false', async () => {
+describe('POST /v2/reactions/delete', () => {
+  test('returns a result per id, without success for an unknown id', async () => {
     await react(thumb(), thumb({ annotationId: '__proto__' }));
     const { body } = await customer.call('/v2/reactions/delete', {
       ...nda,
@@ -443,7 +443,7 @@ describe('/v2/reactions/delete', () => {
       expect(await itemsOf(engine, customer, type)).toEqual([]);
   });
 
-  test('takes reactions from their comments, and tells of each once: whoever did it, or else who reacted first', async () => {
+  test('removes reactions from comments and emits one event each, with the given actor or the first user', async () => {
     await addThread();
     await react(
       thumb(onComment),
@@ -466,7 +466,7 @@ describe('/v2/reactions/delete', () => {
     expect(await involvements(engine, customer, 'bob')).toEqual([['comment', 'thread', 1, true]]);
   });
 
-  test('and adding at the same time leave what the last of them says', async () => {
+  test('leaves the state of the last of parallel additions and deletions', async () => {
     await addThread();
     const ids = Array.from({ length: 8 }, (_each, index) => `r${index}`);
     await react(...ids.map((annotationId) => thumb({ ...onComment, annotationId })));
@@ -483,7 +483,7 @@ describe('/v2/reactions/delete', () => {
   });
 });
 
-test('whoever reacts while a reaction is deleted has it in the data if it is there, and not if it is gone', async () => {
+test('keeps the data of users consistent when a reaction is added and deleted in parallel', async () => {
   const ids = Array.from({ length: 10 }, (_each, index) => `r${index}`);
   await react(...ids.map((annotationId) => thumb({ annotationId })));
   await Promise.all(ids.flatMap((id) => [unreact(id), react(thumb({ annotationId: id, from: bob }))]));
@@ -496,7 +496,7 @@ test('whoever reacts while a reaction is deleted has it in the data if it is the
   expect(await involvements(engine, customer, 'ada')).toEqual([]);
 });
 
-test('a call takes 500 reactions, also all on one comment, which then names 200', async () => {
+test('accepts 500 reactions in a call and 200 on one comment', async () => {
   await addThread();
   const results = Object.values(
     await react(...Array.from({ length: 250 }, (_each, index) => thumb({ ...onComment, annotationId: `r${index}` }))),
@@ -511,7 +511,7 @@ test('a call takes 500 reactions, also all on one comment, which then names 200'
   expect(await itemsOf(engine, customer, 'Reaction')).toEqual([]);
 });
 
-describe('what is refused as a whole', () => {
+describe('POST /v2/reactions/add: validation', () => {
   test.each([
     ['no organizationId', { organizationId: undefined }, 400, 'organizationId is required'],
     [
@@ -520,7 +520,7 @@ describe('what is refused as a whole', () => {
       400,
       'organizationId: the organization does not exist',
     ],
-    ['a document that there is not', { documentId: 'nothing' }, 404, 'Document does not exist'],
+    ['an unknown document', { documentId: 'nothing' }, 404, 'Document does not exist'],
     ['no reactions', { reactions: [] }, 400, 'reactions must not be empty'],
     [
       'more than 500 reactions',

@@ -61,7 +61,7 @@ const scope = async (documentId = 'nda') => {
   }))!;
   return { tenant: customer.apiKey, organizationKey, documentKey };
 };
-/** The events of the customer, with what they say. */
+/** The events of the customer with their data. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
   return items
@@ -72,8 +72,8 @@ async function events(): Promise<any[]> {
     }));
 }
 
-describe('recordings/add (extensions)', () => {
-  test('answers a map by annotationId, and keeps what was sent (facts B17)', async () => {
+describe('POST /v2/recordings/add', () => {
+  test('returns a map by annotationId and stores recordings as they were sent', async () => {
     const sent = {
       annotationId: 'r',
       recordingType: 'video',
@@ -109,7 +109,7 @@ describe('recordings/add (extensions)', () => {
     });
   });
 
-  test('makes ids that are missing; the map takes any id', async () => {
+  test('generates missing ids and accepts any id', async () => {
     const data = await add([recording(), recording(), recording({ annotationId: '__proto__' })]);
     const [first, second, third] = Object.keys(data);
     expect([first, second, third]).toEqual([
@@ -120,7 +120,7 @@ describe('recordings/add (extensions)', () => {
     expect(await idsOf({ documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('an id that is taken in the document fails alone and the recording stays; another document may use it', async () => {
+  test('rejects only a taken id, and allows it in another document', async () => {
     await add([recording({ annotationId: 'r', displayName: 'first' })]);
     expect(
       await add([recording({ annotationId: 'r', displayName: 'second' }), recording({ annotationId: 's' })]),
@@ -134,7 +134,7 @@ describe('recordings/add (extensions)', () => {
     expect((await get({ documentId: 'nda', recordingIds: ['r'] }))[0].displayName).toBe('first');
   });
 
-  test('a repeated id is one recording; of ten callers at once one adds it, with one event', async () => {
+  test('adds a repeated id once, also for ten parallel callers', async () => {
     expect(Object.keys(await add([recording({ annotationId: 'r' }), recording({ annotationId: 'r' })]))).toEqual(['r']);
     const answers = await Promise.all(numbers(10).map(() => add([recording({ annotationId: 's' })])));
     expect(answers.filter(({ s }) => s.success)).toHaveLength(1);
@@ -142,14 +142,14 @@ describe('recordings/add (extensions)', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('takes 500, each with its event', async () => {
+  test('adds 500 recordings, each with its event', async () => {
     const data = await add(numbers(500).map((i) => recording({ annotationId: `r${i}` })));
     expect(Object.values(data).every(({ success }: any) => success)).toBe(true);
     expect(await idsOf()).toHaveLength(500);
     expect(await events()).toHaveLength(500);
   });
 
-  test('always emits recorder.done, in the transaction of the recording (facts B6, B7)', async () => {
+  test('emits recorder.done in the transaction of the recording', async () => {
     await add([
       recording({
         annotationId: 'r',
@@ -181,14 +181,14 @@ describe('recordings/add (extensions)', () => {
     });
   });
 
-  test('a failure of the table leaves neither recording nor event, and one that was answered has both', async () => {
+  test('writes both recording and event, or neither when the table fails', async () => {
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, { ...nda, recordings: [recording()] })).status).toBe(503);
     faults.heal();
     expect([await get(), await events()]).toEqual([[], []]);
   });
 
-  test('a call that was cut off is completed under its Idempotency-Key, each recording and event once', async () => {
+  test('completes a cut off call with the same Idempotency-Key, each recording and event once', async () => {
     const data = { ...nda, recordings: numbers(30).map(() => recording()) };
     const headers = { 'idempotency-key': 'upload-1' };
     faults.fail('TransactWriteItems', 1);
@@ -204,7 +204,7 @@ describe('recordings/add (extensions)', () => {
     expect(await events()).toHaveLength(30);
   });
 
-  test('belongs to the data of who made it (spec 4.19), and lies at its location', async () => {
+  test('adds the recording to the data of its user and indexes its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
     const at = await scope();
     const edges = (
@@ -225,7 +225,7 @@ describe('recordings/add (extensions)', () => {
     expect((await table.getByKeys(RecordingEntity, keys)).map((one) => one?.annotationId)).toEqual(['r']);
   });
 
-  test('is removed with its id and edge, and can be added again, with an event again', async () => {
+  test('deletes a recording with id and involvement, and adds it again with a new event', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } })]);
     const at = await scope();
     const { values } = await table.query(RecordingEntity, at, { limit: 10 });
@@ -239,7 +239,7 @@ describe('recordings/add (extensions)', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  test('a document that was made again starts empty, and its ids are free', async () => {
+  test('starts without recordings in a document that was created again', async () => {
     await add([recording({ annotationId: 'r', displayName: 'old' })]);
     const { tenant, organizationKey } = await scope();
     await table.write([remove(DocumentEntity, { tenant, organizationKey, documentId: 'nda' })]);
@@ -290,7 +290,7 @@ describe('recordings/add (extensions)', () => {
     expect(await get()).toEqual([]);
   });
 
-  test('an unknown document is NOT_FOUND', async () => {
+  test('rejects an unknown document with NOT_FOUND', async () => {
     expect(await failure(ADD, { ...nda, documentId: 'none', recordings: [recording()] })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
@@ -299,8 +299,8 @@ describe('recordings/add (extensions)', () => {
   });
 });
 
-describe('recordings/get (facts C9)', () => {
-  test('of a document, newest first, and of an organization, document by document', async () => {
+describe('POST /v2/recordings/get', () => {
+  test('lists a document newest first and an organization document by document', async () => {
     await add([recording({ annotationId: 'a' }), recording({ annotationId: 'b' })]);
     await add([recording({ annotationId: 'c' })], { organizationId: 'acme', documentId: 'tos' });
     const { body } = await customer.call(GET, nda);
@@ -316,7 +316,7 @@ describe('recordings/get (facts C9)', () => {
     ]);
   });
 
-  test('by ids: in a document in their order, in an organization wherever they are', async () => {
+  test('finds recordings by id in a document in order, and anywhere in an organization', async () => {
     await add([recording({ annotationId: 'a' }), recording({ annotationId: 'b' }), recording({ annotationId: 'x' })]);
     await add([recording({ annotationId: 'b' }), recording({ annotationId: 'c' })], {
       organizationId: 'acme',
@@ -335,7 +335,7 @@ describe('recordings/get (facts C9)', () => {
     ]);
   });
 
-  test('pages past the second and past 1 MB, each below 5 MB', async () => {
+  test('lists more than 1 MB in pages below 5 MB', async () => {
     for (const documentId of ['nda', 'tos']) {
       for (let n = 0; n < 30; n += 15)
         await add(
@@ -377,11 +377,11 @@ describe('recordings/get (facts C9)', () => {
     ],
     ['31 ids', { recordingIds: numbers(31).map(String) }, invalid('recordingIds must have at most 30 items')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not one that this listing gave, or it has expired')],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });
 
-  test('a page token is that of one listing', async () => {
+  test('rejects a page token of another listing', async () => {
     await add([recording(), recording()]);
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
     for (const other of [nda, { recordingIds: ['a'] }])

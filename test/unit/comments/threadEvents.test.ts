@@ -55,7 +55,7 @@ const event = (changes: Partial<ContentChange> = {}) => {
   return only!;
 };
 
-describe('a change of a thread', () => {
+describe('detectThreadChanges', () => {
   const changes: [string, object, CommentVerb[]][] = [
     ['its status', { status: 'RESOLVED' }, ['statusChanged']],
     ['its status to the same one', { status: 'OPEN' }, []],
@@ -89,14 +89,14 @@ describe('a change of a thread', () => {
     subscribedUsers: [{ userId: 'eve' }],
   });
 
-  test.each(changes)('of %s is told as what it is, and only when it really changed', (_what, sent, verbs) => {
+  test.each(changes)('returns the verb for a change of %s', (_what, sent, verbs) => {
     expect(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb)).toEqual(verbs);
   });
 
-  test('tells exactly one thing per field that changed, whatever else changes with it', () => {
+  test('returns one change per changed field', () => {
     fc.assert(
       fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (some) => {
-        // Of those about the same field the last one counts.
+        // The last change of a field wins.
         const sent = Object.assign({}, ...some.map(([, one]) => one)) as Record<string, unknown>;
         const expected = some
           .filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value))
@@ -109,7 +109,7 @@ describe('a change of a thread', () => {
     );
   });
 
-  test('back is told again', () => {
+  test('returns a change back to the old status', () => {
     const there = change(thread, { status: 'RESOLVED' });
     expect(detectThreadChanges(there, change(there, { status: 'OPEN' }))).toEqual([
       {
@@ -121,8 +121,8 @@ describe('a change of a thread', () => {
   });
 });
 
-describe('an event', () => {
-  test('is emitted only when others are to be told, and where there is one', () => {
+describe('toEvents', () => {
+  test('returns events only for changes that notify and whose verb has an event', () => {
     expect(toEvents([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
     const told = verbs.flatMap((verb) =>
@@ -131,7 +131,7 @@ describe('an event', () => {
     expect(told.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
 
-  test('says what facts B7 say of it', () => {
+  test('returns actor, thread, comment and metadata', () => {
     const { thread, comments } = make({
       location: { id: 1 },
       commentData: [
@@ -166,7 +166,7 @@ describe('an event', () => {
       expect(payload.data).not.toHaveProperty(absent);
   });
 
-  test('of a status or priority says what it was and is', () => {
+  test('includes the old and new status, and the new priority', () => {
     expect(event({ verb: 'statusChanged', from: { id: 'OPEN' }, to: { id: 'X' } }).payload.data).toMatchObject({
       oldStatus: { id: 'OPEN' },
       newStatus: { id: 'X' },
@@ -174,7 +174,7 @@ describe('an event', () => {
     expect(event({ verb: 'priorityChanged', from: 'P0', to: 'P1' }).payload.data).toMatchObject({ newPriority: 'P1' });
   });
 
-  test('of a private thread says who may see it; of a public one nothing', () => {
+  test('includes the visibility of a private thread only', () => {
     const visibility = { type: 'restricted', userIds: ['bob'] };
     expect(event({ thread: make({ visibility }).thread }).payload).toMatchObject({
       data: { visibility },
@@ -185,7 +185,7 @@ describe('an event', () => {
     );
   });
 
-  test('concerns those mentioned in what it is about, the assignee and the author; then who else takes part or subscribed', () => {
+  test('addresses mentioned users, assignee and author, and adds other participants and subscribers as following', () => {
     const { thread, comments } = make({
       assignedTo: { userId: 'zoe' },
       subscribedUsers: [{ userId: 'sub' }, { userId: 'out' }],
@@ -203,7 +203,7 @@ describe('an event', () => {
     });
   });
 
-  test('has an id of its own for every change, comment, place and time, and the same one for the same', () => {
+  test('has a distinct cause for every change, comment, document and time', () => {
     const {
       thread,
       comments: [comment],
@@ -222,7 +222,7 @@ describe('an event', () => {
     expect(JSON.stringify(toEvents([happening({ comment })], at)[0]!.cause)).toBe(causes[0]);
   });
 
-  test('that would be larger than 256 KB says ids alone, and that it does', () => {
+  test('is reduced to ids above 256 KB, with truncated true', () => {
     const long = (index: number) => `${index}${'字'.repeat(500)}`;
     const commentData = Array.from({ length: 50 }, () => ({
       commentText: 'x'.repeat(30_000),
@@ -262,17 +262,17 @@ describe('an event', () => {
   });
 });
 
-describe('an activity', () => {
+describe('toActivities', () => {
   const activity = (changes: Partial<ContentChange>, enabled: (verb: CommentVerb) => boolean = () => true) =>
     toActivities([happening(changes)], at, enabled);
 
-  test('is logged only when it is asked to be and its verb is on', () => {
+  test('returns an activity only for a change that logs and an enabled verb', () => {
     expect(activity({ log: false })).toEqual([]);
     expect(activity({}, (verb) => verb !== 'added')).toEqual([]);
     expect(activity({}, (verb) => verb === 'added')).toHaveLength(1);
   });
 
-  test('says who did what to which thread and comment, and what changed (spec 4.15)', () => {
+  test('returns actor, thread, comment and changes', () => {
     const {
       thread,
       comments: [comment],
@@ -300,7 +300,7 @@ describe('an activity', () => {
     ]);
   });
 
-  test('of a deletion says whether it was a comment or the thread', () => {
+  test('distinguishes the deletion of a comment from the deletion of a thread', () => {
     const {
       comments: [comment],
     } = make();

@@ -35,7 +35,7 @@ const LATER = NOW + 1;
 const names = { apiKey: 'key', organization: { organizationId: 'acme' }, document: { documentId: 'nda' } };
 const scope = { annotationId: 'a', documentId: 'nda', now: NOW };
 
-/** A thread as callers send it; one comment of Ada's unless others are given. */
+/** A thread as callers send it, by default with one comment of Ada. */
 function sent(changes: object = {}) {
   return NewThread.parse({ commentData: [{ commentText: 'hi', from: { userId: 'ada' } }], ...changes });
 }
@@ -52,8 +52,8 @@ const status = (thread: Thread) => JSON.parse(thread.status) as object;
 const issues = (schema: typeof NewThread | typeof NewComment | typeof NewComments, data: unknown) =>
   schema.safeParse(data).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-describe('a new thread', () => {
-  test('is open, from the author of its first comment, whose ids begin with 1', () => {
+describe('newThread', () => {
+  test('is open and has the author of its first comment, with comment ids from 1', () => {
     const { thread, comments } = make({
       commentData: [
         { commentText: 'hi', from: { userId: 'ada', name: 'Ada' } },
@@ -73,7 +73,7 @@ describe('a new thread', () => {
     expect(comments.map(({ commentId }) => commentId)).toEqual([1, 2]);
   });
 
-  test('that is brought in keeps its times, which its comments take over unless they have their own', () => {
+  test('keeps imported times and applies them to comments without times', () => {
     const { thread, comments } = make({
       createdAt: 5,
       commentData: [
@@ -88,7 +88,7 @@ describe('a new thread', () => {
     ]);
   });
 
-  test('gives the ids that follow those of the caller', () => {
+  test('continues after the comment ids of the caller', () => {
     const from = { userId: 'ada' };
     expect(
       make({
@@ -101,7 +101,7 @@ describe('a new thread', () => {
     ).toEqual([8, 7, 9]);
   });
 
-  test('that has a suggestion is one, and pending', () => {
+  test('has type suggestion and status pending with a suggestion', () => {
     expect(make({ suggestion: { newText: 'a' } }).thread).toMatchObject({
       type: 'suggestion',
       suggestion: '{"newText":"a","status":"pending"}',
@@ -113,12 +113,12 @@ describe('a new thread', () => {
     expect(make({ type: 'comment' }).thread.suggestion).toBeUndefined();
   });
 
-  test('with a terminal status is resolved by its author', () => {
+  test('is resolved by its author with a terminal status', () => {
     expect(make({ status: 'RESOLVED' }).thread.resolvedByUserId).toBe('ada');
     expect(make({ status: 'OPEN' }).thread.resolvedByUserId).toBeUndefined();
   });
 
-  test('of an agent keeps what it is filtered by', () => {
+  test('stores the filterable fields of an agent', () => {
     const agent = {
       agentSource: 'external',
       agentId: 'lint',
@@ -136,7 +136,7 @@ describe('a new thread', () => {
     expect(toCommentResponse(names, comments[0]!).agent).toEqual(agent);
   });
 
-  test('whose own fields are larger than 256 KB together is refused', () => {
+  test('rejects more than 256 KB of fields', () => {
     const large = { note: 'x'.repeat(60_000) };
     expect(
       issues(NewThread, {
@@ -151,8 +151,8 @@ describe('a new thread', () => {
   });
 });
 
-describe('a status', () => {
-  test('is known by its id alone, or as it was sent', () => {
+describe('resolveStatus and changeThread', () => {
+  test('accept a standard id or a status object', () => {
     expect(resolveStatus('IN_PROGRESS')).toEqual({ id: 'IN_PROGRESS', name: 'In Progress', type: 'ongoing' });
     expect(resolveStatus('MINE')).toEqual({ id: 'MINE' });
     expect(resolveStatus('constructor')).toEqual({ id: 'constructor' });
@@ -169,7 +169,7 @@ describe('a status', () => {
     expect(isTerminal(one)).toBe(expected);
   });
 
-  test('that ends a thread says who resolved it: named, else who set the status, else who acted; another open one forgets it', () => {
+  test('store the resolver with a terminal status and clear it with an open one', () => {
     const { thread } = make();
     const resolved = change(thread, { status: 'RESOLVED' }, 'eve');
     expect(resolved).toMatchObject({ resolvedByUserId: 'eve', statusUpdatedByUserId: 'eve', lastUpdated: LATER });
@@ -191,15 +191,15 @@ describe('a status', () => {
   });
 });
 
-describe('a change', () => {
-  test('replaces a suggestion whole, but for a status that it does not name', () => {
+describe('changeThread', () => {
+  test('replaces a suggestion but keeps its status', () => {
     const { thread } = make({ suggestion: { newText: 'a', note: 'b' } });
     const accepted = change(thread, { suggestion: { status: 'accepted' } });
     expect(accepted.suggestion).toBe('{"status":"accepted"}');
     expect(change(accepted, { suggestion: { newText: 'c' } }).suggestion).toBe('{"newText":"c","status":"accepted"}');
   });
 
-  test('of a location changes what it is known by', () => {
+  test('updates the location key', () => {
     const { thread } = make({ location: { id: 1 } });
     expect(change(thread, { location: { id: 'x', page: 2 } })).toMatchObject({
       location: '{"id":"x","page":2}',
@@ -207,11 +207,11 @@ describe('a change', () => {
     });
   });
 
-  test('of nothing is refused', () => {
+  test('rejects an empty change', () => {
     expect(ThreadChange.safeParse({ status: null, unknown: 1 }).success).toBe(false);
   });
 
-  test('that makes a thread too large for one item is refused', () => {
+  test('rejects a change that makes a thread too large', () => {
     const large = { note: 'x'.repeat(65_000) };
     let outcome: Thread | Refused = make({
       metadata: large,
@@ -224,7 +224,7 @@ describe('a change', () => {
   });
 });
 
-describe('a comment', () => {
+describe('rules of comments', () => {
   const comment = (changes: object = {}): Comment =>
     newComments([NewComment.parse({ commentText: 'hi', from: { userId: 'ada' }, ...changes })], 0, {
       annotationId: 'a',
@@ -238,7 +238,7 @@ describe('a comment', () => {
     ['empty texts', { commentText: '', commentHtml: '' }],
     ['no attachments', { attachments: [] }],
     ['a resolver that is not used', { isCommentResolverUsed: false }],
-  ])('with %s is refused', (_what, content) => {
+  ])('reject %s', (_what, content) => {
     expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toEqual([
       'commentText: must be given, or commentHtml, an attachment or isCommentResolverUsed',
     ]);
@@ -249,7 +249,7 @@ describe('a comment', () => {
     ['HTML', { commentHtml: '<i>x</i>' }],
     ['an attachment', { attachments: [{ attachmentId: 1 }] }],
     ['a resolver', { isCommentResolverUsed: true }],
-  ])('with %s is taken', (_what, content) => {
+  ])('accept %s', (_what, content) => {
     expect(issues(NewComment, { from: { userId: 'ada' }, ...content })).toBeUndefined();
   });
 
@@ -288,16 +288,16 @@ describe('a comment', () => {
     ],
     ['a negative id', { commentId: -1 }, 'commentId'],
     ['an id of 16 digits', { commentId: 1e15 }, 'commentId'],
-  ])('with %s is refused', (_what, changes, message) => {
+  ])('reject %s', (_what, changes, message) => {
     expect(issues(NewComment, { commentText: 'x', from: { userId: 'ada' }, ...changes })?.join()).toContain(message);
   });
 
-  test('whose id is given twice in one call is refused', () => {
+  test('reject a repeated id in a call', () => {
     const one = { commentText: 'x', from: { userId: 'ada' }, commentId: 1 };
     expect(issues(NewComments, [one, one])).toEqual(['1.commentId: is given twice']);
   });
 
-  test('mentions whom it tags, by id or contact, and whom it is to, each once', () => {
+  test('commentMentions returns tagged and addressed users once', () => {
     const one = comment({
       taggedUserContacts: [{ userId: 'bob' }, { contact: { userId: 'eve', name: 'Eve' } }, { userId: 'bob' }],
       to: [{ userId: 'eve' }, { userId: 'zoe' }],
@@ -309,7 +309,7 @@ describe('a comment', () => {
     ]);
   });
 
-  test('that is changed is edited, keeps what was not sent, and cannot become empty', () => {
+  test('changeComment marks a comment as edited, keeps other fields and rejects an empty comment', () => {
     const before = comment({ commentHtml: '<i>hi</i>' });
     expect(changeComment(before, { commentText: 'ho' } as CommentChange, LATER)).toMatchObject({
       commentText: 'ho',
@@ -323,7 +323,7 @@ describe('a comment', () => {
     });
   });
 
-  test('is shown with its own fields as they were sent (facts B17)', () => {
+  test('toCommentResponse returns own fields as they were sent', () => {
     const attachments = JSON.parse('[{"attachmentId":1,"__proto__":{"x":1}}]');
     const shown = toCommentResponse(
       names,
@@ -350,7 +350,7 @@ describe('a comment', () => {
     expect(Object.keys(shown.attachments![0]!)).toEqual(['attachmentId', '__proto__']);
   });
 
-  test('has another user in the place of one wherever it names one', () => {
+  test('replaceCommentUsers replaces a user everywhere in a comment', () => {
     const before = comment({
       from: { userId: 'bob' },
       to: [{ userId: 'bob' }, { userId: 'eve' }],
@@ -367,7 +367,7 @@ describe('a comment', () => {
   });
 });
 
-describe('what a thread counts', () => {
+describe('counts of a thread', () => {
   const userIds = ['ada', 'bob', 'eve', '__proto__'];
   const user = fc.constantFrom(...userIds);
   const comment = fc
@@ -386,7 +386,7 @@ describe('what a thread counts', () => {
     fc.record({ remove: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }) }),
   );
 
-  test('equals its comments whatever the order of operations, and no id is given twice', () => {
+  test('match its comments after any operations, and no id is used twice', () => {
     fc.assert(
       fc.property(
         fc.array(comment, { minLength: 1, maxLength: 4 }),
@@ -453,11 +453,11 @@ describe('what a thread counts', () => {
     );
   });
 
-  test('includes the assignee among those who take part', () => {
+  test('include the assignee among the participants', () => {
     expect(involvedUserIds(make({ assignedTo: { userId: 'zoe' } }).thread)).toEqual(['ada', 'zoe']);
   });
 
-  test('is unread for everybody but who had the last word', () => {
+  test('isUnread is false only for the author of the last comment', () => {
     const { thread } = make({
       commentData: [
         { commentText: 'x', from: { userId: 'ada' } },
@@ -467,7 +467,7 @@ describe('what a thread counts', () => {
     expect(userIds.map((userId) => isUnread(thread, userId))).toEqual([true, false, true, true]);
   });
 
-  test('never exceeds what its events can carry', () => {
+  test('never exceed the size of an event', () => {
     const { thread } = make();
     const long = (index: number) => `${String(index).padStart(4, '0')}${'字'.repeat(500)}`;
     const crowd = (from: number) =>
@@ -488,7 +488,7 @@ describe('what a thread counts', () => {
   });
 });
 
-describe('a filter', () => {
+describe('matchesFilters', () => {
   const { thread } = make({
     createdAt: 100,
     lastUpdated: 200,
@@ -531,19 +531,19 @@ describe('a filter', () => {
     [{ agentComments: false }, { agentComments: true }],
   ];
 
-  test.each(cases)('%j is met, %j is not', (met, unmet) => {
+  test.each(cases)('accepts %j and rejects %j', (met, unmet) => {
     expect(matchesFilters(thread, met)).toBe(true);
     expect(matchesFilters(thread, unmet)).toBe(false);
   });
 
-  test('is met together with all others or not at all', () => {
+  test('requires all filters', () => {
     expect(matchesFilters(thread, Object.assign({}, ...cases.slice(0, 6).map(([met]) => met)) as ThreadFilters)).toBe(
       true,
     );
     expect(matchesFilters(thread, { ...cases[0]![0], ...cases[1]![1] })).toBe(false);
   });
 
-  test('about agents, locations and resolvers is met by no thread without them', () => {
+  test('rejects threads without agent, location or resolver for their filters', () => {
     const plain = make().thread;
     for (const filters of [
       { locationIds: ['undefined'] },
@@ -556,7 +556,7 @@ describe('a filter', () => {
   });
 });
 
-test('a thread is shown with everything that was sent as it was sent (facts B17)', () => {
+test('toThreadResponse returns everything as it was sent', () => {
   const own = JSON.parse('{"__proto__":{"a":1},"deep":[{"b":null}]}');
   const whole = {
     targetElement: own,

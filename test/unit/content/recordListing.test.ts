@@ -18,7 +18,7 @@ const at = (documentId: string): ListedDocument => ({
   scope: { tenant: 't', organizationKey: 'o', documentKey: `internal ${documentId}` },
 });
 
-/** Reads records that are kept in memory; one stretch gives at most `most` of them, and those that are not wanted never. */
+/** Reads records from memory: at most `most` in one page, without the filtered ones. */
 function reader(
   records: Records,
   {
@@ -46,7 +46,7 @@ function reader(
   return { read, reads };
 }
 
-/** The pages of a listing; `between` runs after each. */
+/** The pages of a listing. `between` runs after each page. */
 async function pages(
   list: (from: ListingPage<string>['next']) => Promise<ListingPage<string>>,
   between: (page: number) => void = () => undefined,
@@ -71,8 +71,8 @@ const inOrder = (records: Records) =>
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([documentId, keys]) => keys.toSorted().map((key) => `${documentId}/${key}`));
 
-describe('design 5: a listing over documents', () => {
-  test('gives every record once and in order, in pages of the size asked for, the last one not empty', async () => {
+describe('listAcrossDocuments', () => {
+  test('returns every record once in order, in full pages and a last page that is not empty', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
         const documents = givenDocuments([...records.keys()].map(at));
@@ -86,7 +86,7 @@ describe('design 5: a listing over documents', () => {
     );
   });
 
-  test('gives every wanted record once, however few of them one query gives', async () => {
+  test('returns every matching record once, also when a query returns few of them', async () => {
     await fc.assert(
       fc.asyncProperty(
         someRecords,
@@ -107,7 +107,7 @@ describe('design 5: a listing over documents', () => {
     );
   });
 
-  test('gives every record that is there throughout exactly once, whatever is written between the pages', async () => {
+  test('returns every lasting record exactly once during writes between the pages', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
         const there = inOrder(records);
@@ -127,7 +127,7 @@ describe('design 5: a listing over documents', () => {
     );
   });
 
-  test('goes on behind a document that is gone when the next page is asked for', async () => {
+  test('continues after a document that was deleted between two pages', async () => {
     const records: Records = new Map([
       ['a', ['1', '2', '3']],
       ['b', ['4']],
@@ -148,7 +148,7 @@ describe('design 5: a listing over documents', () => {
     ).toEqual({ values: ['b/4'], next: undefined });
   });
 
-  test('ends a page at about 4 MB, and gives a record that is larger by itself', async () => {
+  test('ends a page at about 4 MB and returns a larger record alone', async () => {
     const records: Records = new Map([['a', ['1', '2', '3', '4', '5']]]);
     const sized = (size: number) =>
       pages((from) =>
@@ -163,7 +163,7 @@ describe('design 5: a listing over documents', () => {
     expect((await sized(4_500_000)).map((page) => page.length)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('ends a page when 32 MB were read in vain, and goes on from there', async () => {
+  test('ends a page after 32 MB without a match, and continues there', async () => {
     const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, wanted: (record) => record === '099', size: 1_000_000 });
     const found = await pages((from) =>
@@ -173,7 +173,7 @@ describe('design 5: a listing over documents', () => {
     expect(reads).toHaveLength(100);
   });
 
-  test('ends a page after 500 documents, and reads few of them for nothing when the first are full', async () => {
+  test('ends a page after 500 documents, and reads few documents in vain', async () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const found = await pages((from) =>
@@ -187,10 +187,10 @@ describe('design 5: a listing over documents', () => {
   });
 });
 
-describe('the documents of an organization', () => {
+describe('allDocuments', () => {
   const scope = { tenant: 't', organizationKey: 'o' };
 
-  /** A reader of documents that lists some of them at a time; those whose folder is gone are not placed. */
+  /** A document reader that lists a few documents at a time and omits those in deleted folders. */
   function documents(ids: readonly string[], atOnce: number, gone: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
     const placed = async (_place: unknown, some: readonly ((typeof all)[number] | undefined)[]) =>
@@ -210,7 +210,7 @@ describe('the documents of an organization', () => {
     } as unknown as Parameters<typeof allDocuments>[0];
   }
 
-  test('are all walked, without those whose folder is gone, however many of these lie in a row', async () => {
+  test('lists all documents without those in deleted folders, also when many of them are consecutive', async () => {
     const ids = fc.uniqueArray(fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }), {
       maxLength: 20,
     });
@@ -233,7 +233,7 @@ describe('the documents of an organization', () => {
     );
   });
 
-  test('are read under their internal ids', async () => {
+  test('returns the internal ids of the documents', async () => {
     const source = allDocuments(documents(['a'], 10, new Set()), scope);
     expect(await source.list(undefined)).toEqual({
       documents: [{ documentId: 'a', scope: { ...scope, documentKey: 'internal a' } }],

@@ -90,8 +90,8 @@ const recording: Recording = {
   lastUpdated: 1,
 };
 
-describe('threads', () => {
-  test('go with who began them, if that was in time', () => {
+describe('rules for threads', () => {
+  test('isThreadOf accepts threads that a removed user started before the removal', () => {
     expect([
       isThreadOf({ from: ada, createdAt: UNTIL }, leaving),
       isThreadOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
@@ -99,7 +99,7 @@ describe('threads', () => {
     ]).toEqual([true, false, false]);
   });
 
-  test("spec 4.18: others' keep the assignee as an id, and end subscriptions", () => {
+  test('removeFromThread keeps only the id of the assignee and ends subscriptions', () => {
     const before = {
       ...thread,
       assignedTo: ada,
@@ -115,7 +115,7 @@ describe('threads', () => {
     });
   });
 
-  test('erased: nobody is assigned, subscribed, shown or said to have set the status', () => {
+  test('eraseFromThread removes assignment, subscription, visibility and status users', () => {
     const before: Thread = {
       ...thread,
       assignedTo: ada,
@@ -141,7 +141,7 @@ describe('threads', () => {
     });
   });
 
-  test('of others that name nobody, and later ones, stay the very same', () => {
+  test('return the same object when nothing changes', () => {
     const others = { ...thread, metadata: json({ owner: grace }), assignedTo: grace };
     const later = { ...thread, assignedTo: ada, createdAt: UNTIL + 1 };
     for (const one of [others, later])
@@ -154,13 +154,13 @@ describe('threads', () => {
   });
 });
 
-describe('comments', () => {
-  test('spec 4.18: the author of one that stays is an id', () => {
+describe('rules for comments', () => {
+  test('removeFromComment keeps only the id of the author', () => {
     expect(removeFromComment({ ...comment, from: ada }, leaving)).toEqual({ ...comment, from: { userId: 'ada' } });
     expect(removeFromComment({ ...comment, from: ada, createdAt: UNTIL + 1 }, leaving).from).toEqual(ada);
   });
 
-  test('erased: whom others mention and write to is an id', () => {
+  test('eraseFromComment keeps only the ids of mentioned and addressed users', () => {
     const before = {
       ...comment,
       to: json([ada, grace]),
@@ -190,7 +190,7 @@ describe('comments', () => {
     expect(eraseFromComment({ ...before, createdAt: UNTIL + 1 }, leaving)).toMatchObject({ to: before.to });
   });
 
-  test('go with their authors, if they are in time', () => {
+  test('isCommentOf accepts comments that a removed user wrote before the removal', () => {
     expect([
       isCommentOf({ from: ada, createdAt: UNTIL }, leaving),
       isCommentOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
@@ -199,7 +199,7 @@ describe('comments', () => {
   });
 });
 
-test('reactions lose those who reacted in time, and end without any', () => {
+test('removeReactors removes users and returns undefined without users', () => {
   const reaction: Reaction = {
     annotationId: 'r',
     icon: 'heart',
@@ -217,7 +217,7 @@ test('reactions lose those who reacted in time, and end without any', () => {
   expect(removeReactors(later, leaving)).toBe(later);
 });
 
-test("recordings go with who made them; others' keep no profile", () => {
+test('recordings of removed users are selected, and others lose their profiles', () => {
   expect([
     isRecordingOf({ from: ada, createdAt: 1 }, leaving),
     isRecordingOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
@@ -229,8 +229,8 @@ test("recordings go with who made them; others' keep no profile", () => {
   expect(eraseFromRecording(recording, leaving)).toBe(recording);
 });
 
-describe('notifications', () => {
-  test('spec 4.18: are not for who left, and end when they were for nobody else', () => {
+describe('rules for notifications', () => {
+  test('removeFromNotification removes recipients and returns undefined without recipients', () => {
     expect(removeFromNotification(notification, leaving)).toEqual({
       ...notification,
       notifyUsers: [{ userId: 'max' }],
@@ -248,14 +248,14 @@ describe('notifications', () => {
     });
   });
 
-  test('spec 4.18: of who caused one the id stays; erased, it goes', () => {
+  test('removeFromNotification keeps the id of the actor, and eraseFromNotification returns undefined', () => {
     const caused = { ...notification, actionUser: ada };
     expect(removeFromNotification(caused, leaving)).toMatchObject({ actionUser: { userId: 'ada' } });
     expect(removeFromNotification(caused, leaving)?.actionUser).toEqual({ userId: 'ada' });
     expect(eraseFromNotification(caused, leaving)).toBeUndefined();
   });
 
-  test('erased: no readers, no profiles, no author, no quote of what the user wrote', () => {
+  test('eraseFromNotification removes readers, profiles, author and quote', () => {
     const before: Notification = {
       ...notification,
       readByUserIds: ['ada'],
@@ -283,13 +283,13 @@ describe('notifications', () => {
   });
 });
 
-describe('activities', () => {
-  test('erased: go with who did them', () => {
+describe('rules for activities', () => {
+  test('eraseFromActivity returns undefined for an erased actor', () => {
     expect(eraseFromActivity({ ...activity, actionUser: ada }, leaving)).toBeUndefined();
     expect(eraseFromActivity(activity, leaving)).toBe(activity);
   });
 
-  test("erased: others' keep what was done, without profiles", () => {
+  test('eraseFromActivity keeps activities of other users without profiles', () => {
     const before = {
       ...activity,
       entityData: json({ from: grace, assignedTo: ada }),
@@ -303,7 +303,7 @@ describe('activities', () => {
     });
   });
 
-  test('erased: a snapshot of what the user wrote goes, with what changed of it', () => {
+  test('eraseFromActivity removes snapshots of erased users with their changes', () => {
     const before = {
       ...activity,
       entityData: json({ from: ada, status: 'x' }),
@@ -314,7 +314,7 @@ describe('activities', () => {
   });
 });
 
-/** A value of a customer's own in which users stand anywhere. */
+/** A customer's value that contains users anywhere. */
 const own = fc.letrec((tie) => ({
   user: fc.record(
     { userId: fc.constantFrom('ada', 'grace', 'ada2'), name: fc.string(), email: fc.string(), role: fc.string() },
@@ -331,7 +331,7 @@ const own = fc.letrec((tie) => ({
   ),
 })).value;
 
-test("whatever stands in fields of a customer's own: nothing beside a userId that goes names a person, all else is as it was, and again changes nothing", () => {
+test('eraseFromComment removes personal fields beside an erased userId at any depth, and nothing else', () => {
   fc.assert(
     fc.property(own, (value) => {
       const before = { ...comment, metadata: json({ value }) };

@@ -29,13 +29,13 @@ function viewerOf(
 }
 
 describe('maySee', () => {
-  test('requires access to the document, also of the author', () => {
+  test('requires access to the document, also from the author', () => {
     const guard = { document: documentOf('restricted'), thread: threadOf() };
     expect(['ada', 'grace'].map((userId) => canSee(guard, viewerOf(userId)))).toEqual([false, false]);
     expect(canSee(guard, viewerOf('grace', [grant('document')]))).toBe(true);
   });
 
-  test('requires the visibility of the thread, except of the author', () => {
+  test('requires the visibility of the thread, except from the author', () => {
     const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
     expect(['ada', 'grace', 'lin'].map((userId) => canSee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
     const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
@@ -53,7 +53,7 @@ describe('maySee', () => {
     ]).toEqual([false, true]);
   });
 
-  test('requires all of the access context of the thread and of the record, also of the author', () => {
+  test('requires the access context of thread and record, also from the author', () => {
     const guard = {
       document: documentOf('public'),
       thread: threadOf(undefined, ['region:eu']),
@@ -66,7 +66,7 @@ describe('maySee', () => {
     expect(canSee(guard, viewerOf('ada'))).toBe(false);
   });
 
-  test('does not count the access context of a grant that has ended', () => {
+  test('ignores the access context of an ended grant', () => {
     const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
     expect(canSee(guard, viewerOf('grace', [ended]))).toBe(false);
@@ -75,7 +75,7 @@ describe('maySee', () => {
     expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
   });
 
-  test('opens a public document to a user that the tenant does not know, unless only known users are meant', () => {
+  test('allows an unknown user to see a public document unless knownUsersOnly is set', () => {
     const stranger = viewerOf('stranger', [], { access: { known: false } });
     expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
     expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);

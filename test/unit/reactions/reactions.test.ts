@@ -26,7 +26,7 @@ function entry(changes: Partial<ReactionEntry> = {}): ReactionEntry {
   return { annotationId: 'r', icon: '👍', from: ada, ...changes };
 }
 
-/** The only reaction of some entries. */
+/** Returns the only reaction of some entries. */
 function reacting(...entries: ReactionEntry[]) {
   const reactions = groupEntries(entries);
   expect(reactions).toHaveLength(1);
@@ -38,14 +38,14 @@ function done(outcome: ReactionOutcome) {
   return outcome;
 }
 
-/** What becomes of a reaction when all users of some entries react at once. */
+/** Adds all users of some entries to a reaction. */
 const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, at: NewReactionContext, now: number) =>
   addReactionUsers(stored, entries, entries.users, at, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 
-describe('a new reaction', () => {
-  test('has its users, the time and the document', () => {
+describe('addReactionUsers: new reaction', () => {
+  test('stores users, time and document', () => {
     expect(made(entry())).toEqual({
       annotationId: 'r',
       icon: '👍',
@@ -56,13 +56,13 @@ describe('a new reaction', () => {
     });
   });
 
-  test('on a comment takes the location of the thread, which is not its own', () => {
+  test('stores the location of the thread without a location key', () => {
     const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
     expect(reaction).toMatchObject({ on: placeOnComment.on, location: '{"id":"page-1"}' });
     expect(reaction.locationKey).toBeUndefined();
   });
 
-  test('keeps a location of its own, by which it is found', () => {
+  test('stores its own location with its key', () => {
     const { reaction } = done(
       reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), placeOnComment, NOW),
     );
@@ -70,8 +70,8 @@ describe('a new reaction', () => {
   });
 });
 
-describe('the same id again', () => {
-  test('by another user adds to its users, in their order', () => {
+describe('addReactionUsers: existing reaction', () => {
+  test('adds another user at the end', () => {
     const { reaction, added } = done(reactAll(made(entry()), reacting(entry({ from: bob })), scope, LATER));
     expect(reaction).toMatchObject({
       fromUsers: [
@@ -84,7 +84,7 @@ describe('the same id again', () => {
     expect(added).toEqual([bob]);
   });
 
-  test('by the same user changes nothing', () => {
+  test('changes nothing for the same user', () => {
     const stored = made(entry());
     expect(reactAll(stored, reacting(entry({ from: { userId: 'ada', name: 'Ada Lovelace' } })), scope, LATER)).toEqual({
       reaction: stored,
@@ -92,7 +92,7 @@ describe('the same id again', () => {
     });
   });
 
-  test('with another icon is refused', () => {
+  test('rejects another icon', () => {
     expect(reactAll(made(entry()), reacting(entry({ icon: '👎', from: bob })), scope, LATER)).toEqual({
       refused: 'Reaction has another icon.',
     });
@@ -108,23 +108,23 @@ describe('the same id again', () => {
     });
   });
 
-  test('on a comment, when the reaction is on the document, is refused', () => {
+  test('rejects a comment for a reaction on the document', () => {
     expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), placeOnComment, LATER)).toEqual({
       refused: 'Reaction is on something else.',
     });
   });
 
-  test('without saying what it is on is about what the reaction is on', () => {
+  test('accepts a request without a comment', () => {
     const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
     expect(done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER)).reaction.on).toEqual(placeOnComment.on);
   });
 });
 
-describe('the limits', () => {
+describe('limits of reactions', () => {
   const crowd = (count: number, more: object = {}) =>
     Array.from({ length: count }, (_each, index) => entry({ from: { userId: `user-${index}`, ...more } }));
 
-  test('a reaction has at most 50 users', () => {
+  test('reject more than 50 users', () => {
     const full = made(...crowd(50));
     expect(userIds(full)).toHaveLength(50);
     expect(reactAll(full, reacting(entry()), scope, LATER)).toEqual({ refused: 'Reaction can have at most 50 users.' });
@@ -134,7 +134,7 @@ describe('the limits', () => {
     });
   });
 
-  test('counting everybody in the call, so that all are added or none', () => {
+  test('count all users of the call, so that all are added or none', () => {
     const all = reacting(...crowd(51));
     expect(addReactionUsers(undefined, all, all.users.slice(0, 5), scope, NOW)).toEqual({
       refused: 'Reaction can have at most 50 users.',
@@ -147,7 +147,7 @@ describe('the limits', () => {
     ]);
   });
 
-  test('and never more of them than an item of the table holds', () => {
+  test('reject users that exceed the size of an item', () => {
     const photoUrl = '字'.repeat(2_048);
     const stored = made(...crowd(40, { photoUrl }));
     expect(reactAll(stored, reacting(...crowd(50, { photoUrl })), scope, LATER)).toEqual({
@@ -155,7 +155,7 @@ describe('the limits', () => {
     });
   });
 
-  test('a comment names at most 200 reactions, and at most 64 KB of names', () => {
+  test('limit a comment to 200 references of at most 64 KB', () => {
     const names = (count: number, id: (index: number) => string): ReactionReference[] =>
       Array.from({ length: count }, (_each, index) => ({ id: id(index), createdAt: 1 }));
     const reaction = made(entry());
@@ -175,14 +175,14 @@ describe('the limits', () => {
     ).toBeUndefined();
   });
 
-  test('a reaction that a comment names already is named once', () => {
+  test('keep a single reference to a reaction', () => {
     const names = [{ id: 'r', createdAt: NOW }];
     expect(addReference(names, made(entry()))).toBe(names);
   });
 });
 
-describe('the entries of a call with the same id are one', () => {
-  test('with the users of all, each once', () => {
+describe('groupEntries', () => {
+  test('returns the distinct users of entries with the same id', () => {
     expect(
       groupEntries([
         entry(),
@@ -200,14 +200,14 @@ describe('the entries of a call with the same id are one', () => {
     ['icons', entry({ icon: '👎', from: bob })],
     ['comments', entry({ from: bob, on: { ...on, commentId: 8 } })],
     ['threads', entry({ from: bob, on: { ...on, annotationId: 'other' } })],
-  ])('and refused when their %s differ', (_what, other) => {
+  ])('are inconsistent when their %s differ', (_what, other) => {
     expect(reactAll(undefined, reacting(entry({ on }), other), placeOnComment, NOW)).toEqual({
       refused: 'Reaction is given with several icons or comments.',
     });
   });
 });
 
-test('whatever the order of adding, everybody who reacted is among the users once, and nobody else', () => {
+test('stores each user once in any order of additions', () => {
   const user = fc.constantFrom(ada, bob, eve, { userId: '__proto__' });
   fc.assert(
     fc.property(fc.array(fc.array(user, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }), (calls) => {
@@ -229,10 +229,10 @@ test('whatever the order of adding, everybody who reacted is among the users onc
   );
 });
 
-describe('the record (facts B17)', () => {
+describe('toReactionResponse', () => {
   const names = { apiKey: 'key', organizationId: 'acme' };
 
-  test('of a reaction on the document', () => {
+  test('returns a reaction on the document', () => {
     expect(
       toReactionResponse(names, made(entry({ location: { locationName: 'Page', __proto__: null } as never }))),
     ).toEqual({
@@ -248,7 +248,7 @@ describe('the record (facts B17)', () => {
     });
   });
 
-  test('of a reaction on a comment names the comment and nothing internal', () => {
+  test('returns the ids of the comment and no internal key', () => {
     const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
     const shown = toReactionResponse(names, reaction);
     expect(shown).toMatchObject({

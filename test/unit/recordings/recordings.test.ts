@@ -19,8 +19,8 @@ const shown = (fields: object = {}) =>
 const data = (fields: object = {}, names: Parameters<typeof recorderDonePayload>[0] = content) =>
   JSON.parse(JSON.stringify(recorderDonePayload(names, stored(fields)).data));
 
-describe('facts B17: a recording', () => {
-  test('of what is required alone has the defaults', () => {
+describe('toRecording and toRecordingResponse', () => {
+  test('apply defaults', () => {
     expect(shown()).toEqual({
       annotationId: 'r',
       type: 'recorder',
@@ -35,7 +35,7 @@ describe('facts B17: a recording', () => {
     });
   });
 
-  test('is shown as it was sent, with the key of its location', () => {
+  test('return a recording as it was sent, with the key of its location', () => {
     const fields = {
       mode: 'thread',
       displayName: 'A walk',
@@ -48,7 +48,7 @@ describe('facts B17: a recording', () => {
     expect(shown({ transcription: 'what was said' }).transcription).toBe('what was said');
   });
 
-  test("keeps the caller's metadata beneath the ids of where it lies", () => {
+  test('overwrite metadata of the caller with the ids of the document', () => {
     expect(shown({ metadata: { apiKey: 'theirs', room: 1 } }).metadata).toEqual({
       room: 1,
       apiKey: 'key',
@@ -57,7 +57,7 @@ describe('facts B17: a recording', () => {
     });
   });
 
-  test('keeps objects exactly, __proto__ keys included', () => {
+  test('keep objects exactly, including __proto__ keys', () => {
     const odd = fc.dictionary(fc.oneof(fc.string(), fc.constant('__proto__')), fc.jsonValue({ maxDepth: 2 }));
     fc.assert(
       fc.property(odd, (object) =>
@@ -78,13 +78,13 @@ describe('facts B17: a recording', () => {
     ['a transcription that is a number', { transcription: 1 }, ['transcription']],
     ['an empty location', { location: {} }, ['location']],
     ['more than 256 KB in all', { attachments: Array.from({ length: 5 }, () => ({ x: 'x'.repeat(60_000) })) }, []],
-  ])('with %s is refused there', (_what, fields, path) => {
+  ])('reject %s', (_what, fields, path) => {
     expect(NewRecording.safeParse({ ...minimal, ...fields }).error?.issues[0]?.path).toEqual(path);
   });
 });
 
-describe('facts B7: what recorder.done says', () => {
-  test('has who recorded, where, and the attachments as assets', () => {
+describe('recorderDonePayload', () => {
+  test('returns user, document and the attachments as assets', () => {
     expect(
       data({
         attachments: [
@@ -143,11 +143,11 @@ describe('facts B7: what recorder.done says', () => {
     expect(data({ attachments: [{ mimeType, name }] }).assets[0].fileFormat).toBe(fileFormat);
   });
 
-  test('is a source of its own, and addresses nobody', () => {
+  test('has its own source and no audience', () => {
     expect(recorderDonePayload(content, stored())).toEqual({ source: 'recorder', data: expect.anything() });
   });
 
-  test('is reduced to ids when it would be larger than 256 KB: a recording is not refused because of its event', () => {
+  test('is reduced to ids above 256 KB', () => {
     const large = {
       attachments: Array.from({ length: 4 }, () => ({ url: 'u'.repeat(32_000) })),
       transcription: { x: 'x'.repeat(60_000) },
