@@ -388,7 +388,7 @@ export interface Methods {
           readonly delete: Method<typeof registry.workspaceAdvancedwebhookEndpointsDelete>;
           /** List the advanced webhook endpoints. */
           readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsGet>;
-          /** Send an endpoint again what failed since a time. */
+          /** Send all failed messages since a time to an endpoint again. */
           readonly recover: Method<typeof registry.workspaceAdvancedwebhookEndpointsRecover>;
           readonly secret: {
             /** Get the signing secret of an advanced webhook endpoint. */
@@ -402,9 +402,9 @@ export interface Methods {
           readonly update: Method<typeof registry.workspaceAdvancedwebhookEndpointsUpdate>;
         };
         readonly messages: {
-          /** List messages and what became of them, newest first. */
+          /** List messages with their deliveries, newest first. */
           readonly get: Method<typeof registry.workspaceAdvancedwebhookMessagesGet>;
-          /** Send a message to an endpoint once more, at once. */
+          /** Send a message to an endpoint once more, immediately. */
           readonly resend: Method<typeof registry.workspaceAdvancedwebhookMessagesResend>;
         };
       };
