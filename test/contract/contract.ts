@@ -8,14 +8,14 @@ import type { TestWorkspace } from '../support/workspaces.ts';
 
 export const endpoints = registeredEndpoints();
 
-/** Every endpoint with its path first, for the titles of `describe.each`; of the twins those that differ from their endpoints. */
+/** Endpoints with their paths, for `describe.each`: all endpoints, and the twins that differ from theirs. */
 export const cases = endpoints
   .filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined)
   .map((endpoint) => [endpoint.path, endpoint] as const);
 
 export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 
-/** What a `$ref` of the document leads to. */
+/** Returns the target of a `$ref` of the document. */
 export function referred<T>($ref: string): T {
   const found = $ref
     .slice(2)
@@ -25,12 +25,12 @@ export function referred<T>($ref: string): T {
   return found as T;
 }
 
-/** The schema of `data` as the document has it. */
+/** Returns the documented schema of `data`. */
 export function dataSchema(path: string): JsonSchema {
   return openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
 }
 
-/** What the document says of the answers with an HTTP code; undefined when it does not mention any. */
+/** Returns the documented response for an HTTP code; undefined if there is none. */
 export function documentedResponse(path: string, httpCode: number): DocumentedResponse | undefined {
   const response = openApi.paths[path]!.post.responses[httpCode];
   return response && '$ref' in response ? referred(response.$ref) : response;
@@ -38,7 +38,7 @@ export function documentedResponse(path: string, httpCode: number): DocumentedRe
 
 const NOTHING: Headers = {};
 
-/** The credentials that each level asks for. */
+/** Returns the credential headers of each level. */
 export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLevel, Headers> {
   return { apiKey: keyHeaders, workspace: headers, none: NOTHING };
 }
@@ -52,7 +52,7 @@ export function problems(schema: JsonSchema, value: unknown, closed: 'closed' | 
   return error ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) : [];
 }
 
-/** Whether the document foresees an answer; throws what it has against it. */
+/** Throws unless an answer matches the document. */
 export function expectDocumented({ path }: Endpoint, { status, body, headers }: Response): void {
   const response = documentedResponse(path, status);
   if (!response) throw new Error(`${path} answered ${status}, which is not documented: ${JSON.stringify(body)}`);
@@ -70,12 +70,12 @@ function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
   return made;
 }
 
-/** A schema with what it refers to in place, and closed if wanted. */
+/** Returns a schema with its references resolved, and closed if asked for. */
 function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
   if ('$ref' in node) return prepared(referred(node.$ref as string), closed);
-  // A rule about which fields are given: zod checks `required` only beside `properties`.
+  // A rule about required fields: zod checks `required` only beside `properties`.
   if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
     const names = node.required as string[];
     return {

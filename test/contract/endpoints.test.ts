@@ -25,7 +25,7 @@ async function callWithBody(endpoint: Endpoint, body: string | undefined): Promi
   return send(await handlerOf(endpoint.path), eventOf(body, headers[endpoint.auth]));
 }
 
-/** Expects INVALID_ARGUMENT with a message, and returns the problems that it lists. */
+/** Expects INVALID_ARGUMENT and returns its issues. */
 function issuesOf(
   endpoint: Endpoint,
   response: Response,
@@ -48,7 +48,7 @@ describe('the declaration of', () => {
 
   test.each(cases)('%s has a summary and an impact that are fragments', (_path, { summary, impact }) => {
     expect(summary).toMatch(/^[A-Z].{5,}[^.]$/);
-    // It follows a dash: a fragment of a sentence, which may begin with an abbreviation.
+    // The impact follows a dash, so it begins in lower case or with an abbreviation.
     expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
   });
 
@@ -64,7 +64,7 @@ describe('the declaration of', () => {
   });
 
   test.each(cases)('%s has an example result with declared fields only', (_path, { output, example }) => {
-    // A key that the schema does not know is missing in what it gives.
+    // Parsing drops keys that the schema does not declare.
     expect(output.parse(example.result)).toEqual(example.result);
   });
 });
@@ -166,7 +166,7 @@ describe('a field', () => {
 });
 
 describe('an unknown field', () => {
-  /** An update that selects what it changes has an optional list of ids, or an optional document, folder or location. */
+  /** Selecting updates have an optional list of ids, or an optional document, folder or location. */
   const selects = (path: string) => {
     const { properties = {}, required = [] } = dataSchema(path);
     const selectors = Object.entries(properties).filter(
@@ -180,7 +180,7 @@ describe('an unknown field', () => {
   };
   const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
   const selecting = cases.filter(([path]) => selects(path));
-  /** They refuse unknown fields although none of their own is a selector of the kinds above. */
+  /** Endpoints that refuse unknown fields without such a selector. */
   const alsoClosed = [
     '/v1/organizations/documents/locations/update',
     '/v2/agents/groups/add-agents',
@@ -225,7 +225,7 @@ describe('an unknown field', () => {
     expect(input.safeParse({ ...(example.data as object), unknownField: ['x'] }).error).toBeUndefined();
   });
 
-  /** What published clients send with the operations that refuse unknown fields. */
+  /** Fields that published clients send to endpoints that refuse unknown fields. */
   const sentByClients: Record<string, string[]> = {
     '/v1/organizations/documents/locations/data/delete': ['apiKey', 'authToken', 'documentId', 'location'],
     '/v1/organizations/documents/locations/update': [
@@ -305,14 +305,14 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-/** A JSON value of a type that a schema does not take; undefined when it takes every type. */
+/** Returns a JSON value of a type that a schema refuses; undefined if it accepts every type. */
 function ofAnotherType(schema: JsonSchema): unknown {
   const taken = typesOf(schema);
   const candidates = { object: {}, array: [], string: 'text', boolean: true, number: 1.5 };
   return Object.entries(candidates).find(([type]) => taken && !taken.has(type))?.[1];
 }
 
-/** The types that a schema takes; undefined for all. */
+/** Returns the types that a schema accepts; undefined for all. */
 function typesOf(schema: JsonSchema): Set<string> | undefined {
   if (schema.type !== undefined)
     return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
@@ -326,12 +326,12 @@ function typesOf(schema: JsonSchema): Set<string> | undefined {
 
 type FieldPath = (string | number)[];
 
-/** The paths of the fields in an example that its schema requires, at every depth. */
+/** Returns the paths of the required fields in an example, at every depth. */
 function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []): FieldPath[] {
   if (Array.isArray(example))
     return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
   if (typeof example !== 'object' || example === null) return [];
-  // What may be null is described as a choice between it and null.
+  // A nullable value is described as a choice with null.
   const described = ((schema.anyOf as JsonSchema[] | undefined) ?? [schema]).filter(({ properties }) => properties);
   if (described.length !== 1) return [];
   const [{ properties = {}, required = [] }] = described as [JsonSchema];
@@ -341,7 +341,7 @@ function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []
   ]);
 }
 
-/** A copy of a JSON value without the field at a path. */
+/** Returns a copy of a JSON value without the field at a path. */
 function without(value: unknown, path: FieldPath): unknown {
   const copy = structuredClone(value);
   const parent = path.slice(0, -1).reduce<any>((node, key) => node[key], copy);

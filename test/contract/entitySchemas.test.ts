@@ -6,11 +6,11 @@ import * as z from 'zod';
 import { projectDir } from '../../infra/build/build.ts';
 import { entities } from '../../lib/table/entity.ts';
 
-/** Entity type -> version and the hash of the schema that stored items of this version have. */
+/** By entity type: the version and the hash of its schema. */
 const file = join(import.meta.dirname, 'entitySchemas.json');
 const pinned = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Pin>;
 
-// An entity is known once its module has been imported.
+// Importing its module registers an entity.
 for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, source), 'utf8').includes('defineEntity(')) await import(join(projectDir, source));
 }
@@ -37,7 +37,7 @@ test('an entity whose schema changed has a new version', () => {
       current[type] && current[type].version === pinned[type]!.version && current[type].hash !== pinned[type]!.hash,
   );
   expect(changed).toEqual([]);
-  // After a version was raised or an entity was added: UPDATE_PINS=1 npm test -- test/contract/entitySchemas
+  // To update the pins after raising a version or adding an entity: UPDATE_PINS=1 npm test -- test/contract/entitySchemas
   if (process.env.UPDATE_PINS) writeFileSync(file, `${JSON.stringify(current, undefined, 2)}\n`);
 });
 

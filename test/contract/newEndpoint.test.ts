@@ -16,11 +16,11 @@ afterAll(() => rmSync(copy, { recursive: true }));
 
 const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 const run = (args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
-/** The files that the registry exports endpoints from, in their order. */
+/** Returns the files of the registered endpoints, in their order. */
 const registered = () =>
   [...read('functions/index.ts').matchAll(/^export \{[^}]*\} from '(.+)';$/gm)].map(([, file]) => file);
 
-/** The errors of the compiler, by file. */
+/** Returns the compiler errors of each file. */
 function compile(files: string[]): string[] {
   const { compilerOptions } = JSON.parse(read('tsconfig.json'));
   writeFileSync(join(copy, 'tsconfig.some.json'), JSON.stringify({ compilerOptions, files }));
@@ -33,7 +33,7 @@ function compile(files: string[]): string[] {
   );
 }
 
-/** The declaration with everything that the compiler asks for. */
+/** Returns a declaration with the fields that the compiler asks for. */
 function filledIn(declaration: string): string {
   const fields = `summary: 'Add a label', auth: 'apiKey', kind: 'write', message: 'Added.', impact: 'customers cannot add labels',
   example: { data: {}, result: { data: {} } },`;

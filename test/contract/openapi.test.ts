@@ -19,7 +19,7 @@ import { encodeBody } from '../../lib/webhooks/transport/body.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { cases, documentedResponse, endpoints, openApi, problems, referred } from './contract.ts';
 
-/** Every object anywhere in a JSON value, with the path to it. */
+/** Yields every object in a JSON value with its path. */
 function* nodes(value: unknown, path: string[] = []): Generator<[path: string, node: Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path.join('/'), value as Record<string, unknown>];
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** Those whose results have neither status nor message (spec 4.14, facts C10). */
+/** The endpoints whose results have neither status nor message. */
 const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
 
 test('only these endpoints have results without status and message', () => {
@@ -376,15 +376,15 @@ describe('the OpenAPI document, for client generators,', () => {
   });
 });
 
-/** Rules that are off, each with its reason. */
+/** Disabled rules with their reasons. */
 const rulesOff = {
-  // The service is nobody's to use under a licence: package.json says UNLICENSED.
+  // The project has no licence: package.json says UNLICENSED.
   'info-license': 'off',
 } as const;
 
-/** What the linter has against a document; it reads nothing but what it is given. */
+/** Returns the findings of the linter about a document. */
 async function lintFindings(document: object): Promise<string[]> {
-  // As a text, which the linter reads as a file of settings: its type of them takes the compiler as long as a sixth of the project.
+  // The settings are passed as text, because their type takes the compiler as long as a sixth of the project.
   const config = await createConfig(JSON.stringify({ extends: ['recommended'], rules: rulesOff }));
   const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
   return found.map(

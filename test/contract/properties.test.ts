@@ -11,13 +11,13 @@ import { workbook } from '../support/workbook.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented } from './contract.ts';
 
-/** `npm run robustness` sends many more, and others each time. */
+/** `npm run robustness` sends many more requests, different ones each time. */
 const SEED = process.env.ROBUSTNESS_RUNS ? Math.floor(Math.random() * 2 ** 31) : 20_260_101;
-/** Of each endpoint. */
+/** Random requests to each endpoint. */
 const RUNS = Number(process.env.ROBUSTNESS_RUNS ?? 120);
-/** No answer takes longer, however large the request: a function has 29 seconds. */
+/** The longest time of an answer. A function has 29 seconds. */
 const LONGEST_MILLISECONDS = 10_000;
-/** What the other tenant's texts begin with; nobody else may ever see it. */
+/** The beginning of all texts of the other tenant. No other caller may get it. */
 const SECRET = 'Only for others: ';
 
 interface Caller {
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 async function newCallers(): Promise<Record<AuthLevel, Caller>> {
-  // Two, because workspace level can revoke the tokens of its API keys.
+  // Two workspaces, because workspace level can revoke the tokens of its API keys.
   const [{ keyHeaders, apiKey, authToken }, { headers, ...workspace }] = [await newWorkspace(), await newWorkspace()];
   return {
     apiKey: { headers: keyHeaders, own: { apiKey, authToken } },
@@ -51,20 +51,20 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
   };
 }
 
-/** Sends every example twice, so that what one speaks of has been made by another, and once more those that delete nothing. All tenants have the same ids. */
+/** Sends every example twice, so that one creates what another needs, and then again those that delete nothing. All tenants have the same ids. */
 async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
   const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
   for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping])
     await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
 }
 
-/** The example's data, with the caller's own credentials where it has some. */
+/** Returns the data of an example, with the credentials of the caller in place of those in the example. */
 function exampleData({ auth, example }: Endpoint, as: Record<AuthLevel, Caller>): unknown {
   const own = Object.entries(as[auth].own).filter(([field]) => field in (example.data as object));
   return { ...(example.data as object), ...Object.fromEntries(own) };
 }
 
-/** Data with its free texts changed. */
+/** Returns data with changed free texts. */
 function withTexts(data: unknown, change: (text: string) => string, name = ''): unknown {
   if (Array.isArray(data)) return data.map((item) => withTexts(item, change, name));
   if (typeof data === 'object' && data !== null)
@@ -74,7 +74,7 @@ function withTexts(data: unknown, change: (text: string) => string, name = ''): 
     : data;
 }
 
-/** What has broken programs before. */
+/** Values that often break programs. */
 const troublemakers: unknown[] = [
   '',
   ' ',
@@ -112,7 +112,7 @@ const anyText = fc.string({ unit: 'binary' });
 const anyJson = fc.oneof(fc.constantFrom(...troublemakers), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
 const anyObject = fc.dictionary(anyText, anyJson, { maxKeys: 5 });
 
-/** A value of the same type, which gets further than any other. */
+/** Generates values of the same type, which pass more checks than others. */
 function like(value: unknown): fc.Arbitrary<unknown> {
   if (typeof value === 'string')
     return fc.oneof(fc.constantFrom(...troublemakers.filter((one) => typeof one === 'string')), anyText);
@@ -121,7 +121,7 @@ function like(value: unknown): fc.Arbitrary<unknown> {
   return Array.isArray(value) && value.length > 0 ? fc.array(fc.constantFrom(...value), { maxLength: 8 }) : anyObject;
 }
 
-/** Values as a schema of the document describes them, for most of their parts; ids are those of the examples. */
+/** Generates values that mostly match a documented schema, with ids of the examples. */
 function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -164,13 +164,13 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
   }
 }
 
-/** All short texts in a JSON value. */
+/** Returns all short texts in a JSON value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return value.length <= 64 ? [value] : [];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The body of a request: its data is any object, one as the document describes it, or the example with some values replaced, removed or put beside others. */
+/** Generates request bodies: any object, an object that matches the document, or the example with changed, removed or added values. */
 function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
   const places = placesIn(example);
   const change = fc
@@ -197,7 +197,7 @@ function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
 
 type Place = readonly (string | number)[];
 
-/** The paths of all values in a JSON value, and of one new key in each object and list. */
+/** Returns the paths of all values in a JSON value, and of one new key in each object and list. */
 function placesIn(value: unknown, at: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return [at];
   const inside = Object.entries(value).flatMap(([key, item]) => placesIn(item, [...at, key]));
@@ -208,7 +208,7 @@ function valueAt(value: unknown, scope: Place): unknown {
   return scope.reduce<any>((node, key) => node?.[key], value);
 }
 
-/** The data with one place changed; without `put` it is removed. An earlier change may have taken the place away. */
+/** Changes the value at a path, or removes it without `put`. Does nothing if an earlier change removed its parent. */
 function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown }): unknown {
   const parent = valueAt(data, at.slice(0, -1)) as Record<string | number, unknown> | null;
   if (typeof parent !== 'object' || parent === null) return data;
@@ -240,7 +240,7 @@ describe('random data', () => {
 });
 
 describe('an expensive body', () => {
-  /** Of CPU, of the reference machine. A linear pass over 5 MB takes some 50 ms. */
+  /** CPU time on the reference machine. A linear pass over 5 MB takes about 50 ms. */
   const MOST_CPU_MILLISECONDS = 1_500;
   const slowdown = slowdownNow();
   let [sent, mostCpu, costliest] = [0, 0, ''];
@@ -292,7 +292,7 @@ describe('an expensive body', () => {
     }
   });
 
-  // As JSON, and made once: writing them for each endpoint takes longer than all endpoints take to refuse them.
+  // Made once, because making them takes longer than the endpoints take to refuse them.
   const largeTexts = ['\n', '"', '\u00fc'].map((character) => JSON.stringify(character.repeat(2_400_000)));
   const manyFields = Array.from({ length: 100_000 }, (_each, at) => `"field${at}":{}`).join(',');
   const withMember = (object: object, member: string) =>

@@ -7,18 +7,18 @@ import { projectDir } from '../../infra/build/build.ts';
 import { registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
 import { endpoints } from './contract.ts';
 
-/** Imports a module in a process without an environment; prints what the import read and what it left open. */
+/** Imports a module in a process without an environment, and prints the variables and clocks that it read and the handles that it opened. */
 const probe = `
   const noted = [];
   const note = (what) => {
     const [, , , caller = ''] = new Error().stack.split('\\n');
-    // Libraries may look at what they like: Powertools even writes its name into the environment.
+    // Reads by libraries are allowed.
     if (/\\/(lib|functions)\\//.test(caller) && !caller.includes('node_modules')) noted.push(what);
   };
   const { now } = Date;
   Date.now = () => { note('Date.now'); return now(); };
   process.env = new Proxy({}, { get: (target, name) => { note(name); return target[name]; } });
-  // Whoever looks at these opens them; that is no effect of the module.
+  // Reading these properties opens them, which is not an effect of the module.
   const { stdout, stderr } = process;
   const before = process.getActiveResourcesInfo();
   const module = await import(process.argv[1]);

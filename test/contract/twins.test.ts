@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** The credentials of a new workspace that has what the examples speak of. */
+/** Returns the credentials of a new workspace with the resources of the examples. */
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
   const headers = headersOf(await newWorkspace());
   const send = async (path: string, data: object) => {

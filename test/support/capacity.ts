@@ -5,17 +5,17 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
-/** What calls of DynamoDB consumed, as the engine reports it, and the least that their items could have cost. */
+/** The capacity that DynamoDB calls consumed, and the least possible cost of their items. */
 export interface Consumption {
   readonly readUnits: number;
-  /** Index writes and transactions included. */
+  /** With index writes and transactions. */
   readonly writeUnits: number;
-  /** The part of `writeUnits` that was paid because the writes were a transaction: half of what they cost the table. */
+  /** The part of `writeUnits` that the transaction caused: half of the cost in the table. */
   readonly transactionUnits: number;
-  /** What each of the items costs when it is read consistently and whole, or written on its own. */
+  /** The cost of the items if each is read consistently or written alone. */
   readonly readFloor: number;
   readonly writeFloor: number;
-  /** The items' bytes. What a deletion or an update touches does not show in the request, and counts as 0. */
+  /** The bytes of the items. Deleted and updated items count as 0, because the request does not contain them. */
   readonly readBytes: number;
   readonly writtenBytes: number;
 }
@@ -23,12 +23,12 @@ export interface Consumption {
 /** One call of AWS. */
 export interface AwsCall extends Consumption {
   readonly operation: string;
-  /** Calls of one wave were under way together; one of a later wave was made after an answer of an earlier one. */
+  /** The number of the wave. Calls of a wave ran at the same time, after the answers of the wave before. */
   readonly wave: number;
 }
 
 export interface Recorder {
-  /** Does the work and gives the calls that it made. One piece of work at a time. */
+  /** Runs `work` and returns its calls. Runs one `work` at a time. */
   record<T>(work: () => Promise<T>): Promise<{ result: T; calls: AwsCall[] }>;
   stop(): Promise<void>;
 }
@@ -38,9 +38,9 @@ type Json = Record<string, any>;
 
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
-/** How long no further call must arrive before those that wait pass: far longer than a process needs to send them. */
+/** A wave ends after this time without a new call. A process needs far less to send its calls. */
 const QUIET_MILLISECONDS = 10;
-/** How often this process must have looked besides, for a machine that lets it wait: a call is on its way for a few turns of its loop. */
+/** A wave also needs this many turns of the event loop without a new call, for slow machines. */
 const QUIET_TURNS = 20;
 
 /**
@@ -92,7 +92,7 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
-/** Wave by wave; those of one wave come and are answered in any order, so by what they are. */
+/** Sorts calls by wave, and within a wave by operation and units, because their order is random. */
 function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   return calls.toSorted(
     (a, b) =>
@@ -103,7 +103,7 @@ function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   );
 }
 
-/** Lets calls pass in waves: those that wait pass together when no more arrive. */
+/** Holds calls back and releases them in waves, when no more arrive. */
 class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
@@ -137,7 +137,7 @@ const nothing: Consumption = {
   writtenBytes: 0,
 };
 
-/** The sum over several calls. */
+/** Returns the sum of the consumption of calls. */
 export function total(calls: readonly Consumption[]): Consumption {
   const names = Object.keys(nothing) as (keyof Consumption)[];
   return Object.fromEntries(
@@ -155,7 +155,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
     case 'GetItem':
       return { ...read([answer.Item]), readUnits: units };
     case 'BatchGetItem': {
-      // A key without an item costs a unit as well.
+      // A key without an item costs a unit too.
       const [table = ''] = Object.keys(request.RequestItems);
       const items: Item[] = answer.Responses?.[table] ?? [];
       return {
@@ -168,7 +168,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       return { ...nothing, readUnits: units, readBytes: bytes, readFloor: unitsOf(bytes, READ_UNIT_BYTES) };
     }
     case 'SearchVectors':
-      // Is billed by the bytes that it looks at, and not in units.
+      // DynamoDB bills bytes for it, not units.
       return nothing;
     case 'PutItem':
       return { ...written([request.Item]), writeUnits: units };
@@ -215,7 +215,7 @@ function unitsOf(bytes: number, unitBytes: number): number {
   return Math.max(1, Math.ceil(bytes / unitBytes));
 }
 
-/** The size of items by DynamoDB's rules: names and texts in UTF-8, two digits of a number to a byte, containers with an overhead. */
+/** Returns the size of items by the rules of DynamoDB: names and texts in UTF-8, two digits of a number per byte, an overhead per container. */
 export function bytesOf(items: readonly (Item | undefined)[]): number {
   return items.reduce((sum, item) => sum + fieldBytes(item ?? {}), 0);
 }
@@ -224,7 +224,7 @@ function fieldBytes(fields: Item): number {
   return Object.entries(fields).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
 }
 
-/** Of a value as it is on the wire, where bytes are base64. */
+/** Returns the size of a value in wire format, where bytes are base64. */
 function valueBytes({ S, N, B, L, M }: AttributeValue): number {
   if (S !== undefined) return Buffer.byteLength(S);
   if (N !== undefined) return Math.ceil(N.replace(/^-?0*\.?0*|[.]|0+$/g, '').length / 2) + (N.startsWith('-') ? 2 : 1);

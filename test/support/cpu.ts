@@ -1,4 +1,4 @@
-/** What the reference loop takes on the machine on which the limits were set, milliseconds of CPU. */
+/** CPU milliseconds of the reference loop on the reference machine. */
 const REFERENCE_MILLISECONDS = 30;
 const RUNS = 3;
 
@@ -18,7 +18,7 @@ export function cpuMilliseconds(work: () => unknown, { limit = 0, runs = RUNS } 
   return least;
 }
 
-/** How many times slower this machine is now than the one on which the limits were set; at least 1. */
+/** Returns how many times slower this machine is than the reference machine; at least 1. */
 export function slowdownNow(): number {
   const from = process.cpuUsage();
   let hash = 0;

@@ -8,7 +8,7 @@ import { newWorkspace } from './workspaces.ts';
 
 const handlers = new Map<string, Handler>();
 
-/** What the function of a path is made of: the endpoint whose file mirrors the path, or the path of its twin. */
+/** Imports the endpoint of a path, from the file of the path or of its twin. */
 async function declared(
   path: string,
 ): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
@@ -18,7 +18,7 @@ async function declared(
   return import(`../../${file}`);
 }
 
-/** The handler of an endpoint or a twin, by its path; requests come to it by the route of that path. */
+/** Returns the handler of an endpoint or a twin. Its requests have the route of the path. */
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
@@ -30,7 +30,7 @@ export async function handlerOf(path: string): Promise<Handler> {
   return handler;
 }
 
-/** Starts every function anew: none remembers a credential. */
+/** Restarts all functions, so that none has credentials in memory. */
 export function restartFunctions(): void {
   handlers.clear();
 }
@@ -41,11 +41,11 @@ export interface Customer {
   readonly authToken: string;
   /** Sends `data` to an endpoint with the customer's credentials. */
   call(path: string, data: unknown, headers?: Headers): Promise<Response>;
-  /** The same, for calls that must succeed; gives the answer's `data`. */
+  /** Like `call`, for calls that must succeed. Returns the `data` of the answer. */
   ok(path: string, data: unknown): Promise<any>;
 }
 
-/** A customer with a workspace and an API key of its own. */
+/** Creates a customer with its own workspace and API key. */
 export async function newCustomer(): Promise<Customer> {
   const { keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>

@@ -5,10 +5,10 @@ import type { Engine } from './engine.ts';
 import { eventOf, post, type Response, send } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
 
-/** A page that every login link may lead on to: it is of the service itself. */
+/** A page of the service, to which every login link may redirect. */
 export const CONTINUE_URL = 'https://api.test/welcome';
 
-/** Calls a handler as if from another address. */
+/** Calls a handler from another IP address. */
 export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
   const event = eventOf(JSON.stringify({ data }));
   return send(to, {
@@ -17,7 +17,7 @@ export function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<
   });
 }
 
-/** Has a login link sent to the owner of a workspace, and gives the token in the mail. */
+/** Sends a login link to the owner of a workspace and returns its token. */
 export async function mailedToken(
   engine: Engine,
   { ownerEmail }: TestWorkspace,
@@ -28,7 +28,7 @@ export async function mailedToken(
   return tokenIn(engine.mails.at(-1)!.text);
 }
 
-/** The token of the link in a mail's text. */
+/** Returns the token of the link in a mail. */
 export function tokenIn(text: string): string {
   const [, token] = /\?token=([\w-]+)$/m.exec(text) ?? [];
   if (!token) throw new Error(`There is no link in ${text}`);
@@ -52,7 +52,7 @@ async function request(method: string, overrides: Parameters<typeof eventOf>[2],
   return { status: statusCode, headers: headers as Record<string, string>, html: body };
 }
 
-/** Opens a login link, as a person, a scanner or a preview does. */
+/** Opens a login link with GET. */
 export function openLink(
   token: string | undefined,
   { method = 'GET', handler = verificationPage } = {},

@@ -13,11 +13,11 @@ interface Options {
   readonly body?: 'required' | 'optional';
   readonly narrowBy?: string;
   readonly message?: string | null;
-  /** What the endpoint does; it gives its input when left out. */
+  /** The function of the endpoint. By default it returns its input. */
   readonly run?: (call: TestCall) => Promise<unknown>;
 }
 
-/** The handler of a public endpoint that uses nothing, for tests of what all endpoints share. */
+/** Returns the handler of a public endpoint without capabilities, for tests of the middleware stack. */
 export function testHandler({
   input = z.record(z.string(), z.unknown()),
   body = 'required',

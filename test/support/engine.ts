@@ -15,12 +15,12 @@ export const TABLE_NAME = 'table';
 export const MASTER_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:master';
 export const SIGNING_KEY_SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:signing';
 
-/** The environment of every function under test; handlers read it through `toLambda`'s default source. */
+/** The environment of all functions under test. */
 const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
-  // Nobody listens: a test whose messages are to arrive starts queues (queues.ts).
+  // Nothing listens on this port. A test that needs messages starts queues (queues.ts).
   AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
   AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'http://127.0.0.1:9',
   CALL_BURST_SECONDS: '10',
@@ -30,7 +30,7 @@ const environment = {
   DUE_MARGIN_SECONDS: '300',
   EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '1000',
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '1000',
-  // Far above what tests send: tests of limits set their own.
+  // Far above the calls of tests. Tests of limits set their own values.
   EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '1000000',
   READS_PER_SECOND_PER_KEY: '1000000',
   WRITES_PER_SECOND_PER_KEY: '1000000',
@@ -56,7 +56,7 @@ const environment = {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
 };
 
-/** A mail that was handed to SES. */
+/** A mail that SES received. */
 export interface SentMail {
   readonly from: string;
   readonly to: string[];
@@ -67,27 +67,27 @@ export interface SentMail {
 }
 
 export interface Engine {
-  /** A client of the engine itself, for looking at items. */
+  /** A client of the engine, for reading items. */
   readonly client: DynamoDBClient;
-  /** The same for looking at many of them. */
+  /** A faster client, for reading many items. */
   readonly lean: LeanClient;
-  /** What was mailed, oldest first. */
+  /** The mails, oldest first. */
   readonly mails: SentMail[];
-  /** Puts an empty table into the place of the one that there is. */
+  /** Replaces the table by an empty one. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface EngineOptions {
-  /** Whether functions call the table with the client that they have when deployed, and not with the lean one. */
+  /** Whether functions use the SDK client of the deployment instead of the lean client. */
   readonly sdk?: boolean;
 }
 
-/** Starts a fresh engine in memory with the table, secrets, and mail that goes nowhere; points the SDK of this process at them. */
+/** Starts an engine in memory with the table, secrets and a fake SES. The SDK of this process uses them. */
 export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
   if (sdk) openTablesWithSdk();
   else openTablesLean();
-  // A machine that is busy with other things is no reason for a call to fail.
+  // A call must not fail on a busy machine.
   Object.assign(clientSettings.requestHandler, {
     connectionTimeout: CALL_MILLISECONDS,
     requestTimeout: CALL_MILLISECONDS,
@@ -153,7 +153,7 @@ async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): P
   );
 }
 
-/** A Secrets Manager that knows two versioned keys per secret. */
+/** A Secrets Manager with two versions of each key. */
 async function startSecrets(): Promise<Server> {
   const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
   const server = createServer((_request, response) => {
@@ -164,7 +164,7 @@ async function startSecrets(): Promise<Server> {
   return server;
 }
 
-/** An SES that writes down what it is given. */
+/** An SES that records its mails. */
 async function startSes(mails: SentMail[]): Promise<Server> {
   const server = createServer(async (request, response) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
@@ -193,15 +193,15 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a call of AWS may take. */
+/** The longest time of an AWS call. */
 const CALL_MILLISECONDS = 240_000;
 
 const TRIES = 20;
-/** Below the ports that the system gives to connections, so that no client of another test sits on one. */
+/** Below the ports that the system assigns to connections, so that no client of another test uses one. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
 interface LaunchedEngine {
-  /** With which the SDK calls it. */
+  /** The variables that the SDK needs to call the engine. */
   readonly environment: Readonly<Record<string, string>>;
   readonly hasVectorIndexes: boolean;
   stop(): Promise<void>;
@@ -209,7 +209,7 @@ interface LaunchedEngine {
 
 let databases = 0;
 
-/** A database of its own in the DynamoDB Local of `npm run test:engine`, which keeps one for each access key. It has no vector indexes. */
+/** A database in the DynamoDB Local of `npm run test:engine`, which has one per access key. It has no vector indexes. */
 function sharedEngine(url: string): LaunchedEngine {
   databases += 1;
   const key = `test${process.pid}x${databases}x${Date.now()}`;
@@ -220,7 +220,7 @@ function sharedEngine(url: string): LaunchedEngine {
   };
 }
 
-/** Starts an engine on a port that nobody has: it takes one or ends, and says so itself when it listens. */
+/** Starts an engine on a free port. */
 async function launchEngine(): Promise<LaunchedEngine> {
   const platform = `@dynoxide/${process.platform}-${process.arch}`;
   const binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');

@@ -2,21 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Receiver, startHttp } from './receivers.ts';
 
-/** A webhook that came in. */
+/** A received webhook. */
 export interface Hook {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** What a path answers: a status, with headers and a body. */
+/** The answer of a path: a status, or a status with headers and a body. */
 export interface HookAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
 }
 
-/** A receiver of webhooks that keeps what comes, by path, and answers what it is told. */
+/** A receiver that records webhooks by path and returns the configured answers. */
 export class Hooks {
   readonly came: Hook[] = [];
   readonly #answers = new Map<string, (hook: Hook, nth: number) => HookAnswer | Promise<HookAnswer>>();
@@ -36,17 +36,17 @@ export class Hooks {
     return this;
   }
 
-  /** The URL of a path, such as `/a`. */
+  /** Returns the URL of a path, such as `/a`. */
   url(path: string): string {
     return `${this.#receiver?.url}${path}`;
   }
 
-  /** What a path answers from now on, by what came and how many have come there. */
+  /** Sets the answer of a path, from the webhook and the number of webhooks so far. */
   answer(path: string, answer: HookAnswer | ((hook: Hook, nth: number) => HookAnswer | Promise<HookAnswer>)): void {
     this.#answers.set(path, typeof answer === 'function' ? answer : () => answer);
   }
 
-  /** What came at a path. */
+  /** Returns the webhooks of a path. */
   at(path: string): Hook[] {
     return this.came.filter((hook) => hook.path === path);
   }

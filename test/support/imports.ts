@@ -1,9 +1,9 @@
 import { dirname, join, normalize } from 'node:path';
 
-/** File -> the files of the project that it imports. */
+/** By file, the files of the project that it imports. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** Reads what each source file imports; packages and types of packages are left out. */
+/** Returns the imports of each source file, without packages. */
 export function importsOf(sources: ReadonlyMap<string, string>): Imports {
   return new Map(
     [...sources].map(([file, text]) => {

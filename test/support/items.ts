@@ -1,7 +1,7 @@
 import { GetCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type Engine, TABLE_NAME } from './engine.ts';
 
-/** The item under a key, as it is stored. */
+/** Returns the stored item under a key. */
 export async function storedItem(
   engine: Engine,
   key: { PK: string; SK: string },
@@ -12,7 +12,7 @@ export async function storedItem(
   return Item;
 }
 
-/** Every item of the table, as it is stored. */
+/** Returns all stored items. */
 export async function everyItem(engine: Engine): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;

@@ -2,24 +2,24 @@ import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
 
-/** A message as a consumer would get it, or could once its delay is over. These queues do not keep its group. */
+/** A message of a queue. */
 export interface SentMessage {
-  // The tests look into messages freely; what they find is checked by their expectations.
+  // `any`, because tests read fields of messages and check them by expectations.
   readonly body: any;
-  /** How long it is hidden from its sending on; 0 when it is not. */
+  /** The delay of the message in seconds; 0 without one. */
   readonly delaySeconds: number;
 }
 
 export interface Queues {
   readonly server: FauxqsServer;
-  /** What waits in a queue, oldest first. */
+  /** The messages of a queue, oldest first. */
   waiting(name: QueueName): SentMessage[];
   /** Empties all queues. */
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts the queues in memory and points the SDK of this process at them; after `startEngine`, which points it at nothing. */
+/** Starts queues in memory for the SDK of this process. Call it after `startEngine`. */
 export async function startQueues(): Promise<Queues> {
   const server = await startFauxqs({ port: 0, logger: false });
   for (const name of Object.keys(queues) as QueueName[]) {

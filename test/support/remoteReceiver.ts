@@ -53,7 +53,7 @@ export class RemoteReceiver {
     return receiver;
   }
 
-  /** The URL of a path, such as `/a`. */
+  /** Returns the URL of a path, such as `/a`. */
   url(path: string): string {
     return this.#url + path;
   }
@@ -65,7 +65,7 @@ export class RemoteReceiver {
     await done;
   }
 
-  /** What came at a path. */
+  /** Returns the webhooks of a path. */
   at(path: string): RemoteHook[] {
     return this.came.filter((hook) => hook.path === path);
   }

@@ -28,7 +28,7 @@ export class JobRunner {
     };
   }
 
-  /** One run of a job. */
+  /** Runs a job once. */
   async run(message: JobMessage): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     await runJob(this.#deps, { message, clock: () => this.now, deadline: Infinity, log });
@@ -45,7 +45,7 @@ export class JobRunner {
   }
 }
 
-/** The items of a customer, by their keys. */
+/** Returns the items of a customer by key. */
 export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Stored>> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
   return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
@@ -56,7 +56,7 @@ export function beneath(items: ReadonlyMap<string, Stored>, organization: string
   return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
 }
 
-/** Puts items as they were dumped. */
+/** Writes dumped items back. */
 export async function putBack(client: LeanClient, items: readonly Stored[]): Promise<void> {
   for (let i = 0; i < items.length; i += 25)
     await client.send(
@@ -69,7 +69,7 @@ export async function putBack(client: LeanClient, items: readonly Stored[]): Pro
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
 const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
 
-/** Makes an organization with something of every kind in it; `documents` and `each` say how much. */
+/** Creates an organization with content of every kind, in `documents` documents and `each` of every kind. */
 export async function fillOrganization(
   customer: Customer,
   organizationId: string,
@@ -127,7 +127,7 @@ export async function fillOrganization(
   for (const documentId of documents) await fillDocument(customer, { organizationId, documentId }, { mark, each });
 }
 
-/** Something of every kind that a document can have. */
+/** Adds content of every kind to a document. */
 export async function fillDocument(
   customer: Customer,
   at: { organizationId: string; documentId: string },

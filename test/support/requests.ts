@@ -7,11 +7,11 @@ export type Headers = Record<string, string>;
 export interface Response {
   readonly status: number;
   readonly headers: Record<string, string>;
-  // The tests look into answers freely; what they find is checked by their expectations.
+  // `any`, because tests read fields of answers and check them by expectations.
   readonly body: any;
 }
 
-/** An event as the HTTP API makes it of a POST with this body. */
+/** Returns the event of the HTTP API for a POST with this body. */
 export function eventOf(
   body: string | undefined,
   headers: Headers = {},

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 
-/** A new RSA key pair. */
+/** Returns a new RSA key pair. */
 export function rsaKeyPair(modulusLength = 2_048): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync('rsa', { modulusLength });
 }
 
-/** A key as PEM, and the base64 inside it. */
+/** Returns a key as PEM. */
 export function pemOf(key: KeyObject, type: 'spki' | 'pkcs1' | 'pkcs8'): string {
   return key.export({ format: 'pem', type: type as 'spki' }) as string;
 }

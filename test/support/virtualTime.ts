@@ -3,11 +3,11 @@ import { type RetryContext, withRetryContext } from '../../lib/table/retryOnConf
 export interface VirtualTime {
   /** The lengths of the sleeps so far, in milliseconds. */
   readonly sleeps: number[];
-  /** Runs `work` so that the sleeps of its retries cost no time. */
+  /** Runs `work`. Sleeps of its retries take no time. */
   run<T>(work: () => T): T;
 }
 
-/** A clock for retries that only sleeps move. `random` is what each pause draws. */
+/** Returns a clock for retries that advances only by sleeps. `random` replaces the random numbers of pauses. */
 export function virtualTime({
   random = () => 0.5,
   ...context

@@ -5,13 +5,13 @@ import type { DynamoDBStreamEvent, SQSEvent, StreamRecord } from 'aws-lambda';
 import type { CountedMetric, RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
 import type { Measures } from '../../lib/observability/measures.ts';
 
-/** The context of an invocation that has so long left. */
+/** Returns the context of an invocation with this remaining time. */
 export function lambdaContext(remainingMilliseconds = 30_000) {
   const end = Date.now() + remainingMilliseconds;
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
 }
 
-/** The event that Lambda makes of a batch of messages; a text is the body as it is, anything else is sent as JSON. Their ids are `message-0` and so on. */
+/** Returns the Lambda event for a batch of messages. A text is used as the body, other values as JSON. The ids are `message-0` and so on. */
 export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, sentAt = Date.now() } = {}): SQSEvent {
   return {
     Records: bodies.map((body, index) => ({
@@ -33,7 +33,7 @@ export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, se
   };
 }
 
-/** The event that Lambda makes of new items, as they are stored. The ids of the records are `1`, `2` and so on. */
+/** Returns the Lambda event for new items. The ids of the records are `1`, `2` and so on. */
 export function insertsEvent(items: readonly Record<string, unknown>[], at = Date.now()): DynamoDBStreamEvent {
   const image = (item: Record<string, unknown>): Record<string, AttributeValue> =>
     JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true }), base64));
@@ -58,7 +58,7 @@ function base64(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/** Measures that are kept, for `run` called directly. */
+/** Measures that keep their values, for tests that call `run` directly. */
 export function keptMeasures(): Measures & {
   readonly counted: Map<CountedMetric, number>;
   readonly recorded: Map<RecordedMetric, number[]>;

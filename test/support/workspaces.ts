@@ -9,12 +9,12 @@ export interface TestWorkspace {
   readonly workspaceAuthToken: string;
   readonly apiKey: string;
   readonly authToken: string;
-  /** The headers of workspace level, and those of the first API key. */
+  /** The headers for workspace level, and those for the first API key. */
   readonly headers: Headers;
   readonly keyHeaders: Headers;
 }
 
-/** Creates a workspace through the API, as a customer does: create, then ask for the tokens of the first API key. */
+/** Creates a workspace through the API and reads the tokens of its first API key. */
 export async function newWorkspace(ownerEmail = `owner-${randomUUID()}@example.com`): Promise<TestWorkspace> {
   const {
     id,

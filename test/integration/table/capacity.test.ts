@@ -20,10 +20,10 @@ import { post } from '../../support/requests.ts';
 type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
 type Costs = Readonly<Record<string, Numbers>>;
 
-// The numbers are exact, so that a change for the better is noticed, too: put the new ones here. A new endpoint gets a
-// scenario in test/bench/scenarios.ts and a line in the group whose limit it keeps.
+// The numbers are exact, so that improvements are noticed too. A new endpoint has its cost in the tests that
+// `npm run new:endpoint` writes.
 
-/** What is asked for is in the request. */
+/** The request contains everything. */
 const readsOfNothing: Costs = {
   '/v2/agents/extract a table': [0, 0, 0, 0],
 };
@@ -62,7 +62,7 @@ const readsInOrganizations: Costs = {
 };
 
 const writesOfOneThing: Costs = {
-  // The item of the log alone: the first change of a quiet editor begins the job of its event besides, for 4 units more.
+  // One item of the log. The first change of a quiet editor also starts the job of its event, for 4 more units.
   '/v2/crdt/update one': [4, 4, 3, 1],
   '/v2/crdt/update one unchanged': [3, 3, 3, 0],
   '/v2/crdt/updates/push one': [4, 4, 3, 1],
@@ -104,42 +104,42 @@ const writesOfOneThing: Costs = {
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [3, 3, 2, 1],
 };
 
-/** Mostly in one transaction, which costs twice what its items do. */
+/** Mostly in one transaction, which costs twice as much as its items. */
 const writesOfSeveralThings: Costs = {
   // The group, and the count of groups that keeps their limit exact.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // Beside the judgment, its vectors and the entries of up to four indexes: the job that makes what vectors a crash leaves missing, begun and ended.
+  // The judgment, its vectors, up to four index entries, and the start and end of the job that makes missing vectors after a crash.
   '/v2/memory/judgments/add one': [8, 6, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 6, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 6, 4, 12],
   // The thread, the judgment and the job that makes its vectors.
   '/v2/commentannotations/update one with a reason': [6, 6, 5, 11],
-  // The organization and the job that removes what lies beneath, which is indexed.
+  // The organization and the purge job, which is indexed.
   '/v2/organizations/delete one': [2, 2, 1, 5],
-  // The event and its payload, each indexed twice; a test has a delivery as well.
+  // The event and its payload, each indexed twice. A test event also has a delivery.
   '/v2/events/publish one': [2, 2, 1, 6],
   '/v2/events/publish one of a document': [3, 3, 2, 6],
   '/v2/events/publish one that is there': [3, 3, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 13],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
-  // The actor's profile is read beside the document when the call leaves out the name or the e-mail address.
+  // If the call leaves out the name or the e-mail address of the actor, the profile is read together with the document.
   '/v2/notifications/add one': [4, 3, 3, 8],
   '/v2/notifications/add one that is there': [9, 7, 8, 0],
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
-  // The job and its status, and the user with the departure.
+  // The job, its status, and the user with the record of the removal.
   '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
   // The head, its first update, and the job of its event.
   '/v2/crdt/add one': [3, 3, 2, 7],
-  // The head, and the job that removes the rest.
+  // The head and the purge job.
   '/v2/crdt/delete one': [4, 4, 3, 5],
-  // The record and its id; a target entity is an index entry more; a recording has an edge and an event besides.
+  // The record and its id. A target entity is one more index entry. A recording also has an edge and an event.
   '/v2/activities/add one': [4, 3, 3, 4],
   '/v2/activities/add one with an id': [5, 4, 4, 4],
   '/v2/activities/add one of a target entity': [4, 3, 3, 5],
@@ -147,10 +147,10 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
-  // The head, the id, the comment and the edge; and the counter of thread numbers by itself, at the same time as the first reads.
+  // The head, the id, the comment and the edge. The counter of thread numbers is written separately, together with the first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that others are told of': [5, 4, 3, 17],
-  // Besides, the execution and the job that counts it, which is indexed; what is read is the agent, and whether the execution is noted or counted.
+  // Also the execution and the job that counts it, which is indexed. The reads are the agent and the state of the execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 6, 5, 10],
   // The head, the comment and its edges; the two items of an event are indexed twice.
@@ -168,19 +168,19 @@ const writesOfSeveralThings: Costs = {
   '/v2/reactions/delete one on a comment': [7, 6, 6, 20],
   '/v1/organizations/usergroups/users/delete all of fifty': [5, 4, 7, 100],
   '/v2/organizations/add two': [2, 2, 2, 4],
-  // The folder or document, and its entry in the folder that it lies in.
+  // The folder or document, and its entry in its folder.
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
   '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
   '/v2/organizations/documents/add one in a folder': [5, 4, 4, 4],
-  // The document, and its entry in one folder or the other; removing it begins a job as well, which is indexed.
+  // The document and its entry in a folder. A deletion also starts a purge job, which is indexed.
   '/v2/organizations/documents/move one to the top': [3, 3, 2, 4],
   '/v2/organizations/documents/move one into a folder': [4, 4, 3, 4],
   '/v2/organizations/documents/delete one': [3, 3, 2, 5],
   '/v2/organizations/documents/delete one of a folder': [3, 3, 2, 7],
-  // The organization, the job, the folder and that it is changed; its entries, where it lies elsewhere then.
+  // The organization, the job, the folder and its change record. A move also writes the entries of both folders.
   '/v2/organizations/folders/update one moved to the top': [3, 3, 2, 13],
   '/v2/organizations/folders/access/update one': [4, 4, 2, 9],
-  // In a tree that is being changed: what is changed is read beside the folder.
+  // In a tree with a running change, the change records are read together with the folder.
   '/v2/organizations/folders/delete one': [4, 3, 3, 11],
   // The user, and the grant, which is indexed.
   '/v2/auth/permissions/add one document, to a new user': [5, 3, 3, 3],
@@ -190,7 +190,7 @@ const writesOfSeveralThings: Costs = {
   // The job, which is indexed, then the user and the contact, which is indexed too.
   '/v2/users/delete one from an organization': [5, 3, 3, 7],
   '/v2/users/delete one from a document': [6, 4, 4, 7],
-  // Workspace, address, key, listed key and token; and the counter of the rate limit by itself.
+  // Workspace, address, key, listed key and token. The counter of the rate limit is written separately.
   '/v2/workspace/create one': [2, 2, 0, 11],
   // The workspace's revision, key, listed key and token.
   '/v2/workspace/apikey/create one': [3, 3, 2, 8],
@@ -201,20 +201,20 @@ const writesOfSeveralThings: Costs = {
   '/v2/agents/create one with a secret': [2, 2, 1, 6],
   '/v2/agents/version/update one': [3, 3, 2, 4],
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
-  // The agent and the job that removes its versions, which is indexed; then the groups are read.
+  // The agent and the job that deletes its versions, which is indexed. Then the groups are read.
   '/v2/agents/delete one': [4, 3, 3, 7],
   // The endpoint, the count of all, and the uid.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
   '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
-  // The counters of two rate limits, each by itself; and the link.
+  // The counters of two rate limits, separately, and the link.
   '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
 
-/** Reads of more than the limits of their kind. */
+/** Reads above the limits of their group. */
 const dearReads: Costs = {
-  // Which model; the search, and the judgments that it finds, a unit each; their organization and documents where these are not known to be there.
+  // The embedding model, the search, one unit for each judgment found, and their organizations and documents unless the call names them.
   '/v2/memory/search a document': [6, 4, 13, 0],
   '/v2/memory/search an organization': [7, 5, 14, 0],
   '/v2/memory/search everything': [9, 6, 17.5, 0],
@@ -227,14 +227,14 @@ const dearReads: Costs = {
   '/v2/crdt/get all of a document': [3, 3, 3, 0],
   '/v2/crdt/updates/get everything': [3, 3, 3, 0],
   '/v2/crdt/updates/get nothing new': [3, 3, 3, 0],
-  // One query per shard of the tenant's events; then the events and their deliveries.
+  // One query per shard of the tenant's events, then the events and their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [4, 3, 5.5, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [3, 1, 3, 0],
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],
   '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
-  // A document that is not public: the user and the grants of the user decide.
+  // The document is not public, so the user and the grants of the user are read.
   '/v2/commentannotations/count/get of a document': [6, 5, 35, 0],
   '/v2/notifications/get by id': [5, 4, 5, 0],
   '/v2/notifications/get a page of a document': [3, 3, 3, 0],
@@ -242,7 +242,7 @@ const dearReads: Costs = {
   '/v1/notifications/get of a document': [3, 3, 3, 0],
   '/v2/notifications/config/get of one document': [3, 3, 4, 0],
   '/v2/users/data/get of one user': [13, 5, 22, 0],
-  // The organization, the document and its ids, then the records; those of an organization are read document by document.
+  // The organization, the document and its ids, then the records. Records of an organization are read document by document.
   '/v2/activities/get by id': [4, 3, 4, 0],
   '/v2/activities/get a page of a document': [3, 3, 11, 0],
   '/v2/activities/get a page of an organization': [5, 5, 13, 0],
@@ -250,17 +250,17 @@ const dearReads: Costs = {
   '/v2/recordings/get by id': [4, 4, 4, 0],
   '/v2/recordings/get a page of a document': [3, 3, 3, 0],
   '/v2/recordings/get a page of an organization': [5, 5, 5, 0],
-  // The organization; the document and the id; the head and the comments; then the reactions.
+  // The organization, then the document and the id, then the head and the comments, then the reactions.
   '/v2/commentannotations/comments/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/comments/get a page': [5, 3, 5, 0],
   '/v2/commentannotations/comments/get a page with a reaction': [6, 4, 6, 0],
-  // What lies in a folder has the folder's access type: a third round trip.
+  // A document in a folder has the access type of the folder: a third round trip.
   '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
   '/v2/organizations/documents/get a page': [3, 3, 3, 0],
   // The folder, its entries and the documents.
   '/v2/organizations/documents/get a page of a folder': [4, 4, 4, 0],
-  // The folders' changes beside the folder, then the folder that was moved.
+  // The folder with the change records of folders, then the moved folder.
   '/v2/organizations/documents/get by id, while folders are moved': [6, 4, 6, 0],
   '/v2/organizations/folders/get at the top': [3, 3, 3, 0],
   '/v2/organizations/folders/get one with those directly in it': [4, 4, 4, 0],
@@ -269,13 +269,13 @@ const dearReads: Costs = {
   // A count reads what it counts.
   '/v2/organizations/documents/count/get of an organization': [2, 2, 9, 0],
   '/v2/organizations/documents/count/get of a folder': [3, 3, 8, 0],
-  // Each document that a folder lists, and each profile that a contact list names, is a unit of its own.
+  // One unit for each document of a folder and each profile of a contact list.
   '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
   '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
   '/v2/users/get a hundred': [3, 3, 110, 0],
   // The groups, their members, then the profiles of these.
   '/v2/organizations/usergroups/get a page with the users': [4, 4, 6, 0],
-  // The contacts, then their profiles; document by document where it is those of all of them; by way of the members of a group.
+  // The contacts, then their profiles. `allDocuments` reads document by document. A group reads its members first.
   '/v2/users/get a page': [3, 3, 3, 0],
   '/v2/users/get a page of all documents': [6, 6, 6, 0],
   '/v2/users/get a page of a group': [5, 4, 7, 0],
@@ -283,7 +283,7 @@ const dearReads: Costs = {
   '/v2/users/count/get of an organization': [2, 2, 10, 0],
   '/v2/users/count/get of one document': [3, 3, 3, 0],
   '/v2/users/get a page of a document': [4, 4, 4, 0],
-  // The thing itself and what is listed beneath it, at the same time.
+  // The object and its list, at the same time.
   '/v2/workspace/get its own': [2, 1, 2, 0],
   '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
   '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
@@ -311,7 +311,7 @@ afterAll(async () => {
   await recorder.stop();
   await engine.stop();
 });
-// However long a request takes: what is remembered for seconds is still known at the next one.
+// The clock advances 1 ms per call, so that caches do not expire on a slow machine.
 beforeEach(() => {
   let now = Date.now();
   jest.spyOn(Date, 'now').mockImplementation(() => now++);

@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const REPLAYED = 'idempotency-replayed';
 
-/** Creates an API key, which is seen in the number of keys, under an Idempotency-Key. */
+/** Creates an API key under an Idempotency-Key. The number of API keys shows how often the call ran. */
 const create = (key: string, data: object = {}, headers = {}) =>
   post(
     createKey,
@@ -200,7 +200,7 @@ describe('Idempotency.once', () => {
     runs = 0;
   });
 
-  /** Runs the call at a time, with an answer that tells how often it ran. */
+  /** Runs the call. The answer has the number of runs. */
   const once = (change: Partial<IdempotentCall> = {}, answer: Partial<IdempotentAnswer> = {}) =>
     idempotency.once({ ...call, ...change }, async () => ({ httpStatus: 200, body: `run ${++runs}`, ...answer }));
   const item = () => storedItem(engine, IdempotencyEntity.key(call));

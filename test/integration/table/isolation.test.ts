@@ -7,7 +7,7 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../../support/workspaces.ts';
 
-/** Everything of the first tenant carries this; no answer to the second may. */
+/** All texts of the first tenant contain this mark. No answer to the second tenant may contain it. */
 const MARK = 'OF-THE-FIRST';
 
 let engine: Engine;
@@ -215,7 +215,7 @@ const byAgent = (id: string) => ({
 const group = { organizationId: 'acme', organizationUserGroupId: 'group' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
-/** For each endpoint what the second tenant asks for, by the first one's ids; every endpoint must have a case. */
+/** For each endpoint, the requests of the second tenant with ids of the first one. */
 const cases: Record<string, () => object[]> = {
   '/v1/notifications/get': () => [
     { organizationId: 'acme' },

@@ -106,12 +106,12 @@ beforeEach(() => {
 const thing = (id: string, more: { text?: string; expiresAt?: number } = {}) => ({ tenant, id, ...more });
 const read = (id: string) => table.get(Thing, { tenant, id });
 
-/** Writes many things at once, without regard for what is there. */
+/** Writes many things without conditions. */
 async function store(things: ReturnType<typeof thing>[]): Promise<void> {
   await Promise.all(things.map((one) => table.write([upsert(Thing, one)])));
 }
 
-/** A table whose document client answers from a script. */
+/** Returns a table whose client returns scripted answers. */
 function scripted(...answers: ((input: any) => unknown)[]): { table: Table; inputs: any[] } {
   const inputs: any[] = [];
   const client = {
@@ -138,7 +138,7 @@ function cancelled(...codes: string[]): TransactionCanceledException {
   });
 }
 
-/** A table whose client loses the answer of its first call after the engine has carried it out; the SDK then repeats it. */
+/** Returns a table whose client loses the answer of the first call, so that the SDK repeats the call. */
 function loseFirstAnswer(): Table {
   const client = new DynamoDBClient({});
   let lost = false;
@@ -367,7 +367,7 @@ describe('Table.getMany', () => {
 describe('Table.query', () => {
   const all = (options: object = {}) => table.query(Thing, { tenant }, { limit: 100, ...options });
   const ids = (page: { values: { id: string }[] }) => page.values.map(({ id }) => id);
-  /** Every page to the end. */
+  /** Returns the ids of all pages. */
   async function pages(options: { limit: number; descending?: boolean; prefix?: string[] }): Promise<string[][]> {
     const seen: string[][] = [];
     let after: string | undefined;

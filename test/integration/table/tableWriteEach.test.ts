@@ -31,7 +31,7 @@ afterAll(() => engine.stop());
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 
-/** Adds one to each tally of a tenant, and gives what each has become, or `busy`. */
+/** Adds one to each tally of a tenant. Returns the new counts, or `busy`. */
 function addToEach(tenant: string, items: readonly string[]): Promise<(number | 'busy')[]> {
   return writeEach<string, StoredTally, number | 'busy'>({
     table,
@@ -50,7 +50,7 @@ function addToEach(tenant: string, items: readonly string[]): Promise<(number | 
   });
 }
 
-/** The counts of a tenant's tallies. */
+/** Returns the counts of the tallies of a tenant. */
 async function counts(tenant: string, items: readonly string[]): Promise<number[]> {
   return (
     await table.getMany(
@@ -77,7 +77,7 @@ describe('writeEach, on the table engine', () => {
     );
     const done = items.map((id) => calls.map((results) => results.get(id)).filter((result) => result !== 'busy'));
     expect(await counts('shared', items)).toEqual(done.map(({ length }) => length));
-    // Each success saw a state of its own.
+    // Each successful call saw another state.
     for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
   });
 
@@ -87,7 +87,7 @@ describe('writeEach, on the table engine', () => {
 });
 
 describe('writeEach, with a scripted table', () => {
-  /** What the transactions of a call are to answer, by the sort keys that they write: conflicting keys, or none. */
+  /** Returns a table whose transactions conflict on the keys that `conflicting` returns. */
   function scripted(conflicting: (keys: string[], transaction: number) => string[]) {
     const transactions: string[][] = [];
     const client = {
@@ -106,7 +106,7 @@ describe('writeEach, with a scripted table', () => {
     return { table: new Table(client as unknown as DynamoDBDocumentClient, 'table'), transactions };
   }
 
-  /** Writes `width` items for each name, and gives the number of times that each was decided. */
+  /** Writes `width` items for each name. Returns how often each item was decided. */
   async function run(stub: Table, items: readonly string[], width = 1) {
     const decided = new Map<string, number>();
     const reads: string[][] = [];
@@ -164,7 +164,7 @@ describe('writeEach, with a scripted table', () => {
     expect(results).toEqual(names(60).map((id) => `done ${id}`));
     expect(reads.map((ids) => ids.length)).toEqual([60, 30]);
     expect(names(60).map((id) => decided.get(id))).toEqual(names(60).map((id) => (Number(id) < 30 ? 2 : 1)));
-    // What conflicted goes alone, so that it cannot take the others down again.
+    // The conflicting item is retried alone, so that it cannot fail the others again.
     expect(
       transactions
         .slice(2)

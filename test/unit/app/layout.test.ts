@@ -32,7 +32,7 @@ function circles(imports: Imports): string[][] {
 
 const isRule = (file: string) => /^lib\/\w+\/rules(\.ts$|\/)/.test(file);
 
-/** What rules may import besides rules: shared helpers, and adapters that are functions of values. */
+/** Files that rules may import besides rules: shared helpers and pure adapters. */
 const pure = /^lib\/(shared|files|net)\/|^lib\/crypto\/publicKey\.ts$/;
 
 /** Returns `importer -> imported` for every import of a rule that may reach a store, an SDK or HTTP. */

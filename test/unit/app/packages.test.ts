@@ -21,7 +21,7 @@ const namesWhere = (holds: (locked: LockedPackage) => boolean) =>
   Object.entries(locked).flatMap(([path, each]) => (holds(each) ? [nameOf(path)] : []));
 
 describe('npm ci', () => {
-  // A bundled package comes within the archive of another one, whose integrity covers it.
+  // The archive of another package contains a bundled package, and its integrity covers it.
   test('verifies every package except the table engines of other platforms', () => {
     expect(namesWhere(({ integrity, inBundle = false }) => integrity === undefined && !inBundle)).toEqual([
       '@dynoxide/darwin-arm64',

@@ -24,7 +24,7 @@ import { slowness } from '../../support/regexAnalysis.ts';
 const projectDir = join(import.meta.dirname, '../../..');
 const sources = globSync('{functions,lib}/**/*.ts', { cwd: projectDir }).sort();
 
-/** The regular expressions of a source file, and the places where one is made of text, which cannot be analysed. */
+/** Returns the regular expressions of a source file, and the places that make one from text, which cannot be analysed. */
 function expressionsOf(file: string): { literals: RegExp[]; made: string[] } {
   const [literals, made]: [RegExp[], string[]] = [[], []];
   const visit = (node: ts.Node): void => {
@@ -187,7 +187,7 @@ describe('hostile text', () => {
       },
       { runs: 1 },
     );
-    // One text that takes quadratic time takes longer than this.
+    // A single text with quadratic time exceeds this limit.
     expect(cost).toBeLessThan(10_000);
   });
 });

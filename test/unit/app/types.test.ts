@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 
-// A test like any other, so that the compiler works beside the others and not before them.
+// A test, so that the compiler runs in parallel with other tests.
 test('`npm run check` finds no type errors', async () => {
   const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
     scripts: { check: string };

@@ -16,7 +16,7 @@ import { insertsEvent, lambdaContext, messagesEvent } from '../../support/worker
 let lines: Record<string, any>[];
 
 beforeAll(() => {
-  // Powertools then writes through the console, where it can be read.
+  // In this mode Powertools writes through the console, which the test reads.
   process.env.POWERTOOLS_DEV = 'true';
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';

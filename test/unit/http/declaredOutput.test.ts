@@ -9,7 +9,7 @@ import { cpuMilliseconds } from '../../support/cpu.ts';
 
 const Row = z.object({ id: z.string(), note: z.string().optional() });
 
-/** Returns what is left of a value, and the names of the fields that were dropped. */
+/** Returns the trimmed value and the names of the dropped fields. */
 function trimmed(schema: z.ZodType, value: unknown): { left: unknown; dropped: string[] } {
   const dropped = new Set<string>();
   const left = outputTrimmer(schema)(value, dropped);

@@ -181,7 +181,7 @@ describe('the deadline of a request', () => {
   test('answers DEADLINE_EXCEEDED 500 ms before the function times out, with all headers', async () => {
     const never = testHandler({ run: () => new Promise(() => undefined) });
     const started = performance.now();
-    // However late a busy machine looks at its timers, it runs them in their order.
+    // Timers fire in their order also on a busy machine.
     let over = false;
     const end = setTimeout(() => (over = true), 530);
     const { status, body, headers } = await call(never, 530);

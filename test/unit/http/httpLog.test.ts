@@ -17,7 +17,7 @@ const limit = { perSecond: 1_000, burstSeconds: 10 };
 let lines: Record<string, any>[];
 
 beforeAll(() => {
-  // Powertools then writes through the console, where it can be read.
+  // In this mode Powertools writes through the console, which the test reads.
   process.env.POWERTOOLS_DEV = 'true';
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
@@ -37,7 +37,7 @@ afterEach(() => {
 const accessLines = () => lines.filter(({ message }) => message === 'request completed');
 const metrics = () => lines.filter((line) => '_aws' in line);
 
-/** An endpoint of API-key level whose table knows the key `key_a` with the token `SECRET`. */
+/** Returns an endpoint for API keys. Its table has the key `key_a` with the token `SECRET`. */
 function authenticated(run: () => Promise<unknown>, kind: 'read' | 'write' = 'read') {
   const table = {
     get: async (_entity: unknown, { apiKey }: { apiKey: string }) =>
@@ -75,7 +75,7 @@ const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
   eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
 
 describe('the access log', () => {
-  // Before all others, which would be the first request of this process.
+  // The first test of the file, because it needs the first request of the process.
   test('marks only the first request of a process as a cold start', async () => {
     for (let i = 0; i < 3; i++) await send(testHandler(), eventOf('{"data":{}}'));
     expect(accessLines().map(({ coldStart }) => coldStart)).toEqual([true, false, false]);

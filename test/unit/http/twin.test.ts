@@ -9,7 +9,7 @@ import { eventOf, type Headers, send } from '../../support/requests.ts';
 
 let lines: Record<string, unknown>[] = [];
 beforeAll(() => {
-  // Powertools then writes through the console.
+  // In this mode Powertools writes through the console, which the test reads.
   process.env.POWERTOOLS_DEV = 'true';
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
 });
@@ -23,7 +23,7 @@ afterEach(() => {
 
 const Row = z.object({ n: z.number(), text: z.string() });
 
-/** A listing of rows of so many bytes; it records the input of every page that was read. */
+/** Returns a listing of rows of `bytes` bytes. `pages` has the input of every page read. */
 function listingOf(
   rows: number,
   { pageRows = limits.pageSize, bytes = 1 }: { pageRows?: number; bytes?: number } = {},

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId, ksuid, newId } from '../../../lib/shared/ids.ts';
 
-/** The times that the format can hold: 32 bits of seconds from 2014 on. */
+/** The range of the format: 32 bits of seconds from 2014 on. */
 const FIRST = 1_400_000_000_000;
 const LAST = FIRST + 0xffff_ffff * 1000 + 999;
 const time = fc.integer({ min: FIRST, max: LAST });

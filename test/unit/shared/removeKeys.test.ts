@@ -11,7 +11,7 @@ interface Request {
   readonly DeleteRequest: { readonly Key: Key };
 }
 
-/** A table whose client does with each call what `answer` says: gives what it left, or throws. */
+/** Returns a table whose calls leave the keys unprocessed that `answer` returns, or fail if it throws. */
 function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise<readonly string[]> = () => []) {
   const calls: string[][] = [];
   let [open, most] = [0, 0];
@@ -59,7 +59,7 @@ describe('Table.removeKeys', () => {
           const left = new Set<string>();
           const removed = new Set<string>();
           const { table, calls } = tableOf((sks) => {
-            // Some are left over at their first time.
+            // Some keys are unprocessed at their first call.
             const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !left.has(sk));
             for (const sk of sks) (over.includes(sk) ? left : removed).add(sk);
             return over;

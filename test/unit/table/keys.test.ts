@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { defineEntity, entities } from '../../../lib/table/entity.ts';
 import { encodePart, joinKey, keyPrefix, tenantOf } from '../../../lib/table/keys.ts';
 
-/** Parts made to collide if anything can: separators, escapes, what escapes look like, and lengths around the limit. */
+/** Parts that are likely to collide: separators, escapes, texts like escapes, and lengths around the limit. */
 const tricky = fc
   .array(
     fc.constantFrom('#', '%', '~', '%23', '%7e', '23', 'a', 'ü', '\u{1f680}', '', 'x'.repeat(99), 'x'.repeat(200)),
