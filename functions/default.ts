@@ -1,7 +1,7 @@
 import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
-/** Answers what no route matches: unknown paths and methods other than POST, as NOT_FOUND in the envelope. */
+/** Answers requests without a route, such as unknown paths and other methods than POST, with NOT_FOUND. */
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },
   [],

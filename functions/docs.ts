@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { defineAsset } from '../lib/app/asset.ts';
 import { toAsset } from '../lib/http/asset.ts';
 
-/** Shows the document beside it; nothing leaves this service, so that there is no validator on another host either. */
+/** Shows openapi.json. `validatorUrl: null` prevents a request to another host. */
 const START = `
 SwaggerUIBundle({
   url: 'openapi.json', domNode: document.getElementById('reference'), docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, deepLinking: true,
@@ -22,7 +22,7 @@ export const asset = defineAsset(
     const [script, style] = [inScript(files['renderer.js']), files['renderer.css']];
     const contentSecurityPolicy = [
       "default-src 'none'",
-      // Its own texts, by what they are: no other script or style runs, and none is loaded.
+      // Allows only the inline script and style of this page.
       `script-src ${sourceOf(script)} ${sourceOf(START)}`,
       `style-src ${sourceOf(style)}`,
       'img-src data:',
@@ -53,7 +53,7 @@ export const asset = defineAsset(
   },
 );
 
-/** A script as it can stand in a document: what would end it there, or begin a comment, is only ever within its texts and patterns. */
+/** Escapes the texts of a script that would end it in an HTML document or begin a comment. They occur only in strings and patterns. */
 function inScript(text: string): string {
   return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');
 }

@@ -1,6 +1,6 @@
 /**
- * The registry: one line per endpoint, with its twin in the other version of the API if it has one. The stack, the OpenAPI document and the tests read it; a deployed function never
- * does (it would carry every other function in its bundle).
+ * The registry of endpoints: one export per endpoint, with its twin. The stack, the OpenAPI document and the tests import it. A function must not import it,
+ * because its bundle would then contain all other functions.
  */
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';
 export { endpoint as organizationsDocumentsLocationsDataDeleteV1 } from './v1/organizations/documents/locations/data/delete.ts';

@@ -3,8 +3,8 @@ import type { Capability } from '../lib/app/capability.ts';
 import { toAsset } from '../lib/http/asset.ts';
 import { withDeployment, type Deployment } from '../lib/openapi/deployment.ts';
 
-/** Where the document says that the service is, and how it calls itself. */
-const place: Capability<Deployment> = {
+/** The address and the name of the service, for the document. */
+const deployment: Capability<Deployment> = {
   grants: [],
   env: ['PUBLIC_URL', 'SERVICE_NAME'],
   open: (env) => ({ url: env.PUBLIC_URL, serviceName: env.SERVICE_NAME }),
@@ -15,12 +15,12 @@ export const asset = defineAsset(
     path: '/openapi.json',
     summary: 'The OpenAPI document of the service',
     files: ['openapi.json'],
-    uses: { place },
+    uses: { deployment },
     impact: 'customers cannot read the API reference or generate clients from it',
   },
   (files, deps) => ({
     type: 'application/json; charset=utf-8',
-    text: withDeployment(files['openapi.json'], deps.place),
+    text: withDeployment(files['openapi.json'], deps.deployment),
   }),
 );
 

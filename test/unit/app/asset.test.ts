@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify({ url: placeholders.url, header: `x-${placeholders.serviceName}-api-key` });
     const { text: shown } = openapi.make(
       { 'openapi.json': text },
-      { place: { url: 'https://api.example.com/base', serviceName: 'acme' } },
+      { deployment: { url: 'https://api.example.com/base', serviceName: 'acme' } },
     );
     expect(JSON.parse(shown)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
   });
