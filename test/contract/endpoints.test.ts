@@ -318,9 +318,9 @@ function typesOf(schema: JsonSchema): Set<string> | undefined {
     return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
   if ('const' in schema || schema.enum)
     return new Set(['const' in schema ? schema.const : schema.enum].flat().map((value) => typeof value));
-  const sets = ((schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[]).map(typesOf);
+  const sets = (schema.anyOf ?? schema.oneOf ?? []).map(typesOf);
   return sets.length > 0 && sets.every((set) => set !== undefined)
-    ? new Set(sets.flatMap((set) => [...set!]))
+    ? new Set(sets.flatMap((set) => [...set]))
     : undefined;
 }
 
@@ -332,7 +332,7 @@ function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []
     return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
   if (typeof example !== 'object' || example === null) return [];
   // A nullable value is described as a choice with null.
-  const described = ((schema.anyOf as JsonSchema[] | undefined) ?? [schema]).filter(({ properties }) => properties);
+  const described = (schema.anyOf ?? [schema]).filter(({ properties }) => properties);
   if (described.length !== 1) return [];
   const [{ properties = {}, required = [] }] = described as [JsonSchema];
   return Object.entries(example).flatMap(([key, value]) => [
@@ -345,6 +345,6 @@ function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []
 function without(value: unknown, path: FieldPath): unknown {
   const copy = structuredClone(value);
   const parent = path.slice(0, -1).reduce<any>((node, key) => node[key], copy);
-  delete parent[path.at(-1)!];
+  Reflect.deleteProperty(parent, path.at(-1)!);
   return copy;
 }

@@ -126,7 +126,7 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const some = schema.anyOf ?? schema.oneOf;
-  if (some) return fc.oneof(...some.map((one) => described(one as JsonSchema, ids)));
+  if (some) return fc.oneof(...some.map((one) => described(one, ids)));
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'string':
       return fc.oneof(
@@ -159,6 +159,7 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
         requiredKeys: schema.required?.filter((key) => fields.some(([name]) => name === key)) ?? [],
       });
     }
+    case undefined:
     default:
       return anyJson;
   }
@@ -213,7 +214,7 @@ function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown })
   const parent = valueAt(data, at.slice(0, -1)) as Record<string | number, unknown> | null;
   if (typeof parent !== 'object' || parent === null) return data;
   if ('put' in change) parent[at.at(-1)!] = structuredClone(change.put);
-  else delete parent[at.at(-1)!];
+  else Reflect.deleteProperty(parent, at.at(-1)!);
   return data;
 }
 

@@ -233,10 +233,10 @@ describe('Idempotency.once', () => {
   });
 
   test('lets another call take over a claim after 60 s, and the first call does not overwrite its answer', async () => {
-    const started = Promise.withResolvers<void>();
-    const finish = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<undefined>();
+    const finish = Promise.withResolvers<undefined>();
     const slow = idempotency.once(call, async () => {
-      started.resolve();
+      started.resolve(undefined);
       await finish.promise;
       return { httpStatus: 200, body: 'late' };
     });
@@ -246,15 +246,15 @@ describe('Idempotency.once', () => {
       status: 'INVALID_ARGUMENT',
     });
     expect(await once({ now: NOW + 60_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: false });
-    finish.resolve();
+    finish.resolve(undefined);
     expect(await slow).toEqual({ httpStatus: 200, body: 'late', replayed: false });
     expect(await once({ now: NOW + 61_000 })).toEqual({ httpStatus: 200, body: 'run 1', replayed: true });
   });
 
   test('lets one of several calls take over an abandoned claim', async () => {
-    const started = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<undefined>();
     void idempotency.once(call, () => {
-      started.resolve();
+      started.resolve(undefined);
       return new Promise<never>(() => undefined);
     });
     await started.promise;

@@ -144,7 +144,7 @@ describe('a request body', () => {
 
   test('may be nested 128 levels deep, and deeper is INVALID_ARGUMENT', async () => {
     const nested = (levels: number, [open, close] = ['[', ']']) =>
-      `{"data":{"a":${open!.repeat(levels - 2)}${close!.repeat(levels - 2)}}}`;
+      `{"data":{"a":${open.repeat(levels - 2)}${close.repeat(levels - 2)}}}`;
     const counting = testHandler({ run: async () => ({ data: 'read' }) });
     expect((await sendBody(nested(128), counting)).body.result.data).toBe('read');
     for (const levels of [129, 6_000, 100_000, 2_500_000])
