@@ -1,5 +1,5 @@
 import { type CommentAgent, agentRunKey } from '../comments/rules/commentAgents.ts';
-import { beginJob } from '../jobs/jobStore.ts';
+import { startJob } from '../jobs/jobStore.ts';
 import { distinct, distinctBy } from '../shared/collections.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
@@ -55,7 +55,7 @@ export class FoundAgents {
         // No queue message: the sweeper starts the job within a minute, and endpoints that add comments need no queue client.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
-          return beginJob(this.#tenant, job, now);
+          return startJob(this.#tenant, job, now);
         }),
       ],
       written: () => {

@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { beginJob, type JobMessage, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { startJob, type JobMessage, READS_SETTLED_MS } from '../jobs/jobStore.ts';
 import { ApiError } from '../shared/errors.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -145,7 +145,7 @@ export class AgentWriter {
         readCount(this.#table, tenant, 'AGENTS'),
       ]);
       if (!agent) return undefined;
-      const job = beginJob(
+      const job = startJob(
         tenant,
         { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + SWEEP_DELAY_MS },
         now,

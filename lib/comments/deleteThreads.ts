@@ -6,7 +6,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { DeletedEditor, purgeEditor } from '../editors/deleteEditors.ts';
 import type { Stored } from '../table/entity.ts';
-import { beginJob, endJob } from '../jobs/jobStore.ts';
+import { startJob, endJob } from '../jobs/jobStore.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, remove, type Table, type WriteOp } from '../table/table.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
@@ -70,7 +70,7 @@ export function startLeftoverPurge(
   const jobId = newId('job', now);
   const leftover = { organizationKey, documentKey, ...left };
   const job = { jobId, kind: 'removeRecords', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
-  return { op: beginJob(tenant, job, now), unfinished: { jobId, leftover } };
+  return { op: startJob(tenant, job, now), unfinished: { jobId, leftover } };
 }
 
 /** Purges a leftover and removes its job. */

@@ -1,69 +1,67 @@
-import { organizationScope } from '../directory/folders/folders.ts';
-import type { JobMessage } from '../jobs/jobStore.ts';
+import { combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import {
-  type Organization,
+  ORGANIZATION_BUSY,
   OrganizationEntity,
+  OrganizationReader,
   type OrganizationResult,
   unknownOrganizationResult,
 } from '../directory/organizations.ts';
-import { removeOrganizationJob } from './startPurge.ts';
-import type { Stored } from '../table/entity.ts';
 import { remove, type Table } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
+import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-/** What became of each of some organizations, and the jobs that remove what lies beneath. */
-export interface OrganizationsRemoved {
-  readonly results: readonly OrganizationResult[];
-  readonly jobs: readonly JobMessage[];
-}
-
-export class OrganizationRemover {
+export class OrganizationDeleter {
   readonly #table: Table;
+  readonly #queue: QueueSender;
 
-  constructor(table: Table) {
+  constructor(table: Table, queue: QueueSender) {
     this.#table = table;
+    this.#queue = queue;
   }
 
   /**
-   * Removes organizations: from then on nothing beneath can be reached, and the same ids are free. What lies beneath is removed by jobs, one for each
-   * organization. Ids are distinct; one that does not exist fails alone.
+   * Deletes organizations. From then on nothing in them can be reached, and their ids are free. A job for each
+   * organization purges its content. Ids are distinct; an unknown id fails alone.
    */
-  async remove(tenant: string, organizationIds: readonly string[], now: number): Promise<OrganizationsRemoved> {
-    const removed = await writeEach<
-      string,
-      Stored<Organization> | undefined,
-      { result: OrganizationResult; jobId?: string }
-    >({
+  async delete(
+    tenant: string,
+    organizationIds: readonly string[],
+    { now, log }: { now: number; log: Log },
+  ): Promise<OrganizationResult[]> {
+    const organizations = new OrganizationReader(this.#table);
+    const jobs = new Map<string, JobMessage>();
+    const results = await writeEach({
       table: this.#table,
       items: organizationIds,
-      read: (items) =>
-        this.#table.getMany(
-          OrganizationEntity,
-          items.map((organizationId) => ({ tenant, organizationId })),
-        ),
+      read: (ids) => organizations.find(tenant, ids),
       decide: (organizationId, stored) => {
-        if (!stored) return { result: { result: unknownOrganizationResult }, ops: [] };
-        const { op, jobId } = removeOrganizationJob(organizationScope(tenant, stored), now);
-        const result = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
+        if (!stored) return { result: unknownOrganizationResult, ops: [] };
+        const { op, jobId } = startPurge(tenant, 'removeOrganization', { organizationKey: stored.internalId }, now);
+        jobs.set(organizationId, { tenant, jobId });
         return {
-          result: { result, jobId },
+          result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
           ops: [remove(OrganizationEntity, { tenant, organizationId }, stored._r), op],
         };
       },
-      conflicted: () => ({
-        result: { success: false, id: '', message: 'Organization is being changed by another request.' },
-      }),
+      conflicted: () => ({ success: false, id: '', message: ORGANIZATION_BUSY }),
     });
-    return {
-      results: removed.map(({ result }) => result),
-      jobs: removed.flatMap(({ jobId }) => (jobId === undefined ? [] : [{ tenant, jobId }])),
-    };
+    const deleted = organizationIds.filter((_id, index) => results[index]?.success);
+    await notifyJobs(
+      this.#queue,
+      deleted.flatMap((id) => jobs.get(id) ?? []),
+      log,
+      PURGE_DELAY_SECONDS,
+    );
+    return results;
   }
 }
 
-export const removeOrganizations = /* @__PURE__ */ storeCapability(OrganizationRemover, [
-  'BatchGetItem',
-  'PutItem',
-  'DeleteItem',
-]);
+export const deleteOrganizations = /* @__PURE__ */ combine(
+  { table: tableWith(['BatchGetItem', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  ({ table, queue }) => new OrganizationDeleter(table, queue),
+);

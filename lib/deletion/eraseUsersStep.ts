@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { inParallel } from '../shared/inParallel.ts';
 import { eraseTraces, TracePosition, type Traces } from './eraseTraces.ts';
-import { removeUserContent } from './purgeUserContent.ts';
+import { purgeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
@@ -10,7 +10,7 @@ import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobSt
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
-import { removeBelongings } from './purgeGrants.ts';
+import { purgeUserAccess } from './purgeUserAccess.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
 /** How long a step goes on, so that what it did is written down often enough. */
@@ -175,9 +175,9 @@ class ErasureStep {
   /** Erases what lies in a user's partition of an organization and what leads from there; whether that is all. */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const until = await this.#until(userId, scope.organizationKey);
-    await removeBelongings(this.#table, { ...scope, userId }, { until });
+    await purgeUserAccess(this.#table, { ...scope, userId }, { until });
     return (
-      (await removeUserContent(
+      (await purgeUserContent(
         this.#table,
         scope,
         userId,

@@ -1,25 +1,28 @@
 import * as z from 'zod';
-import type { Capability } from '../app/capability.ts';
-import { depart, everywhere } from '../directory/rules/access.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { addDeparture, everywhere } from '../directory/rules/access.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { beginJob } from '../jobs/jobStore.ts';
+import { notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
-import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
+import { pages } from '../table/pages.ts';
+import { insert, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { storeCapability, tableWith } from '../table/storeCapability.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-/** How long after the request the sweeper begins the job at the latest. */
-const BEGINS_WITHIN = 5 * 60_000;
-/** How many organizations are read at a time to be counted, and in how many users at a time something is written. */
-const COUNTED = 1_000;
+/** When the sweeper runs a job whose message was lost, milliseconds. */
+const SWEPT_AFTER = 5 * 60_000;
+const ORGANIZATIONS_PER_PAGE = 1_000;
 const USERS_AT_A_TIME = 100;
 
 const Schema = z.object({
   jobId: z.string(),
-  /** How many pairs of a user and an organization there are to erase, and profiles of users. */
+  /** The number of tasks. A task is a user in an organization, or a user's profile. */
   tasksCount: z.number(),
   tasksLeft: z.number(),
   /** Epoch ms. */
@@ -28,7 +31,7 @@ const Schema = z.object({
 });
 export type Erasure = z.output<typeof Schema>;
 
-/** How far an erasure got. It names nobody: it stays when they are erased. */
+/** The progress of an erasure. It contains no user ids, as it stays after the users are erased. */
 export const ErasureEntity = defineEntity({
   type: 'Erasure',
   version: 1,
@@ -41,38 +44,61 @@ export const ErasureEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** What a job of kind `eraseUsers` is about. */
+/** The data of a job of kind `eraseUsers`. */
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
-  /** The internal ids of organizations; all of the tenant's, and the users' profiles, when left out. */
+  /** Organization keys. Without them the job erases the users in all organizations, and their profiles. */
   organizations: z.array(z.string()).optional(),
-  /** Epoch ms: what was made later stays. */
+  /** Epoch ms. What was made later stays. */
   at: z.number(),
 });
 export type ErasureJob = z.output<typeof ErasureJob>;
 
-/** Begins erasures of users, and says how far they got. */
-export class Erasures {
+/** Which users a request erases. User ids and organizations are distinct. */
+export interface ErasureRequest {
+  readonly tenant: string;
+  readonly jobId: string;
+  readonly userIds: readonly string[];
+  /** All organizations if left out. */
+  readonly organizations: readonly Organization[] | undefined;
+  readonly now: number;
+  readonly log: Log;
+}
+
+/** Reads the progress of erasures. */
+export class ErasureReader {
   readonly #table: Table;
 
   constructor(table: Table) {
     this.#table = table;
   }
 
+  /** Returns the progress of an erasure; undefined if it does not exist or has expired. */
+  async status(tenant: string, jobId: string): Promise<Stored<Erasure> | undefined> {
+    return this.#table.get(ErasureEntity, { tenant, jobId });
+  }
+}
+
+/** Starts erasures of users (GDPR). */
+export class ErasureStarter {
+  readonly #table: Table;
+  readonly #queue: QueueSender;
+
+  constructor(table: Table, queue: QueueSender) {
+    this.#table = table;
+    this.#queue = queue;
+  }
+
   /**
-   * Begins to erase users in some organizations; everywhere, profiles included, when none are given. What they had access to and what their data
-   * list is hidden at once, and everywhere also what their profiles say; the job does the rest. The same `jobId` again begins nothing new.
-   * Users and organizations are distinct.
+   * Starts to erase users in some organizations, or everywhere with their profiles. Their access ends and their data is
+   * hidden before this returns; a job does the rest. A repeated call with the same `jobId` starts nothing.
    */
-  async begin(
-    tenant: string,
-    jobId: string,
-    userIds: readonly string[],
-    organizations: readonly Organization[] | undefined,
-    now: number,
-  ): Promise<{ jobId: string; tasksCount: number }> {
-    const tasksCount =
-      userIds.length * (organizations ? organizations.length : (await this.#organizationsCount(tenant)) + 1);
+  async start({ tenant, jobId, userIds, organizations, now, log }: ErasureRequest): Promise<{
+    jobId: string;
+    tasksCount: number;
+  }> {
+    const places = organizations ? organizations.length : (await this.#countOrganizations(tenant)) + 1;
+    const tasksCount = userIds.length * places;
     const data: ErasureJob = {
       userIds: [...userIds],
       organizations: organizations?.map(({ internalId }) => internalId),
@@ -80,25 +106,20 @@ export class Erasures {
     };
     const outcome = await this.#table.write([
       insert(ErasureEntity, { tenant, jobId, tasksCount, tasksLeft: tasksCount, createdAt: now }),
-      beginJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + BEGINS_WITHIN }, now),
+      startJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + SWEPT_AFTER }, now),
     ]);
-    if (outcome !== 'done') return { jobId, tasksCount: (await this.status(tenant, jobId))?.tasksCount ?? tasksCount };
-    await this.#hide(tenant, userIds, data, jobId);
-    return { jobId, tasksCount };
+    const isNew = outcome === 'done';
+    if (isNew) await this.#hide(tenant, data, jobId);
+    const started = isNew ? undefined : await this.#table.get(ErasureEntity, { tenant, jobId });
+    await notifyJobs(this.#queue, [{ tenant, jobId }], log);
+    return { jobId, tasksCount: started?.tasksCount ?? tasksCount };
   }
 
-  /** How far an erasure got; undefined when there is none, or none any more. */
-  async status(tenant: string, jobId: string): Promise<Stored<Erasure> | undefined> {
-    return this.#table.get(ErasureEntity, { tenant, jobId });
-  }
-
-  /** Has the users leave what they are erased from. One of whom that cannot be written (too many departures, others at it) is erased no less, later. */
-  async #hide(
-    tenant: string,
-    userIds: readonly string[],
-    { organizations = [everywhere], at }: ErasureJob,
-    jobId: string,
-  ): Promise<void> {
+  /**
+   * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be written,
+   * because it has too many departures or other requests keep changing it, stays visible until the job erases it.
+   */
+  async #hide(tenant: string, { userIds, organizations = [everywhere], at }: ErasureJob, jobId: string): Promise<void> {
     const isEverywhere = organizations[0] === everywhere;
     await inSlices(userIds, USERS_AT_A_TIME, (some) =>
       writeEach<string, Stored<User> | undefined, boolean>({
@@ -110,47 +131,33 @@ export class Erasures {
             ids.map((userId) => ({ tenant, userId })),
           ),
         decide: (userId, user) => {
-          const departures = organizations.reduce<User['departures']>(
-            (departed, organization) =>
-              departed && depart(departed, { organizationKey: organization, resource: organization, at, jobId }),
-            user?.departures ?? [],
-          );
+          let departures: User['departures'] = user?.departures ?? [];
+          for (const organizationKey of organizations)
+            departures =
+              departures && addDeparture(departures, { organizationKey, resource: organizationKey, at, jobId });
           if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
           const { internalId, createdAt } = user;
-          const left = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
-          return {
-            result: true,
-            ops: [replace(UserEntity, { tenant, ...left, departures: departures ?? user.departures }, user._r)],
-          };
+          const hidden = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
+          const next = { tenant, ...hidden, departures: departures ?? user.departures };
+          return { result: true, ops: [replace(UserEntity, next, user._r)] };
         },
         conflicted: () => false,
       }),
     );
   }
 
-  async #organizationsCount(tenant: string): Promise<number> {
-    let [count, after]: [number, string | undefined] = [0, undefined];
-    do {
-      const page: QueryPage<Organization> = await this.#table.query(
-        OrganizationEntity,
-        { tenant },
-        { limit: COUNTED, after },
-      );
-      [count, after] = [count + page.values.length, page.next];
-    } while (after !== undefined);
+  async #countOrganizations(tenant: string): Promise<number> {
+    let count = 0;
+    const read = (after: string | undefined) =>
+      this.#table.query(OrganizationEntity, { tenant }, { limit: ORGANIZATIONS_PER_PAGE, after });
+    for await (const { values } of pages(read)) count += values.length;
     return count;
   }
 }
 
-/** Begin erasures. */
-export const beginErasures: Capability<Pick<Erasures, 'begin'>> = /* @__PURE__ */ storeCapability(Erasures, [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-]);
+export const startErasures: Capability<ErasureStarter> = /* @__PURE__ */ combine(
+  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
+  ({ table, queue }) => new ErasureStarter(table, queue),
+);
 
-/** See how far erasures got. */
-export const readErasures: Capability<Pick<Erasures, 'status'>> = /* @__PURE__ */ storeCapability(Erasures, [
-  'GetItem',
-]);
+export const readErasures = /* @__PURE__ */ storeCapability(ErasureReader, ['GetItem']);

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
@@ -11,141 +10,122 @@ import {
   type OrganizationScope,
 } from '../directory/folders/folders.ts';
 import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
-import { organizationJudgments } from '../memory/purgeJudgments.ts';
+import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
 import type { QueryPage, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
-import type { OrganizationRemoval } from './startPurge.ts';
-import { removeContent } from './purgeDocuments.ts';
 import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
-import { removeResource, resourceEntities } from './purgeResource.ts';
+import { purgeDocument } from './purgeDocuments.ts';
+import { type PurgeHook, runPurgeHooks } from './purgeHook.ts';
+import { purgeResource, resourceEntities } from './purgeResource.ts';
+import { OrganizationPurge } from './startPurge.ts';
 
-const Data = z.object({ organizationKey: z.string() }) satisfies z.ZodType<OrganizationRemoval>;
-
-/** How long a step goes on. */
 const STEP_MILLISECONDS = 2_000;
-/** How many documents, folders or groups are listed at a time, and of folders and groups worked on. */
+/** How many documents, folders or groups are listed at a time. */
 const LISTED = 100;
 const PARALLEL = 8;
 
-/** A part of what is removed with an organization. */
-export interface OrganizationPart {
-  /** What it reaches, besides what the parts of a document reach. */
-  readonly entities: readonly { readonly type: string }[];
-  /** Removes as much of it as there is time for; gives whether nothing is left. */
-  remove(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean>;
-}
-
-const documents: OrganizationPart = {
+const purgeDocuments: PurgeHook<OrganizationScope> = {
   entities: [DocumentEntity],
-  remove: (table, scope, budget) =>
-    removeEach(table, budget, {
+  purge: (table, scope, budget) =>
+    purgeEach(table, budget, {
       list: () => table.query(DocumentEntity, scope, { limit: LISTED }),
       key: (document) => DocumentEntity.key({ ...scope, ...document }),
-      removeBeneath: ({ internalId, documentId }) =>
-        removeContent(table, { ...scope, documentKey: internalId, documentId, withOrganization: true }, budget),
+      purgeContent: ({ internalId, documentId }) =>
+        purgeDocument(table, { ...scope, documentKey: internalId, documentId, withOrganization: true }, budget),
     }),
 };
 
-const folders: OrganizationPart = {
+const purgeFolders: PurgeHook<OrganizationScope> = {
   entities: [FolderEntity, FolderEntryEntity],
-  async remove(table, scope, budget) {
-    const removeEntries = (folder: string) =>
-      purgePartition(table, FolderEntryEntity.partition({ ...scope, folderKey: folder }), budget);
-    const [ofRoot, ofOthers] = await Promise.all([
-      removeEntries(rootFolderId),
-      removeEach(table, budget, {
+  async purge(table, scope, budget) {
+    const purgeEntries = (folderKey: string) =>
+      purgePartition(table, FolderEntryEntity.partition({ ...scope, folderKey }), budget);
+    const complete = await Promise.all([
+      purgeEntries(rootFolderId),
+      purgeEach(table, budget, {
         list: () => table.query(FolderEntity, scope, { limit: LISTED }),
         key: (folder) => FolderEntity.key({ ...scope, ...folder }),
-        removeBeneath: async ({ internalId }) => {
-          const [entries, resource] = await Promise.all([
-            removeEntries(internalId),
-            removeResource(table, scope, internalId, budget),
-          ]);
-          return entries && resource;
+        purgeContent: async ({ internalId }) => {
+          const parts = [purgeEntries(internalId), purgeResource(table, scope, internalId, budget)];
+          return !(await Promise.all(parts)).includes(false);
         },
       }),
     ]);
-    return ofRoot && ofOthers;
+    return !complete.includes(false);
   },
 };
 
-const groups: OrganizationPart = {
+const purgeGroups: PurgeHook<OrganizationScope> = {
   entities: [GroupEntity, GroupMemberEntity],
-  remove: (table, scope, budget) =>
-    removeEach(table, budget, {
+  purge: (table, scope, budget) =>
+    purgeEach(table, budget, {
       list: () => table.query(GroupEntity, scope, { limit: LISTED }),
       key: (group) => GroupEntity.key({ ...scope, ...group }),
-      removeBeneath: ({ internalId }) =>
+      purgeContent: ({ internalId }) =>
         purgePartition(table, GroupMemberEntity.partition({ ...scope, groupKey: internalId }), budget),
     }),
 };
 
-const itself: OrganizationPart = {
+const purgeAccess: PurgeHook<OrganizationScope> = {
   entities: resourceEntities,
-  remove: (table, scope, budget) => removeResource(table, scope, scope.organizationKey, budget),
+  purge: (table, scope, budget) => purgeResource(table, scope, scope.organizationKey, budget),
 };
 
-const folderChanges: OrganizationPart = {
+const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   entities: [FolderChangeEntity, FolderDepartureEntity],
-  async remove(table, scope, budget) {
-    const [changes, departures] = await Promise.all(
-      [FolderChangeEntity, FolderDepartureEntity].map((entity) =>
-        purgePartition(table, entity.partition(scope), budget),
-      ),
-    );
-    return changes === true && departures === true;
+  async purge(table, scope, budget) {
+    const partitions = [FolderChangeEntity, FolderDepartureEntity].map((entity) => entity.partition(scope));
+    const complete = await Promise.all(partitions.map((partition) => purgePartition(table, partition, budget)));
+    return !complete.includes(false);
   },
 };
 
-/** Everything that is removed with an organization. What is defined with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
-export const organizationParts: readonly OrganizationPart[] = [
-  documents,
-  folders,
-  groups,
-  itself,
-  folderChanges,
-  organizationJudgments,
+/** Every hook for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
+export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
+  purgeDocuments,
+  purgeFolders,
+  purgeGroups,
+  purgeAccess,
+  purgeFolderChanges,
+  purgeOrganizationJudgments,
 ];
 
-interface Each<T> {
-  /** The first of what is left. */
+interface PurgedListing<T> {
+  /** Returns the first items that are left. */
   readonly list: () => Promise<QueryPage<T>>;
-  readonly key: (one: Stored<T>) => Key;
-  /** Removes what is found by one; gives whether nothing is left. */
-  readonly removeBeneath: (one: Stored<T>) => Promise<boolean>;
+  readonly key: (item: Stored<T>) => Key;
+  /** Purges what is found through an item. Returns whether nothing is left. */
+  readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 
-/** Removes what is listed, each when nothing is left that is found by it; so the listing itself says how far it got. */
-async function removeEach<T>(
+/** Purges the content of each listed item, then the item. What is still listed says where the next run continues. */
+async function purgeEach<T>(
   table: Table,
   { clock, until }: PurgeBudget,
-  { list, key, removeBeneath }: Each<T>,
+  { list, key, purgeContent }: PurgedListing<T>,
 ): Promise<boolean> {
   do {
     const { values, next } = await list();
-    const bare: Key[] = [];
-    await inParallel(values, PARALLEL, async (one) => {
-      if (clock() < until && (await removeBeneath(one))) bare.push(key(one));
+    const empty: Key[] = [];
+    await inParallel(values, PARALLEL, async (item) => {
+      if (clock() < until && (await purgeContent(item))) empty.push(key(item));
     });
-    await table.removeKeys(bare);
-    if (next === undefined && bare.length === values.length) return true;
+    await table.removeKeys(empty);
+    if (next === undefined && empty.length === values.length) return true;
   } while (clock() < until);
   return false;
 }
 
-/** A step of a job that `removeOrganizationJob` began. Nothing is removed before nobody reads or writes it any more. */
-export async function removeOrganizationStep(
+/** Runs a step of a job that purges a deleted organization. Waits until nobody reads or writes its content. */
+export async function purgeOrganizationStep(
   table: Table,
   { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>,
   clock: () => number,
 ): Promise<StepResult> {
-  const { organizationKey } = Data.parse(JSON.parse(data));
+  const { organizationKey } = OrganizationPurge.parse(JSON.parse(data));
   const begin = createdAt + READS_SETTLED_MS;
   if (clock() < begin) return { progress: {}, notBefore: begin };
   const budget = { clock, until: clock() + STEP_MILLISECONDS };
-  const complete = await Promise.all(
-    organizationParts.map((part) => part.remove(table, { tenant, organizationKey }, budget)),
-  );
-  // What is left says itself where to go on.
-  return complete.includes(false) ? { progress: {} } : 'done';
+  const complete = await runPurgeHooks(organizationPurges, table, { tenant, organizationKey }, budget);
+  return complete ? 'done' : { progress: {} };
 }

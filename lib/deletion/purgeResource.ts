@@ -4,19 +4,20 @@ import type { Table } from '../table/table.ts';
 import { ContactEntity, GrantEntity } from '../directory/users.ts';
 import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/purgePartition.ts';
 
-/** What belongs to an organization, folder or document as a resource. */
+/** The entities that belong to an organization, folder or document as a resource. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
+const noLimit: PurgeBudget = { clock: () => 0, until: 1 };
 
 /**
- * Removes the contact list of an organization, folder or document that is gone, by its internal id, what was granted on it, and the notification
- * settings for it. Grants and settings are found through an index: whoever calls has waited until it shows the last of them. With a budget it can
- * end earlier; gives whether nothing is left.
+ * Purges the contacts, grants and notification settings of a deleted organization, folder or document, by its internal
+ * id. Returns whether nothing is left. Grants and settings are found through an index: call it after the index shows the
+ * last of them.
  */
-export async function removeResource(
+export async function purgeResource(
   table: Table,
   scope: OrganizationScope,
   internalId: string,
-  budget: PurgeBudget = { clock: () => 0, until: 1 },
+  budget: PurgeBudget = noLimit,
 ): Promise<boolean> {
   const complete = await Promise.all([
     purgePartition(table, ContactEntity.partition({ ...scope, resource: internalId }), budget),

@@ -42,7 +42,7 @@ import { commentInvolvementOps } from '../comments/commentInvolvements.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../comments/threads.ts';
 
 /** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
-export type RemovalMode = 'leave' | 'erase';
+export type RemovalMode = 'remove' | 'erase';
 
 /** What of a user's data is to go. */
 export interface UserContentRemoval {
@@ -81,7 +81,7 @@ export interface Removing {
  * Stops at `deadline` (epoch ms) with where to go on. Done again, beside itself or from an earlier place it does no harm.
  * ABORTED when others keep changing the same thing.
  */
-export async function removeUserContent(
+export async function purgeUserContent(
   table: Table,
   scope: OrganizationScope,
   userId: string,
@@ -159,7 +159,7 @@ const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Invol
     const notification = await table.get(NotificationEntity, { ...scope, id: edge.id, createdAt: edge.createdAt });
     if (!notification) return outcomeOf(table, [removeInvolvement(scope, edge)]);
     const left =
-      mode === 'leave' ? removeFromNotification(notification, leaving) : eraseFromNotification(notification, leaving);
+      mode === 'remove' ? removeFromNotification(notification, leaving) : eraseFromNotification(notification, leaving);
     if (!left) return outcomeOf(table, notificationRemovalOps(scope, notification));
     return outcomeOf(table, [
       ...(left === notification ? [] : [replace(NotificationEntity, { ...scope, ...left }, notification._r)]),
@@ -193,7 +193,7 @@ export async function changeComment(
   if (isThreadOf(thread, leaving)) return removeThread(removing, thread, beside);
   if (mode === 'erase' && isCommentOf(comment, leaving)) return removeComment(removing, thread, comment, beside);
   const [head, after] =
-    mode === 'leave'
+    mode === 'remove'
       ? [removeFromThread(thread, leaving), removeFromComment(comment, leaving)]
       : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
   return outcomeOf(table, [

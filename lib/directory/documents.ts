@@ -6,7 +6,7 @@ import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type Found, type OrganizationScope } from './folders/folders.ts';
-import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
+import { insert, type QueryPage, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -14,12 +14,12 @@ const Schema = z.object({
   documentId: z.string(),
   internalId: z.string(),
   documentName: z.string().optional(),
-  /** Its own access type; a document in a folder has the folder's instead. */
+  /** The document's own access type. A document in a folder has the folder's access type instead. */
   accessType: z.enum(accessTypes),
-  /** The folder that it lies in, and nothing of that folder's ancestors: moving a folder rewrites no documents. */
+  /** The folder that the document is in, without the folder's ancestors: moving a folder rewrites no documents. */
   folder: z.object({ folderId: z.string(), internalId: z.string() }).optional(),
   disabled: z.boolean(),
-  /** The caller's own fields, as JSON text. */
+  /** The customer's own fields, as JSON text. */
   metadata: z.string().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -40,41 +40,45 @@ export const DocumentEntity = defineEntity({
 export interface NewDocument {
   readonly documentId: string;
   readonly documentName?: string | undefined;
+  /** JSON text. */
   readonly metadata?: string | undefined;
 }
 
-/** A document with the whole of the folder that it lies in. */
+/** A document with its whole folder instead of the folder's ids. */
 export type PlacedDocument = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
-const ABSENT = 'Document does not exist';
-const BUSY = 'Document is being changed by another request.';
+export const ABSENT = 'Document does not exist';
+export const BUSY = 'Document is being changed by another request.';
 
 export class DocumentReader {
-  protected readonly table: Table;
+  readonly #table: Table;
   readonly #folders: FolderReader;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
     this.#folders = new FolderReader(table);
   }
 
-  /** The documents under the customer's ids, undefined where there is none. */
+  /** Returns the documents under the customer's ids, in their order; undefined where no document exists. */
   async named(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ live }) => live);
   }
 
-  /** The document under the customer's id. NOT_FOUND when there is none. */
+  /** Returns the document under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = scope.changingFolders
       ? (await this.named(scope, [documentId]))[0]
-      : await this.table.get(DocumentEntity, { ...scope, documentId });
+      : await this.#table.get(DocumentEntity, { ...scope, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
   }
 
-  /** The same with what is stored. One BatchGet; while folders are being changed, their folders after it. */
+  /**
+   * Returns the stored and the live document under each of the customer's ids. One BatchGet. While folders are being
+   * changed it also reads the documents' folders: a document in a deleted folder is stored, but not live.
+   */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<Found<Document>[]> {
-    const documents = await this.table.getMany(
+    const documents = await this.#table.getMany(
       DocumentEntity,
       documentIds.map((documentId) => ({ ...scope, documentId })),
     );
@@ -83,44 +87,41 @@ export class DocumentReader {
     return documents.map((stored, index) => ({ live: placed[index] && stored, stored }));
   }
 
-  /** A page of an organization's documents, by id. */
-  async list(
-    scope: OrganizationScope,
-    options: { limit: number; after?: string | undefined },
-  ): Promise<QueryPage<PlacedDocument>> {
-    const page = await this.table.query(DocumentEntity, scope, options);
-    return {
-      values: (await this.placed(scope, page.values)).filter((document) => document !== undefined),
-      next: page.next,
-    };
+  /** Returns a page of an organization's documents, by id. */
+  async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<PlacedDocument>> {
+    const page = await this.#table.query(DocumentEntity, scope, options);
+    const documents = await this.placed(scope, page.values);
+    return { values: documents.filter((document) => document !== undefined), next: page.next };
   }
 
-  /** A page of the documents that lie directly in a folder, by id. */
+  /** Returns a page of the documents that are directly in a folder, by id. */
   async listInFolder(
     scope: OrganizationScope,
     folder: Stored<Folder>,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<QueryPage<PlacedDocument>> {
-    const entries = await this.table.query(
+    const folderKey = folder.internalId;
+    const { values, next } = await this.#table.query(
       FolderEntryEntity,
-      { ...scope, folderKey: folder.internalId },
+      { ...scope, folderKey },
       { ...options, prefix: ['document'] },
     );
     const documents = await this.named(
       scope,
-      entries.values.map(({ id }) => id),
+      values.map(({ id }) => id),
     );
     return {
-      values: documents.flatMap((document) =>
-        document?.folder?.internalId === folder.internalId ? [{ ...document, folder }] : [],
-      ),
-      next: entries.next,
+      values: documents
+        .filter((document) => document !== undefined)
+        .filter((document) => document.folder?.internalId === folderKey)
+        .map((document) => ({ ...document, folder })),
+      next,
     };
   }
 
   /**
-   * The documents, each with the folder that it lies in: one more read when any lies in one. A document whose folder is
-   * gone is gone too, and undefined like those that were never there.
+   * Returns the documents with their folders, in order; undefined for a document whose folder is deleted. Reads the
+   * folders if any document is in one.
    */
   async placed(
     scope: OrganizationScope,
@@ -130,19 +131,27 @@ export class DocumentReader {
       scope,
       distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])),
     );
-    const byInternalId = new Map(folders.flatMap((folder) => (folder ? [[folder.internalId, folder] as const] : [])));
+    const byKey = new Map(folders.map((folder) => [folder?.internalId, folder]));
     return documents.map((document) => {
       if (!document?.folder) return document && { ...document, folder: undefined };
-      const folder = byInternalId.get(document.folder.internalId);
+      const folder = byKey.get(document.folder.internalId);
       return folder && { ...document, folder };
     });
   }
 }
 
-export class DocumentWriter extends DocumentReader {
+export class DocumentWriter {
+  readonly #table: Table;
+  readonly #documents: DocumentReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#documents = new DocumentReader(table);
+  }
+
   /**
-   * Creates documents with an access type of their own, in a folder when one is given; one that exists is left as it is and
-   * fails alone. Ids are distinct.
+   * Creates documents with an access type of their own, in `folder` when it is given. Ids are distinct; a document that
+   * exists already stays as it is and fails alone.
    */
   async add(
     scope: OrganizationScope,
@@ -151,46 +160,32 @@ export class DocumentWriter extends DocumentReader {
     now: number,
   ): Promise<DocumentResult[]> {
     return writeEach<NewDocument, Found<Document>, DocumentResult>({
-      table: this.table,
+      table: this.#table,
       items: documents,
       read: (items) =>
-        this.find(
+        this.#documents.find(
           scope,
           items.map(({ documentId }) => documentId),
         ),
-      decide: (item, { live, stored }) => {
-        if (live)
-          return { result: failedDocument(item.documentId, 'Document already exists', 'already-exists'), ops: [] };
-        const internalId = newId('doc', now);
-        const { documentId, documentName, metadata } = item;
-        const lies = folder && { folderId: folder.folderId, internalId: folder.internalId };
+      decide: ({ documentId, documentName, metadata }, { live, stored }) => {
+        if (live) return { result: failedDocument(documentId, 'Document already exists', 'already-exists'), ops: [] };
         const document: Document = {
           documentId,
-          internalId,
+          internalId: newId('doc', now),
           documentName,
           metadata,
           accessType,
-          folder: lies,
+          folder: folderReference(folder),
           disabled: false,
           createdAt: now,
           lastUpdated: now,
         };
-        const entry =
-          lies &&
-          insert(FolderEntryEntity, {
-            ...scope,
-            folderKey: lies.internalId,
-            kind: 'document',
-            id: documentId,
-            internalId,
-          });
+        const item = { ...scope, ...document };
         return {
-          result: { success: true, id: internalId, message: 'Added Successfully' },
+          result: { success: true, id: document.internalId, message: 'Added Successfully' },
           ops: [
-            stored
-              ? replace(DocumentEntity, { ...scope, ...document }, stored._r)
-              : insert(DocumentEntity, { ...scope, ...document }),
-            ...(entry ? [entry] : []),
+            stored ? replace(DocumentEntity, item, stored._r) : insert(DocumentEntity, item),
+            ...folderEntryWrite(scope, document),
           ],
         };
       },
@@ -198,7 +193,7 @@ export class DocumentWriter extends DocumentReader {
     });
   }
 
-  /** The document under the customer's id, created when it is missing and `create` says what with; else NOT_FOUND. */
+  /** Returns the document under the customer's id. Creates a missing one if `create` is given, else throws NOT_FOUND. */
   async ensure(
     scope: OrganizationScope,
     documentId: string,
@@ -206,8 +201,26 @@ export class DocumentWriter extends DocumentReader {
     now: number,
   ): Promise<Document> {
     if (create) await this.add(scope, [{ documentId }], create, now);
-    return this.require(scope, documentId);
+    return this.#documents.require(scope, documentId);
   }
+}
+
+/** Returns what a document stores of its folder. */
+export function folderReference(folder: Folder | undefined): Document['folder'] {
+  return folder && { folderId: folder.folderId, internalId: folder.internalId };
+}
+
+/** Returns the operations that add a document to the list of its folder; none for a document in no folder. */
+export function folderEntryWrite(scope: OrganizationScope, { folder, documentId, internalId }: Document): WriteOp[] {
+  if (!folder) return [];
+  const entry = { folderKey: folder.internalId, kind: 'document', id: documentId, internalId } as const;
+  return [insert(FolderEntryEntity, { ...scope, ...entry })];
+}
+
+/** Returns the operations that remove a document from the list of its folder; none for a document in no folder. */
+export function folderEntryRemoval(scope: OrganizationScope, { folder, documentId }: Document): WriteOp[] {
+  if (!folder) return [];
+  return [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })];
 }
 
 export const readDocuments = /* @__PURE__ */ storeCapability(DocumentReader, ['GetItem', 'BatchGetItem', 'Query']);

@@ -4,21 +4,21 @@ import { mergeMetadata } from '../shared/metadata.ts';
 import { invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
-import { writeEach } from '../table/writeEach.ts';
+import { insert, type QueryPage, type PageOptions, replace, type Table } from '../table/table.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 const Schema = z.object({
   organizationId: z.string(),
-  /** Made at creation; everything beneath is keyed by it, so that an organization created again starts empty. */
+  /** Made at creation. The keys of all content have it, so an organization that is deleted and created again starts empty. */
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
-  /** The caller's own fields, as JSON text: a DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
+  /** The customer's own fields, as JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** How many jobs that change its tree of folders are not done; readers of folders look for what they change only then. */
+  /** The number of running jobs that change the tree of folders. Readers of folders read the folder changes only while there are any. */
   folderChanges: z.number().optional(),
-  /** How many jobs that remove users from one of its folders are not done; what is moved meanwhile is written down for them. */
+  /** The number of running jobs that remove users from a folder. Moves are recorded for these jobs. */
   folderDepartures: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -36,97 +36,90 @@ export const OrganizationEntity = defineEntity({
   sk: (key: { organizationId: string }) => [key.organizationId],
 });
 
-/** The fields of an organization that is to be created. */
 export interface NewOrganization {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
   readonly metadata?: string | undefined;
 }
 
-/** What is to be changed of an organization: the fields that were sent. */
+/** The requested changes of an organization: the fields that were sent. */
 export interface OrganizationChange {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
-  /** The caller's own fields. */
+  /** The customer's own fields. */
   readonly open: Readonly<Record<string, unknown>>;
 }
 
-/** What became of an organization in a list call. */
 export type OrganizationResult = Added;
 
-/** The result of one that is not there. */
 export const unknownOrganizationResult: OrganizationResult = {
   success: false,
   id: '',
   message: 'Organization does not exist',
 };
 
+/** The result of one item of a list call. */
 export interface Added {
   readonly success: boolean;
-  /** The internal id; empty when the item failed. */
+  /** The internal id; empty if the item failed. */
   readonly id: string;
   readonly message: string;
 }
 
+export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
+
 export class OrganizationReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** The organization under the customer's id. INVALID_ARGUMENT when there is none. */
+  /** Returns the organization under the customer's id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(tenant: string, organizationId: string): Promise<Stored<Organization>> {
-    const organization = await this.table.get(OrganizationEntity, { tenant, organizationId });
+    const organization = await this.#table.get(OrganizationEntity, { tenant, organizationId });
     if (!organization) throw unknownOrganization();
     return organization;
   }
 
-  /** Those of the organizations that exist, in the order of the ids. */
-  async named(tenant: string, organizationIds: readonly string[]): Promise<Stored<Organization>[]> {
-    const found = await this.table.getMany(
+  /** Returns the organizations under the customer's ids, in their order; undefined where no organization exists. */
+  async find(tenant: string, organizationIds: readonly string[]): Promise<(Stored<Organization> | undefined)[]> {
+    return this.#table.getMany(
       OrganizationEntity,
       organizationIds.map((organizationId) => ({ tenant, organizationId })),
     );
-    return found.filter((organization) => organization !== undefined);
   }
 
-  /** A page of all organizations, by id. */
-  async list(tenant: string, options: { limit: number; after?: string | undefined }): Promise<QueryPage<Organization>> {
-    return this.table.query(OrganizationEntity, { tenant }, options);
+  /** Returns a page of all organizations, by id. */
+  async list(tenant: string, options: PageOptions): Promise<QueryPage<Organization>> {
+    return this.#table.query(OrganizationEntity, { tenant }, options);
   }
 }
 
-export class OrganizationWriter extends OrganizationReader {
-  /** Creates organizations; one that exists is left as it is and reported as a failure of its own. Ids are distinct. */
+export class OrganizationWriter {
+  readonly #table: Table;
+  readonly #organizations: OrganizationReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#organizations = new OrganizationReader(table);
+  }
+
+  /** Creates organizations. Ids are distinct; an organization that exists already stays as it is and fails alone. */
   async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<Added[]> {
-    return writeEach<NewOrganization, Stored<Organization> | undefined, Added>({
-      table: this.table,
-      items: organizations,
-      read: (items) =>
-        this.table.getMany(
-          OrganizationEntity,
-          items.map(({ organizationId }) => ({ tenant, organizationId })),
-        ),
-      decide: (item, stored) => {
-        if (stored)
-          return {
-            result: { success: false, id: stored.internalId, message: 'Organization already exists.' },
-            ops: [],
-          };
-        const organization = created(item, now);
-        return {
-          result: { success: true, id: organization.internalId, message: 'Added Successfully' },
-          ops: [insert(OrganizationEntity, { tenant, ...organization })],
-        };
-      },
-      conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
+    return this.#writeEach(tenant, organizations, (item, stored) => {
+      if (stored) return { result: failed('Organization already exists.', stored), ops: [] };
+      const organization = newOrganization(item, now);
+      return {
+        result: { success: true, id: organization.internalId, message: 'Added Successfully' },
+        ops: [insert(OrganizationEntity, { tenant, ...organization })],
+      };
     });
   }
 
   /**
-   * Changes organizations: a field that is sent replaces the stored one, the others stay. Ids are distinct; one that does not exist, or whose fields
-   * would be too large, fails alone.
+   * Changes organizations. A sent field replaces the stored one, the others stay. Ids are distinct; an unknown
+   * organization, or one whose fields would be too large, fails alone.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
     return this.#change(
@@ -141,23 +134,19 @@ export class OrganizationWriter extends OrganizationReader {
     );
   }
 
-  /** Disables organizations, or enables them. Ids are distinct; one that does not exist fails alone. */
+  /** Disables or enables organizations. Ids are distinct; an unknown organization fails alone. */
   async disable(
     tenant: string,
     organizationIds: readonly string[],
     disabled: boolean,
     now: number,
   ): Promise<OrganizationResult[]> {
-    return this.#change(
-      tenant,
-      organizationIds.map((organizationId) => ({ organizationId })),
-      'Updated disable state for organization Successfully',
-      now,
-      () => ({ disabled }),
-    );
+    const message = 'Updated disable state for organization Successfully';
+    const items = organizationIds.map((organizationId) => ({ organizationId }));
+    return this.#change(tenant, items, message, now, () => ({ disabled }));
   }
 
-  /** Writes what a rule makes of each organization, unless nothing differs. */
+  /** Writes the fields that `rule` returns for each organization, unless none differs. */
   async #change<C extends { readonly organizationId: string }>(
     tenant: string,
     changes: readonly C[],
@@ -165,46 +154,55 @@ export class OrganizationWriter extends OrganizationReader {
     now: number,
     rule: (stored: Organization, change: C) => Partial<Organization> | { readonly refused: string },
   ): Promise<OrganizationResult[]> {
-    return writeEach<C, Stored<Organization> | undefined, OrganizationResult>({
-      table: this.table,
-      items: changes,
-      read: (items) =>
-        this.table.getMany(
-          OrganizationEntity,
-          items.map(({ organizationId }) => ({ tenant, organizationId })),
-        ),
-      decide: (change, stored) => {
-        if (!stored) return { result: unknownOrganizationResult, ops: [] };
-        const changed = rule(stored, change);
-        if ('refused' in changed)
-          return { result: { success: false, id: stored.internalId, message: changed.refused }, ops: [] };
-        const result = { success: true, id: stored.internalId, message };
-        const unchanged = Object.entries(changed).every(
-          ([field, value]) => stored[field as keyof Organization] === value,
-        );
-        return {
-          result,
-          ops: unchanged
-            ? []
-            : [replace(OrganizationEntity, { tenant, ...stored, ...changed, lastUpdated: now }, stored._r)],
-        };
-      },
-      conflicted: () => ({ success: false, id: '', message: 'Organization is being changed by another request.' }),
+    return this.#writeEach(tenant, changes, (change, stored) => {
+      if (!stored) return { result: unknownOrganizationResult, ops: [] };
+      const changed = rule(stored, change);
+      if ('refused' in changed) return { result: failed(changed.refused, stored), ops: [] };
+      const unchanged = Object.entries(changed).every(
+        ([field, value]) => stored[field as keyof Organization] === value,
+      );
+      const next = { tenant, ...stored, ...changed, lastUpdated: now };
+      return {
+        result: { success: true, id: stored.internalId, message },
+        ops: unchanged ? [] : [replace(OrganizationEntity, next, stored._r)],
+      };
     });
   }
 
-  /** The organization under the customer's id, created when it is missing and `create` says so; else INVALID_ARGUMENT. */
+  async #writeEach<I extends { readonly organizationId: string }>(
+    tenant: string,
+    items: readonly I[],
+    decide: (item: I, stored: Stored<Organization> | undefined) => Decision<OrganizationResult>,
+  ): Promise<OrganizationResult[]> {
+    return writeEach<I, Stored<Organization> | undefined, OrganizationResult>({
+      table: this.#table,
+      items,
+      read: (some) =>
+        this.#organizations.find(
+          tenant,
+          some.map(({ organizationId }) => organizationId),
+        ),
+      decide,
+      conflicted: () => failed(ORGANIZATION_BUSY),
+    });
+  }
+
+  /** Returns the organization under the customer's id. Creates a missing one if `create` is true, else throws INVALID_ARGUMENT. */
   async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
-    const stored = await this.table.get(OrganizationEntity, { tenant, organizationId });
+    const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });
     if (stored) return stored;
     if (!create) throw unknownOrganization('; send createOrganization: true to create it');
-    const organization = created({ organizationId }, now);
-    const outcome = await this.table.write([insert(OrganizationEntity, { tenant, ...organization })]);
-    return outcome === 'done' ? organization : this.require(tenant, organizationId);
+    const organization = newOrganization({ organizationId }, now);
+    const outcome = await this.#table.write([insert(OrganizationEntity, { tenant, ...organization })]);
+    return outcome === 'done' ? organization : this.#organizations.require(tenant, organizationId);
   }
 }
 
-function created(from: NewOrganization, now: number): Organization {
+function failed(message: string, stored?: Organization): OrganizationResult {
+  return { success: false, id: stored?.internalId ?? '', message };
+}
+
+function newOrganization(from: NewOrganization, now: number): Organization {
   return {
     ...from,
     organizationName: from.organizationName,
@@ -224,14 +222,15 @@ function unknownOrganization(hint = ''): Error {
   });
 }
 
-/** Find the organization that a request names. */
 export const findOrganization: Capability<Pick<OrganizationReader, 'require'>> = /* @__PURE__ */ storeCapability(
   OrganizationReader,
   ['GetItem'],
 );
 
-export const readOrganizations: Capability<Pick<OrganizationReader, 'named' | 'list'>> =
-  /* @__PURE__ */ storeCapability(OrganizationReader, ['BatchGetItem', 'Query']);
+export const readOrganizations: Capability<Pick<OrganizationReader, 'find' | 'list'>> = /* @__PURE__ */ storeCapability(
+  OrganizationReader,
+  ['BatchGetItem', 'Query'],
+);
 
 export const writeOrganizations = /* @__PURE__ */ storeCapability(OrganizationWriter, [
   'GetItem',

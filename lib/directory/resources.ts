@@ -11,8 +11,22 @@ import {
 } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import type { Table } from '../table/table.ts';
-import type { ResourceAt } from './users.ts';
+import { documentResource, folderResource, organizationResource, type Resource, type ResourceAt } from './users.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+
+/**
+ * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND if the
+ * document or folder does not exist.
+ */
+export async function requireResource(
+  stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
+  scope: OrganizationScope,
+  { documentId, folderId }: { readonly documentId?: string | undefined; readonly folderId?: string | undefined },
+): Promise<Resource> {
+  if (documentId !== undefined) return documentResource(await stores.documents.require(scope, documentId));
+  if (folderId !== undefined) return folderResource(await stores.folders.require(scope, folderId));
+  return organizationResource(scope);
+}
 
 /** An organization, folder or document as a permission call names it. */
 export interface NamedResource {

@@ -168,6 +168,10 @@ export interface Resource {
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
 
+export function organizationResource({ organizationKey }: OrganizationScope): Resource {
+  return { resourceType: 'organization', internalId: organizationKey };
+}
+
 /** A document as what users have access to. */
 export function documentResource({
   internalId,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { beginJob, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { startJob, READS_SETTLED_MS } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
@@ -25,10 +25,10 @@ export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.stri
 export type DeletedEditor = z.output<typeof DeletedEditor>;
 
 /** The editors of a deleted document, for the purge of documents. */
-export const editorPart = {
+export const purgeEditors = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
   /** Removes some items of all editors. Returns whether no items are left. */
-  async removeSome(table: Table, scope: DocumentScope, _clock: () => number): Promise<boolean> {
+  async purge(table: Table, scope: DocumentScope): Promise<boolean> {
     const { values, next } = await table.query(EditorItems, scope, PAGE);
     await removeItems(table, scope, values);
     return next === undefined;
@@ -87,7 +87,7 @@ export class EditorDeleter {
         const job = { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + READS_SETTLED_MS } as const;
         return {
           result: { success: true, message: 'CRDT data deleted.' },
-          ops: [remove(EditorEntity, { ...scope, editorId }, head._r), beginJob(tenant, job, now)],
+          ops: [remove(EditorEntity, { ...scope, editorId }, head._r), startJob(tenant, job, now)],
         };
       },
       conflicted: () => ({ success: false, message: 'CRDT data is being changed by another request.' }),

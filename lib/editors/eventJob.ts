@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { beginJob, type JobMessage } from '../jobs/jobStore.ts';
+import { startJob, type JobMessage } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
@@ -42,5 +42,5 @@ export function startEventJob(
   const data: EventJobData = { organizationKey, organizationId, documentKey, documentId, internalId, editorId };
   const jobId = newId('job', now);
   const job = { jobId, kind: 'emitEditorUpdate', data, dueAt: now + DEBOUNCE_MS + MARGIN_MS } as const;
-  return { message: { tenant, jobId }, op: beginJob(tenant, job, now) };
+  return { message: { tenant, jobId }, op: startJob(tenant, job, now) };
 }

@@ -1,10 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
-import { jobMessage } from '../jobs/jobStore.ts';
+import { notifyJobs } from '../jobs/jobStore.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { notifyQueue } from '../webhooks/notifyQueue.ts';
 import { sendTo } from '../workers/queues.ts';
 import { compactLog } from './compaction.ts';
 import type { Changed } from './editorLog.ts';
@@ -27,7 +26,7 @@ export const finishChange: Capability<FinishChange> = /* @__PURE__ */ combine(
   ({ table, jobs }) =>
     async (scope, editorId, { eventJob, isDueForCompaction }, now, log) => {
       await Promise.all([
-        eventJob && notifyQueue(jobs, [jobMessage(eventJob, DEBOUNCE_MS / 1000)], log),
+        eventJob && notifyJobs(jobs, [eventJob], log, DEBOUNCE_MS / 1000),
         isDueForCompaction &&
           compactLog(table, scope, editorId, now).catch((error: unknown) => {
             log.error(logMessages.editorCompactionFailed, { error });

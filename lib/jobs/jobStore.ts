@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
 import { instantKey } from '../shared/times.ts';
-import type { QueueMessage } from '../workers/sender.ts';
+import type { Log } from '../app/endpoint.ts';
+import { notifyQueue } from '../workers/notifyQueue.ts';
+import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -80,14 +82,21 @@ function dueJobs(shard: number): string[] {
 /** Shards of the jobs that are due. */
 export const jobShards = SHARDS;
 
-/** The operation that begins a job, for the transaction of the change that calls for it. `dueAt` is when the sweeper runs it unless somebody has finished it before. */
-export function beginJob(
-  tenant: string,
-  job: { jobId: string; kind: JobKind; data: object; dueAt: number },
-  now: number,
-): WriteOp {
+/** A job to start. `dueAt` (epoch ms) is when the sweeper runs it if its message was lost. */
+export interface NewJob {
+  readonly jobId: string;
+  readonly kind: JobKind;
+  readonly data: object;
+  readonly dueAt: number;
+}
+
+/**
+ * Returns the operation that stores a job. Write it in the transaction of the change that needs the job, and call
+ * `notifyJobs` after the transaction.
+ */
+export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   const shard = [...job.jobId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-  // The revision says which job it is as well: one that ended and was begun again is not what somebody else has in hands.
+  // The revision begins at the time, so that a worker that holds an earlier job of the same id cannot write this one.
   return insert(
     JobEntity,
     {
@@ -136,6 +145,20 @@ export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number)
   };
 }
 
+/** Sends the messages of stored jobs to their queue. Never throws: the sweeper finds jobs whose messages were lost. */
+export async function notifyJobs(
+  queue: QueueSender,
+  jobs: readonly JobMessage[],
+  log: Log,
+  delaySeconds?: number,
+): Promise<void> {
+  await notifyQueue(
+    queue,
+    jobs.map((job) => jobMessage(job, delaySeconds)),
+    log,
+  );
+}
+
 /** Jobs as those see them who begin them, and who do the work. */
 export class JobStore {
   readonly #table: Table;
@@ -145,8 +168,8 @@ export class JobStore {
   }
 
   /** Begins a job that is to be there once: `exists` when it is. */
-  async begin(tenant: string, job: Parameters<typeof beginJob>[1], now: number): Promise<'done' | 'exists'> {
-    return (await this.#table.write([beginJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
+  async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
+    return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
   }
 
   async get({ tenant, jobId }: JobMessage): Promise<StoredJob | undefined> {
@@ -177,7 +200,7 @@ interface JobChange {
 }
 
 /** Begin jobs, and see whether they are there. */
-export const beginJobs: Capability<Pick<JobStore, 'begin' | 'get'>> = /* @__PURE__ */ storeCapability(JobStore, [
+export const startJobs: Capability<Pick<JobStore, 'start' | 'get'>> = /* @__PURE__ */ storeCapability(JobStore, [
   'GetItem',
   'PutItem',
 ]);

@@ -5,8 +5,8 @@ import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
 import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';
-import { removeDocumentsStep } from '../deletion/purgeDocuments.ts';
-import { removeOrganizationStep } from '../deletion/purgeOrganizations.ts';
+import { purgeDocumentsStep } from '../deletion/purgeDocuments.ts';
+import { purgeOrganizationStep } from '../deletion/purgeOrganizations.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { removeUsersStep } from '../deletion/removeUsersStep.ts';
 import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
@@ -40,8 +40,8 @@ export const runsJobs: Capability<RunJobDeps> = /* @__PURE__ */ building([doJobs
           await purgeLeftover(table, tenant, JSON.parse(data));
           return 'done';
         },
-        removeDocuments: on(removeDocumentsStep),
-        removeOrganization: on(removeOrganizationStep),
+        removeDocuments: on(purgeDocumentsStep),
+        removeOrganization: on(purgeOrganizationStep),
         changeFolders: on(changeFoldersStep),
         removeUsers: on(removeUsersStep),
         eraseUsers: on(eraseUsersStep),

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { beginJob, jobMessage } from '../jobs/jobStore.ts';
+import { startJob, jobMessage } from '../jobs/jobStore.ts';
 import type { Table, WriteOp } from '../table/table.ts';
-import { notifyQueue } from '../webhooks/notifyQueue.ts';
+import { notifyQueue } from '../workers/notifyQueue.ts';
 import { sendTo } from '../workers/queues.ts';
 import type { JudgmentRef } from './entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -29,14 +29,14 @@ export function startEmbedding(tenant: string, jobId: string, judgments: readonl
       recordId,
     })),
   } satisfies z.output<typeof PendingJudgments>;
-  return beginJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
+  return startJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
 }
 
 /** Starts the job that changes a tenant to the configured model, unless it exists. Never throws: the next request tries again. */
 export async function startModelChange(table: Table, tenant: string, now: number, log: Log): Promise<void> {
   const job = { jobId: MODEL_CHANGE, kind: 'changeEmbedding', data: {}, dueAt: now + SWEEP_DELAY_MS } as const;
   try {
-    await table.write([beginJob(tenant, job, now)]);
+    await table.write([startJob(tenant, job, now)]);
   } catch (error) {
     log.error(logMessages.embeddingModelChangeFailed, { error });
   }

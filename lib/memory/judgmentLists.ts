@@ -158,7 +158,9 @@ export class JudgmentLists {
     const organizationIds = distinct(judgments.map(({ organizationId }) => organizationId));
     const scopes =
       organizationKey === undefined
-        ? (await this.#organizations.named(tenant, organizationIds)).map((found) => organizationScope(tenant, found))
+        ? (await this.#organizations.find(tenant, organizationIds)).flatMap((found) =>
+            found ? [organizationScope(tenant, found)] : [],
+          )
         : [{ ...flags, tenant, organizationKey }];
     const entries = scopes.map(async (one) => {
       const documentIds = judgments.flatMap(({ organizationKey: of, documentId = [] }) =>

@@ -11,10 +11,10 @@ const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 const BATCH = { limit: 500, bytes: 4_000_000 };
 
 /** The purge of the judgments of a deleted document with their vectors. */
-export const judgmentPart = {
+export const purgeDocumentJudgments = {
   entities,
   /** Removes some items and returns whether none is left. */
-  async removeSome(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
+  async purge(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
     const batches = await Promise.all(
       entities.map((entity) => {
         const items = {
@@ -30,9 +30,9 @@ export const judgmentPart = {
 } as const;
 
 /** The purge of all judgments of a deleted organization with their vectors. */
-export const organizationJudgments = {
+export const purgeOrganizationJudgments = {
   entities,
-  async remove(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {
+  async purge(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {
     const complete = await Promise.all(
       entities.map((entity) => purgePartition(table, entity.partition(scope), budget)),
     );

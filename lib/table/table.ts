@@ -100,6 +100,9 @@ export interface QueryOptions {
   readonly bytes?: number | undefined;
 }
 
+/** Which page of a listing to read. */
+export type PageOptions = Pick<QueryOptions, 'limit' | 'after'>;
+
 /** A key, and how to read the item under it. */
 export interface ItemRead<T> {
   readonly key: Key;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { beginJobs, jobMessage, type JobStore, type StoredJob } from '../jobs/jobStore.ts';
+import { notifyJobs, startJobs, type JobStore, type StoredJob } from '../jobs/jobStore.ts';
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -10,7 +10,6 @@ import { sendTo } from '../workers/queues.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './deliveries.ts';
 import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
-import { notifyQueue } from './notifyQueue.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
@@ -42,7 +41,7 @@ export function requireRecoverable(since: number, now: number): void {
 
 export interface StartRecoveryPorts {
   readonly deliveries: Pick<DeliveryStore, 'countFailed'>;
-  readonly jobs: Pick<JobStore, 'begin' | 'get'>;
+  readonly jobs: Pick<JobStore, 'start' | 'get'>;
   /** The queue of jobs. */
   readonly queue: QueueSender;
 }
@@ -80,8 +79,8 @@ export async function startRecovery(
     if (messages === 0) return 0;
     const data: z.output<typeof Recovery> = { endpointId, since, until: now, messages };
     const job = { jobId, kind: 'recoverDeliveries', data, dueAt: now + TIME_TO_START } as const;
-    if ((await jobs.begin(tenant, job, now)) === 'exists') return 'conflict';
-    await notifyQueue(queue, [jobMessage({ tenant, jobId })], log);
+    if ((await jobs.start(tenant, job, now)) === 'exists') return 'conflict';
+    await notifyJobs(queue, [{ tenant, jobId }], log);
     return messages;
   });
 }
@@ -121,7 +120,7 @@ export async function recoverStep(
 
 export const startRecoveries = /* @__PURE__ */ combine({
   deliveries: countFailedDeliveries,
-  jobs: beginJobs,
+  jobs: startJobs,
   queue: sendTo.jobs,
 });
 

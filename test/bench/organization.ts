@@ -1,6 +1,6 @@
 /** The removal of a large organization: what the request takes, and how fast the job is beside plain deletes. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { removeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
+import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
 import { READS_SETTLED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
@@ -73,7 +73,7 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
     const table = new Table(asDocumentClient(meter), TABLE_NAME);
     while (performance.now() < until) {
       if (
-        (await removeOrganizationStep(
+        (await purgeOrganizationStep(
           table,
           { tenant, createdAt: Date.now() - READS_SETTLED_MS, data: JSON.stringify({ organization: internalId }) },
           Date.now,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { removeAgentFromGroups } from '../../../lib/agents/agentGroups.ts';
 import { deleteAgents } from '../../../lib/agents/agentWriter.ts';
-import { removalMessage } from '../../../lib/deletion/startPurge.ts';
-import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
+import { PURGE_DELAY_SECONDS } from '../../../lib/deletion/startPurge.ts';
+import { notifyJobs } from '../../../lib/jobs/jobStore.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
     if (builtInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
-    if (job) await notifyQueue(deps.queue, [removalMessage(job)], log);
+    if (job) await notifyJobs(deps.queue, [job], log, PURGE_DELAY_SECONDS);
     // Also for an agent that is already deleted: that call may have failed before this line.
     await deps.groups.removeAgent(tenant, agentId, now);
     return { data: { agentId } };

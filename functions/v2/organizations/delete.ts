@@ -1,11 +1,8 @@
-import { removeOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
-import { removalMessage } from '../../../lib/deletion/startPurge.ts';
-import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
+import { deleteOrganizations } from '../../../lib/deletion/deleteOrganizations.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 
@@ -19,7 +16,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Organization(s) deleted successfully.',
     errors: [],
-    uses: { organizations: removeOrganizations, queue: sendTo.jobs },
+    uses: { organizations: deleteOrganizations },
     impact: 'customers cannot delete organizations',
     example: {
       data: { organizationIds: ['acme'] },
@@ -30,8 +27,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const organizationIds = distinct(input.organizationIds);
-    const { results, jobs } = await deps.organizations.remove(caller.tenant, organizationIds, now);
-    await notifyQueue(deps.queue, jobs.map(removalMessage), log);
+    const results = await deps.organizations.delete(caller.tenant, organizationIds, { now, log });
     return { data: byId(organizationIds, results) };
   },
 );

@@ -45,7 +45,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     if (input.organizationIds) {
-      const organizations = await deps.organizations.named(caller.tenant, distinct(input.organizationIds));
+      const found = await deps.organizations.find(caller.tenant, distinct(input.organizationIds));
+      const organizations = found.filter((organization) => organization !== undefined);
       return { data: organizations.map(shown), nextPageToken: null };
     }
     const pages = paging(caller, [path], input, now);

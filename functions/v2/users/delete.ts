@@ -1,16 +1,13 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
-import { jobMessage } from '../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
-import { removeUsers } from '../../../lib/directory/removeUsers.ts';
-import { documentResource, folderResource, type Resource } from '../../../lib/directory/users.ts';
+import { removeUsers } from '../../../lib/deletion/removeUsers.ts';
+import { requireResource } from '../../../lib/directory/resources.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
-import { notifyQueue } from '../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { sendTo } from '../../../lib/workers/queues.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, userContext } from '../../../lib/shared/schema.ts';
 
@@ -36,7 +33,6 @@ export const endpoint = defineEndpoint(
       folders: readFolders,
       documents: readDocuments,
       users: removeUsers,
-      jobs: sendTo.jobs,
     },
     impact: 'customers cannot remove users from their organizations, documents and folders',
     example: {
@@ -51,23 +47,10 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const scope = organizationScope(caller.tenant, organization);
+    const resource = await requireResource(deps, organizationScope(caller.tenant, organization), input);
     const userIds = distinct(input.userIds);
-    const { results, jobs } = await deps.users.remove(caller.tenant, organization, await left(), userIds, now);
-    // What is removed is out of reach already; without the message the sweeper finds the rest.
-    await notifyQueue(
-      deps.jobs,
-      jobs.map((job) => jobMessage(job)),
-      log,
-    );
+    const results = await deps.users.remove({ tenant: caller.tenant, organization, resource, userIds, now, log });
     return { data: byId(userIds, results) };
-
-    async function left(): Promise<Resource> {
-      if (input.documentId !== undefined)
-        return documentResource(await deps.documents.require(scope, input.documentId));
-      if (input.folderId !== undefined) return folderResource(await deps.folders.require(scope, input.folderId));
-      return { resourceType: 'organization', internalId: organization.internalId };
-    }
   },
 );
 

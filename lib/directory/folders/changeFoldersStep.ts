@@ -20,9 +20,9 @@ import {
   type StoredFolderChange,
 } from './folders.ts';
 import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
-import { endCounted } from '../organizationHead.ts';
-import { removeContent } from '../../deletion/purgeDocuments.ts';
-import { removeResource } from '../../deletion/purgeResource.ts';
+import { endCountedJob } from '../organizationLock.ts';
+import { purgeDocument } from '../../deletion/purgeDocuments.ts';
+import { purgeResource } from '../../deletion/purgeResource.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
 /** How long a step goes on, and over how many pages of entries. */
@@ -90,7 +90,7 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
     PARALLEL,
     async ({ folderKey, _r }) => void (await table.write([remove(FolderChangeEntity, { ...scope, folderKey }, _r)])),
   );
-  return endCounted(
+  return endCountedJob(
     table,
     job,
     'folderChanges',
@@ -209,7 +209,7 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
             return void (complete = false);
         }
         if (
-          await removeContent(
+          await purgeDocument(
             table,
             { ...scope, documentKey: entry.internalId, documentId: entry.id },
             { clock, until },
@@ -232,7 +232,7 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
       return complete ? into : 'stop';
     },
     async left(folder, parent) {
-      await removeResource(table, scope, folder.internalId);
+      await purgeResource(table, scope, folder.internalId);
       // The way to it goes last: a walk that was cut off before finds what is left.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },

@@ -14,98 +14,113 @@ import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
 import type { FolderJobData } from './changeFoldersStep.ts';
-import { crossings } from './folderDepartures.ts';
+import { recordCrossings } from './folderDepartures.ts';
 import {
   type Folder,
   FolderChangeEntity,
   FolderEntity,
   FolderEntryEntity,
   FolderReader,
-  type Found,
   type OrganizationScope,
   organizationScope,
 } from './folders.ts';
-import { beginJob } from '../../jobs/jobStore.ts';
-import { OrganizationHead } from '../organizationHead.ts';
+import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
+import { combine } from '../../app/capability.ts';
+import type { Log } from '../../app/endpoint.ts';
+import { sendTo } from '../../workers/queues.ts';
+import type { QueueSender } from '../../workers/sender.ts';
+import { OrganizationLock } from '../organizationLock.ts';
 import type { Added, Organization } from '../organizations.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
-import { storeCapability } from '../../table/storeCapability.ts';
+import { tableWith } from '../../table/storeCapability.ts';
 
-/** How many folders may lie beneath one that is moved deeper; more are not looked at in a request. */
-export const MOST_BENEATH = 1_000;
+/** The most folders below a folder that is moved to a deeper level: a request reads no more. */
+export const MOST_BELOW = 1_000;
 /** Folders whose entries are read at the same time. */
 const PARALLEL = 16;
-/** When the sweeper begins a job whose message was lost. */
-const TIME_TO_BEGIN = 60_000;
+/** When the sweeper runs a job whose message was lost, milliseconds. */
+const SWEPT_AFTER = 60_000;
 const BUSY = 'Folder is being changed by another request.';
 
-/** What is to change of a folder; what is left out stays. */
+/** The requested changes of a folder. Fields that are left out stay. */
 export interface FolderUpdate {
   readonly folderId: string;
   readonly folderName?: string | undefined;
-  /** The folder to lie in; null for the top. */
+  /** The new parent folder; null for the top. */
   readonly parentFolderId?: string | null | undefined;
 }
 
-export interface FolderAccessUpdated {
+export interface FolderAccessResult {
   readonly success: boolean;
-  /** Null when the folder inherits, or was not changed. */
+  /** Null if the folder inherits, or was not changed. */
   readonly accessType: AccessType | null;
   readonly inheritFromParent?: boolean;
   readonly message: string;
 }
 
-/** What a call has changed, and the job that brings it to what is beneath these folders, when there is one. */
-export interface FoldersChanged<R> {
-  readonly results: R;
-  readonly jobId: string | undefined;
+/** The organization whose folders a request changes, and the request's time (epoch ms) and log. */
+export interface FolderRequest {
+  readonly tenant: string;
+  readonly organization: Stored<Organization>;
+  readonly now: number;
+  readonly log: Log;
 }
 
-/** Changes folders; what lies beneath them follows by a job, and is read as it will be from the change on. */
-export class FolderChanger extends FolderReader {
-  /**
-   * Renames and moves folders, in the order of the call; an unknown one, an unknown parent, too deep a place or one beneath the folder
-   * itself is a failure of that folder alone. Ids are distinct.
-   */
-  async update(
-    tenant: string,
-    organization: Stored<Organization>,
-    updates: readonly FolderUpdate[],
-    now: number,
-  ): Promise<FoldersChanged<Added[]>> {
-    const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
-    const results = new Map<FolderUpdate, Added>();
-    (await this.#rename(organizationScope(tenant, organization), renames, now)).forEach((result, index) =>
-      results.set(renames[index] as FolderUpdate, result),
-    );
-    const call = new ChangingCall(this.table, tenant, organization, now);
-    // One after the other: each may change where the next one's parent lies.
-    for (const update of updates)
-      if (update.parentFolderId !== undefined) results.set(update, await this.#move(call, update));
-    return { results: updates.map((update) => results.get(update) as Added), jobId: call.jobId };
+/**
+ * Changes folders. A change counts from its transaction on: readers combine the stored folders with the changes under
+ * way. A job rewrites or purges what is below the changed folders.
+ */
+export class FolderChanger {
+  readonly #table: Table;
+  readonly #folders: FolderReader;
+  readonly #queue: QueueSender;
+
+  constructor(table: Table, queue: QueueSender) {
+    this.#table = table;
+    this.#folders = new FolderReader(table);
+    this.#queue = queue;
   }
 
-  /** Sets the folders' own access type, or makes them inherit that of the folder that they lie in. Ids are distinct; an unknown one fails alone. */
+  /**
+   * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new parent is
+   * unknown, if it would be too deep, or if the new parent is the folder itself or below it.
+   */
+  async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<Added[]> {
+    const { tenant, organization, now } = request;
+    const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
+    const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
+    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as Added]));
+    const change = new TreeChange(this.#table, request);
+    // In order: each move can change the ancestors of the next one's parent.
+    for (const update of updates)
+      if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
+    await change.notify(this.#queue);
+    return updates.map((update) => results.get(update) as Added);
+  }
+
+  /**
+   * Sets the folders' own access type. Without an access type they inherit that of their parent. Ids are distinct; an
+   * unknown folder fails alone.
+   */
   async updateAccess(
-    tenant: string,
-    organization: Stored<Organization>,
+    request: FolderRequest,
     folderIds: readonly string[],
     accessType: AccessType | undefined,
-    now: number,
-  ): Promise<FoldersChanged<FolderAccessUpdated[]>> {
+  ): Promise<FolderAccessResult[]> {
+    const { tenant, organization, now } = request;
     const scope = organizationScope(tenant, organization);
-    const call = new ChangingCall(this.table, tenant, organization, now);
+    const change = new TreeChange(this.#table, request);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
     const positionOf = ({ folder, parent }: WithParent) =>
       placeFolder(parent, { internalId: folder.internalId, accessType });
-    const results = await writeEach<string, WithParent | undefined, FolderAccessUpdated>({
-      table: this.table,
+    const results = await writeEach<string, WithParent | undefined, FolderAccessResult>({
+      table: this.#table,
       items: folderIds,
       read: async (items) => {
         const states = await this.#withParents(scope, items);
-        if (states.some((state) => state && !samePosition(positionOf(state), state.folder))) await call.begin();
+        if (states.some((state) => state && !samePosition(positionOf(state), state.folder))) await change.start();
         return states;
       },
       decide: (_folderId, state) => {
@@ -113,82 +128,70 @@ export class FolderChanger extends FolderReader {
         const result = { success: true, ...access, message: 'Folder access type updated.' };
         const position = positionOf(state);
         if (samePosition(position, state.folder)) return { result, ops: [] };
+        const next = { ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now };
         return {
           result,
-          ops: [
-            replace(
-              FolderEntity,
-              { ...scope, ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now },
-              state.folder._r,
-            ),
-            call.changed(state.folder),
-          ],
+          ops: [replace(FolderEntity, { ...scope, ...next }, state.folder._r), change.record(state.folder, 'changed')],
         };
       },
       conflicted: () => ({ success: false, accessType: null, message: BUSY }),
     });
-    return { results, jobId: call.jobId };
+    await change.notify(this.#queue);
+    return results;
   }
 
-  /** Removes a folder; what lies in it is gone with it, and removed by the job. NOT_FOUND when there is none. */
-  async remove(
-    tenant: string,
-    organization: Stored<Organization>,
-    folderId: string,
-    now: number,
-  ): Promise<FoldersChanged<undefined>> {
-    const call = new ChangingCall(this.table, tenant, organization, now);
+  /** Deletes a folder. A job purges what is in it. Throws NOT_FOUND if it does not exist. */
+  async delete(request: FolderRequest, folderId: string): Promise<void> {
+    const change = new TreeChange(this.#table, request);
     await retryOnConflict(async () => {
-      const scope = await call.scope();
-      const [found] = await this.find(scope, [folderId]);
-      const folder = found?.live;
+      const scope = await change.scope();
+      const [folder] = await this.#folders.named(scope, [folderId]);
       if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
-      return call.write([
+      return change.write([
         remove(FolderEntity, { ...scope, folderId }, folder._r),
         removeEntry(scope, folder),
-        call.removed(folder),
+        change.record(folder, 'removed'),
       ]);
     });
-    return { results: undefined, jobId: call.jobId };
+    await change.notify(this.#queue);
   }
 
   async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<Added[]> {
-    return writeEach<FolderUpdate, Found<Folder>, Added>({
-      table: this.table,
+    return writeEach<FolderUpdate, Stored<Folder> | undefined, Added>({
+      table: this.#table,
       items: renames,
       read: (items) =>
-        this.find(
+        this.#folders.named(
           scope,
           items.map(({ folderId }) => folderId),
         ),
-      decide: (update, { live }) =>
-        live
-          ? { result: updated(update), ops: renamed(scope, live, update, now) }
+      decide: (update, folder) =>
+        folder
+          ? { result: updated(update), ops: renameOps(scope, folder, update, now) }
           : { result: refused(update, 'Folder does not exist.'), ops: [] },
       conflicted: (update) => refused(update, BUSY),
     });
   }
 
-  async #move(call: ChangingCall, update: FolderUpdate): Promise<Added> {
+  async #move(change: TreeChange, update: FolderUpdate): Promise<Added> {
     const parentId =
       update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
     return retryOnConflict(async () => {
-      const scope = await call.scope();
-      const [found, parentFound] = await this.find(scope, [
+      const scope = await change.scope();
+      const [folder, parent] = await this.#folders.named(scope, [
         update.folderId,
         ...(parentId === undefined ? [] : [parentId]),
       ]);
-      const [folder, parent] = [found?.live, parentFound?.live];
       if (!folder) return refused(update, 'Folder does not exist.');
       if (parentId !== undefined && !parent) return refused(update, 'Parent folder does not exist.');
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
-        return (await this.table.write(renamed(scope, folder, update, call.now))) === 'done'
+        return (await this.#table.write(renameOps(scope, folder, update, change.now))) === 'done'
           ? updated(update)
           : 'conflict';
       }
       if (parent && liesWithin(parent, folder.internalId)) return refused(update, 'Folder would lie within itself.');
       const position = placeFolder(parent, ownAccess(folder));
-      const tooDeep = await this.#tooDeep(scope, folder, depthOf(position));
+      const tooDeep = await this.#refuseDepth(scope, folder, depthOf(position));
       if (tooDeep) return refused(update, tooDeep);
       const { folderId, internalId } = folder;
       const moved = {
@@ -196,30 +199,33 @@ export class FolderChanger extends FolderReader {
         ...position,
         ancestors: [...position.ancestors],
         folderName: update.folderName ?? folder.folderName,
-        lastUpdated: call.now,
+        lastUpdated: change.now,
       };
-      const outcome = await call.write([
+      const outcome = await change.write([
         replace(FolderEntity, { ...scope, ...moved }, folder._r),
         removeEntry(scope, folder),
         insert(FolderEntryEntity, { ...scope, folderKey: parentOf(moved), kind: 'folder', id: folderId, internalId }),
-        call.changed(folder),
-        ...(await crossings(
-          this.table,
+        change.record(folder, 'changed'),
+        ...(await recordCrossings(
+          this.#table,
           scope,
           [{ internalId, from: folderChain(folder).slice(1), to: folderChain(moved).slice(1) }],
-          call.now,
+          change.now,
         )),
       ]);
       return outcome === 'done' ? updated(update) : 'conflict';
     });
   }
 
-  /** Why a folder and what is beneath it cannot be as deep as that; undefined when it can. Reads what is beneath it only when it goes deeper. */
-  async #tooDeep(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
+  /**
+   * Returns why a folder, with the folders below it, cannot be at a depth; undefined if it can. Reads the folders below
+   * only if the folder moves to a deeper level.
+   */
+  async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
     if (depth > deepestFolder) return 'Folder would lie too deep.';
     if (depth <= depthOf(folder)) return undefined;
     let level: readonly string[] = [folder.internalId];
-    let room = MOST_BENEATH;
+    let room = MOST_BELOW;
     for (let at = depth; level.length > 0; at++) {
       if (at > deepestFolder) return 'What is beneath the folder would lie too deep.';
       level = (
@@ -228,25 +234,22 @@ export class FolderChanger extends FolderReader {
         )
       ).flat();
       room -= level.length;
-      if (room < 0) return `More than ${MOST_BENEATH} folders are beneath the folder; move them in parts.`;
+      if (room < 0) return `More than ${MOST_BELOW} folders are beneath the folder; move them in parts.`;
     }
     return undefined;
   }
 
-  async #subfolders(scope: OrganizationScope, folder: string, limit: number): Promise<string[]> {
-    const { values } = await this.table.query(
-      FolderEntryEntity,
-      { ...scope, folderKey: folder },
-      { prefix: ['folder'], limit },
-    );
+  async #subfolders(scope: OrganizationScope, folderKey: string, limit: number): Promise<string[]> {
+    const range = { prefix: ['folder'], limit };
+    const { values } = await this.#table.query(FolderEntryEntity, { ...scope, folderKey }, range);
     return values.map(({ internalId }) => internalId);
   }
 
   async #withParents(scope: OrganizationScope, folderIds: readonly string[]): Promise<(WithParent | undefined)[]> {
-    const folders = await this.named(scope, folderIds);
+    const folders = await this.#folders.named(scope, folderIds);
     const parentIds = folders.flatMap((folder) => folder?.ancestors.at(-1)?.folderId ?? []);
     const parents = new Map(
-      (await this.named(scope, parentIds)).flatMap((parent) => (parent ? [[parent.internalId, parent] as const] : [])),
+      (await this.#folders.named(scope, parentIds)).map((parent) => [parent?.internalId, parent]),
     );
     return folders.map((folder) => {
       if (!folder) return undefined;
@@ -263,74 +266,67 @@ interface WithParent {
 }
 
 /**
- * A call that changes the tree of folders. Its job is begun with its first change, and counted in the organization, in one transaction.
- * What moves or removes a folder writes the organization every time, over the revision that was read before the tree was: so one of two
- * who would make a circle together reads anew.
+ * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction of
+ * the first change. Moves and deletions also write the organization at the revision that was read before the tree: two
+ * concurrent moves cannot form a circle, because the later one conflicts and reads the tree again.
  */
-class ChangingCall {
+class TreeChange {
   readonly now: number;
-  readonly #tenant: string;
-  readonly #head: OrganizationHead;
-  readonly #id: string;
-  #begun = false;
+  readonly #request: FolderRequest;
+  readonly #lock: OrganizationLock;
+  readonly #jobId: string;
+  #isStarted = false;
 
-  constructor(table: Table, tenant: string, organization: Stored<Organization>, now: number) {
-    this.#tenant = tenant;
-    this.#head = new OrganizationHead(table, tenant, organization);
-    this.now = now;
-    this.#id = newId('job', now);
+  constructor(table: Table, request: FolderRequest) {
+    this.now = request.now;
+    this.#request = request;
+    this.#lock = new OrganizationLock(table, request.tenant, request.organization);
+    this.#jobId = newId('job', request.now);
   }
 
-  /** The job, once it is begun. */
-  get jobId(): string | undefined {
-    return this.#begun ? this.#id : undefined;
-  }
-
-  /** The organization to read the tree of; read anew after somebody else wrote it. INVALID_ARGUMENT when it is gone. */
+  /** Returns the scope to read the tree in. Reads the organization again after a conflict. */
   async scope(): Promise<OrganizationScope> {
-    return this.#head.scope();
+    return this.#lock.scope();
   }
 
-  /** Begins the job, for changes that are written without the organization. */
-  async begin(): Promise<void> {
-    if (this.#begun) return;
+  /** Stores the job, for changes that are written without the organization. */
+  async start(): Promise<void> {
+    if (this.#isStarted) return;
     await retryOnConflict(async () => {
       await this.scope();
       return this.write([]);
     });
   }
 
-  /** Writes a change together with the organization as it was read. */
+  /** Writes a change together with the organization at the revision that was read. */
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
-    const data: FolderJobData = this.#head.ids;
-    const job = { jobId: this.#id, kind: 'changeFolders', data, dueAt: this.now + TIME_TO_BEGIN } as const;
-    const outcome = await this.#head.write('folderChanges', this.#begun ? 0 : 1, [
-      ...(this.#begun ? [] : [beginJob(this.#tenant, job, this.now)]),
+    const data: FolderJobData = this.#lock.ids;
+    const job = { jobId: this.#jobId, kind: 'changeFolders', data, dueAt: this.now + SWEPT_AFTER } as const;
+    const outcome = await this.#lock.write('folderChanges', this.#isStarted ? 0 : 1, [
+      ...(this.#isStarted ? [] : [startJob(this.#request.tenant, job, this.now)]),
       ...ops,
     ]);
-    if (outcome === 'done') this.#begun = true;
+    if (outcome === 'done') this.#isStarted = true;
     return outcome;
   }
 
-  /** That a folder is changed, or removed, until the job has brought it to what is beneath. */
-  changed(folder: Folder): WriteOp {
-    return this.#change(folder, 'changed');
-  }
-
-  removed(folder: Folder): WriteOp {
-    return this.#change(folder, 'removed');
-  }
-
-  #change({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
+  /** Returns the operation that records a changed or deleted folder until the job has rewritten or purged what is below it. */
+  record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     return upsert(FolderChangeEntity, {
-      tenant: this.#tenant,
-      organizationKey: this.#head.ids.organizationKey,
+      tenant: this.#request.tenant,
+      organizationKey: this.#lock.ids.organizationKey,
       folderKey: internalId,
       folderId,
       kind,
-      jobId: this.#id,
+      jobId: this.#jobId,
       at: this.now,
     });
+  }
+
+  /** Notifies the queue of the job, if it was stored. */
+  async notify(queue: QueueSender): Promise<void> {
+    const { tenant, log } = this.#request;
+    if (this.#isStarted) await notifyJobs(queue, [{ tenant, jobId: this.#jobId }], log);
   }
 }
 
@@ -338,7 +334,7 @@ function removeEntry(scope: OrganizationScope, folder: Folder): WriteOp {
   return remove(FolderEntryEntity, { ...scope, folderKey: parentOf(folder), kind: 'folder', id: folder.folderId });
 }
 
-function renamed(
+function renameOps(
   scope: OrganizationScope,
   folder: Stored<Folder>,
   { folderName }: FolderUpdate,
@@ -356,11 +352,7 @@ function refused({ folderId }: FolderUpdate, message: string): Added {
   return { success: false, id: folderId, message };
 }
 
-/** Change folders. */
-export const changeFolders = /* @__PURE__ */ storeCapability(FolderChanger, [
-  'GetItem',
-  'BatchGetItem',
-  'Query',
-  'PutItem',
-  'DeleteItem',
-]);
+export const changeFolders = /* @__PURE__ */ combine(
+  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  ({ table, queue }) => new FolderChanger(table, queue),
+);

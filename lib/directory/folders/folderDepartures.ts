@@ -1,19 +1,21 @@
 import * as z from 'zod';
-import { type Departure, type Sides, sideOf } from '../rules/access.ts';
+import { type Departure, needsRecord, type MovedKeys } from '../rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
 import type { OrganizationScope } from './folders.ts';
 import { insert, type Table, type WriteOp } from '../../table/table.ts';
+import { pages } from '../../table/pages.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** Removals of users from folders whose boundaries one request can cross: its moves and what is written of them fit one transaction. */
-const MOST_CROSSED = 10;
-const READ_AT_A_TIME = 1_000;
+/** The most jobs that one request's moves are recorded for: the moves and these records fit one transaction. */
+const MOST_RECORDED = 10;
+const PAGE = 1_000;
 
 /**
- * That a job removes users from a folder, and what was moved into that or out of it since: written with the job, and with each move, and gone with the
- * job. What a user was given on something counts by where that lay when the user left.
+ * A folder that a job removes users from, and the documents and folders that were moved into it or out of it since the
+ * users were removed. A grant counts by where its document or folder was at that time. The first item of a job is written
+ * with the job, the others with a move each. All are removed when the job ends.
  */
 export const FolderDepartureEntity = defineEntity({
   type: 'FolderDeparture',
@@ -23,12 +25,12 @@ export const FolderDepartureEntity = defineEntity({
   purpose: 'A folder that users are being removed from, and what was moved into it or out of it since',
   schema: z.object({
     jobId: z.string(),
-    /** Internal id. */
     folderKey: z.string(),
-    /** The job itself, or the move that this is about. */
+    /** The job's id, or the id of the move. */
     id: z.string(),
-    /** The internal ids of what was moved: of what lay in the folder when the users left, and of what did not. */
+    /** Internal ids of moved documents and folders that were in the folder when the users were removed. */
     inside: z.array(z.string()),
+    /** Internal ids of moved documents and folders that were not. */
     outside: z.array(z.string()),
     /** Epoch ms. */
     at: z.number(),
@@ -40,36 +42,40 @@ export const FolderDepartureEntity = defineEntity({
     'FOLDER_DEPARTURES',
   ],
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
-  // A move that met the end of the job leaves one behind.
+  // A move at the same time as the end of the job can leave an item behind.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/** A folder that users are being removed from. */
-export interface LeftFolder {
+/** A folder that a job removes users from. */
+export interface DepartedFolder {
   /** Internal id. */
   readonly resource: string;
-  readonly sides: Sides;
-}
-
-/** The folders of an organization that users are being removed from, by the jobs. Ask after the folders were read: what was moved meanwhile is known then. */
-export async function leftFolders(table: Table, scope: OrganizationScope): Promise<ReadonlyMap<string, LeftFolder>> {
-  const found = new Map<string, { readonly resource: string; readonly sides: Map<string, boolean> }>();
-  let after: string | undefined;
-  do {
-    const { values, next } = await table.query(FolderDepartureEntity, scope, { limit: READ_AT_A_TIME, after });
-    for (const { jobId, folderKey, inside, outside } of values) {
-      const { sides } = found.get(jobId) ?? found.set(jobId, { resource: folderKey, sides: new Map() }).get(jobId)!;
-      for (const internalId of inside) sides.set(internalId, true);
-      for (const internalId of outside) sides.set(internalId, false);
-    }
-    after = next;
-  } while (after !== undefined);
-  return found;
+  readonly moved: MovedKeys;
 }
 
 /**
- * The departures of some users, with what was moved since where they left folders; read after the folders that they are compared with. Reads
- * nothing unless one of them is leaving a folder of the organization.
+ * Returns the folders of an organization that users are being removed from, by job id. Call it after the folders were
+ * read, so that it includes every move that the read folders have.
+ */
+export async function readDepartedFolders(
+  table: Table,
+  scope: OrganizationScope,
+): Promise<ReadonlyMap<string, DepartedFolder>> {
+  const folders = new Map<string, { readonly resource: string; readonly moved: Map<string, boolean> }>();
+  for await (const { values } of pages((after) => table.query(FolderDepartureEntity, scope, { limit: PAGE, after }))) {
+    for (const { jobId, folderKey, inside, outside } of values) {
+      const folder = folders.get(jobId) ?? { resource: folderKey, moved: new Map<string, boolean>() };
+      folders.set(jobId, folder);
+      for (const internalId of inside) folder.moved.set(internalId, true);
+      for (const internalId of outside) folder.moved.set(internalId, false);
+    }
+  }
+  return folders;
+}
+
+/**
+ * Returns the departures of each user. Departures from folders include the moves since. Reads the table only if one of
+ * the users is being removed from a folder of the organization. Call it after the folders were read.
  */
 export async function departuresOf(
   table: Table,
@@ -77,46 +83,50 @@ export async function departuresOf(
   users: readonly ({ readonly departures?: readonly Departure[] | undefined } | undefined)[],
 ): Promise<(readonly Departure[] | undefined)[]> {
   const all = users.map((user) => user?.departures);
-  const leaves = ({ folder, organizationKey }: Departure) =>
+  const isFromFolder = ({ folder, organizationKey }: Departure) =>
     folder === true && organizationKey === scope.organizationKey;
-  if (!scope.leavingFolders || !all.some((departures) => departures?.some(leaves))) return all;
-  const left = await leftFolders(table, scope);
+  if (!scope.leavingFolders || !all.some((departures) => departures?.some(isFromFolder))) return all;
+  const folders = await readDepartedFolders(table, scope);
   return all.map((departures) =>
     departures?.map((departure) =>
-      leaves(departure) ? { ...departure, sides: left.get(departure.jobId)?.sides } : departure,
+      isFromFolder(departure) ? { ...departure, moved: folders.get(departure.jobId)?.moved } : departure,
     ),
   );
 }
 
-/** Something that is moved, by internal ids; the folders that it lies in before and after, from the nearest up. */
-export interface Moved {
+/** A moved document or folder, and the folders that it is in before and after, from the nearest up. All are internal ids. */
+export interface Move {
   readonly internalId: string;
   readonly from: readonly string[];
   readonly to: readonly string[];
 }
 
 /**
- * The operations that write down, with a move, what was moved into folders that users are being removed from, or out of them. Reads these folders
- * where there are any. ABORTED when they are too many.
+ * Returns the operations that record moves across the boundary of folders that users are being removed from. Write them
+ * in the transaction of the move. Reads these folders if there are any. Throws ABORTED if there are too many.
  */
-export async function crossings(
+export async function recordCrossings(
   table: Table,
   scope: OrganizationScope,
-  moved: readonly Moved[],
+  moves: readonly Move[],
   now: number,
 ): Promise<WriteOp[]> {
-  if (!scope.leavingFolders || moved.length === 0) return [];
+  if (!scope.leavingFolders || moves.length === 0) return [];
   const id = newId('mov', now);
-  const ops = [...(await leftFolders(table, scope))].flatMap(([jobId, left]) => {
-    const sides = moved.map(({ internalId, from, to }) => [internalId, sideOf(left, internalId, from, to)] as const);
-    const [inside, outside] = [true, false].map((side) =>
-      sides.flatMap(([internalId, is]) => (is === side ? [internalId] : [])),
-    ) as [string[], string[]];
-    return inside.length + outside.length === 0
-      ? []
-      : [insert(FolderDepartureEntity, { ...scope, jobId, folderKey: left.resource, id, inside, outside, at: now })];
-  });
-  if (ops.length > MOST_CROSSED)
+  const ops: WriteOp[] = [];
+  for (const [jobId, folder] of await readDepartedFolders(table, scope)) {
+    const inside: string[] = [];
+    const outside: string[] = [];
+    for (const { internalId, from, to } of moves) {
+      const wasInside = needsRecord(folder, internalId, from, to);
+      if (wasInside !== undefined) (wasInside ? inside : outside).push(internalId);
+    }
+    if (inside.length + outside.length > 0)
+      ops.push(
+        insert(FolderDepartureEntity, { ...scope, jobId, folderKey: folder.resource, id, inside, outside, at: now }),
+      );
+  }
+  if (ops.length > MOST_RECORDED)
     throw new ApiError(
       'ABORTED',
       'Users are being removed from many of these folders. Send the request again in a minute.',
@@ -124,27 +134,15 @@ export async function crossings(
   return ops;
 }
 
-/** The operation that begins to write down, with a job that removes users from a folder. */
-export function leaveFolder(scope: OrganizationScope, jobId: string, folder: string, now: number): WriteOp {
-  return insert(FolderDepartureEntity, {
-    ...scope,
-    jobId,
-    folderKey: folder,
-    id: jobId,
-    inside: [],
-    outside: [],
-    at: now,
-  });
+/** Returns the operation that starts the record of moves for a job. Write it in the transaction that stores the job. */
+export function startFolderDeparture(scope: OrganizationScope, jobId: string, folderKey: string, now: number): WriteOp {
+  return insert(FolderDepartureEntity, { ...scope, jobId, folderKey, id: jobId, inside: [], outside: [], at: now });
 }
 
-/** Removes what was written down for a job. */
-export async function forgetFolder(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
-  for (;;) {
-    const { values, next } = await table.query(FolderDepartureEntity, scope, {
-      limit: READ_AT_A_TIME,
-      prefix: [jobId],
-    });
+/** Removes the record of moves for a job. */
+export async function endFolderDeparture(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
+  const read = (after: string | undefined) =>
+    table.query(FolderDepartureEntity, scope, { limit: PAGE, prefix: [jobId], after });
+  for await (const { values } of pages(read))
     await table.removeKeys(values.map(({ id }) => FolderDepartureEntity.key({ ...scope, jobId, id })));
-    if (next === undefined) return;
-  }
 }

@@ -29,29 +29,36 @@ export interface Grant {
   readonly grantedAt?: number | undefined;
 }
 
-/** That a user was removed from an organization, or from one of its folders or documents, and that something older may still be stored. */
+/**
+ * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts and
+ * group members from before count no more, even while they are still stored.
+ */
 export interface Departure {
-  /** Internal ids: of the organization, and of what the user left, which can be the organization itself. */
   readonly organizationKey: string;
+  /** The internal id of the organization, folder or document that the user was removed from. */
   readonly resource: string;
   /** Epoch ms. */
   readonly at: number;
+  /** The job that purges what the user had there, and then this record. */
   readonly jobId: string;
-  /** Whether it is a folder that the user left, which things can be moved into and out of before the job has ended. */
+  /** Whether the resource is a folder: documents and folders can be moved into it and out of it before the job ends. */
   readonly folder?: boolean | undefined;
-  /** Of what was moved into the folder or out of it since, by internal ids: whether it lay in the folder when the user left. */
-  readonly sides?: Sides | undefined;
+  /** What was moved into the folder or out of it since. */
+  readonly moved?: MovedKeys | undefined;
 }
 
-/** Of what was moved: whether it lay beneath a folder before that, by internal ids. What lies beneath it now, lay where it did. */
-export type Sides = ReadonlyMap<string, boolean>;
+/**
+ * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id. Everything
+ * below a moved folder was where the moved folder was.
+ */
+export type MovedKeys = ReadonlyMap<string, boolean>;
 
-/** Stands for every organization of the tenant, and all in it, where a departure names what a user left: whoever is erased leaves all of it. */
+/** Stands for every organization of the tenant, as the `resource` and `organizationKey` of an erased user's departure. */
 export const everywhere = '*';
 
 /**
- * Whether something that a user was given or did at a time (epoch ms) has ended because the user left what it lies in (spec 4.18).
- * `within` are the internal ids of that: the resource itself, the folders above it as far as they matter, from the nearest up, the organization.
+ * Returns whether what a user got or did at a time (epoch ms) no longer counts because the user was removed since.
+ * `within` are the internal ids that it belongs to: the resource, the folders above from the nearest up, the organization.
  */
 export function hasEnded(
   departures: readonly Departure[] | undefined,
@@ -61,66 +68,62 @@ export function hasEnded(
   return (
     departures !== undefined &&
     departures.some(
-      (departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || layIn(departure, within)),
+      (departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || wasIn(departure, within)),
     )
   );
 }
 
-/** Whether something lay in a resource when users left that; `within` as for `hasEnded`. */
-export function layIn({ resource, sides }: Pick<Departure, 'resource' | 'sides'>, within: readonly string[]): boolean {
+/** Returns whether something was in a resource when users were removed from the resource. `within` as for `hasEnded`. */
+export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>, within: readonly string[]): boolean {
   for (const internalId of within) {
-    const side = sides?.get(internalId);
-    if (side !== undefined) return side;
+    const wasInside = moved?.get(internalId);
+    if (wasInside !== undefined) return wasInside;
     if (internalId === resource) return true;
   }
   return false;
 }
 
 /**
- * What is to be remembered of a folder or document that is moved, so that one can go on to tell whether it lay in a folder when users left that: whether
- * it did; undefined when where it lies then says the same, or when that is remembered already. `from` and `to` are the folders that it lies in, from the
- * nearest up.
+ * Returns what must be recorded of a moved document or folder: whether it was in a folder when users were removed from
+ * that folder. Returns undefined if its new folders say the same, or if it is recorded already. `from` and `to` are the
+ * folders before and after the move, from the nearest up.
  */
-export function sideOf(
-  left: Pick<Departure, 'resource' | 'sides'>,
+export function needsRecord(
+  departed: Pick<Departure, 'resource' | 'moved'>,
   internalId: string,
   from: readonly string[],
   to: readonly string[],
 ): boolean | undefined {
-  if (left.sides?.has(internalId)) return undefined;
-  const lay = layIn(left, [internalId, ...from]);
-  return lay === layIn(left, [internalId, ...to]) ? undefined : lay;
+  if (departed.moved?.has(internalId)) return undefined;
+  const wasInside = wasIn(departed, [internalId, ...from]);
+  return wasInside === wasIn(departed, [internalId, ...to]) ? undefined : wasInside;
 }
 
-/** When something that a user is given in an organization counts as given, so that no departure from before ends it; epoch ms. */
-export function givenAt(departures: readonly Departure[] | undefined, organization: string, now: number): number {
-  return (departures ?? []).reduce(
-    (latest, departure) =>
-      departure.organizationKey === organization || departure.organizationKey === everywhere
-        ? Math.max(latest, departure.at + 1)
-        : latest,
-    now,
-  );
+/** Returns the time (epoch ms) to store for what a user gets in an organization now: later than all departures from it. */
+export function givenAt(departures: readonly Departure[] | undefined, organizationKey: string, now: number): number {
+  const own = (departures ?? []).filter((one) => [organizationKey, everywhere].includes(one.organizationKey));
+  return Math.max(now, ...own.map(({ at }) => at + 1));
 }
 
-/** How many departures of one user can be unfinished at a time: they lie in the user's item, which many reads take along. */
+/** The most departures of one user. They are part of the user's item, which many requests read. */
 export const mostDepartures = 100;
 
 /**
- * A user's departures with one more, which is later than everything named in `since`; undefined when there are too many. It takes the
- * place of earlier ones that it covers: from the same document or organization, or from anything in the organization that is left as a whole.
- * One from the same folder stays: it counts for what was moved out in between.
+ * Returns a user's departures with one more, which is later than all times in `since`; undefined if there are too many.
+ * The new departure replaces those that it covers: from the same document or organization, or from anything in the
+ * organization if the user is removed from the whole organization. An earlier departure from the same folder stays, as
+ * documents may have been moved out in between.
  */
-export function depart(
+export function addDeparture(
   departures: readonly Departure[] | undefined,
-  leaving: Departure,
+  added: Departure,
   since: readonly (number | undefined)[] = [],
 ): Departure[] | undefined {
-  const at = Math.max(givenAt(departures, leaving.organizationKey, leaving.at), ...since.map((time) => time ?? 0));
-  const covered = ({ organizationKey, resource }: Departure) =>
-    (resource === leaving.resource && !leaving.folder) ||
-    (organizationKey === leaving.organizationKey && leaving.resource === leaving.organizationKey);
-  const next = [...(departures ?? []).filter((departure) => !covered(departure)), { ...leaving, at }];
+  const at = Math.max(givenAt(departures, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
+  const isCovered = ({ organizationKey, resource }: Departure) =>
+    (resource === added.resource && !added.folder) ||
+    (organizationKey === added.organizationKey && added.resource === added.organizationKey);
+  const next = [...(departures ?? []).filter((departure) => !isCovered(departure)), { ...added, at }];
   return next.length > mostDepartures ? undefined : next;
 }
 

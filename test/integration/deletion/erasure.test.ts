@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
-import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
 import { JobEntity, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
@@ -323,11 +323,11 @@ describe('users/data/delete', () => {
   test("erases what a user had left in others' threads when removed before", async () => {
     await leaveTraces(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
-    await removeUserContent(
+    await purgeUserContent(
       table,
       { tenant: customer.apiKey, organizationKey: internalId },
       ada.userId,
-      { until: Date.now(), mode: 'leave' },
+      { until: Date.now(), mode: 'remove' },
       Date.now,
       Infinity,
     );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
-import { removeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
+import { purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -155,7 +155,7 @@ test('design 5: an organization of 2,000 users and 500 documents is gone at once
   let time = Date.now();
   let table = killed(0);
   const runner = new JobRunner(time, {
-    steps: { removeOrganization: (job) => removeOrganizationStep(table, job, () => (time += 5)) },
+    steps: { removeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
   /** A run of the job that is killed after so many calls; nobody holds the job any more then. */
   const run = async (calls: number) => {

@@ -4,10 +4,10 @@ import { environment } from '../../../lib/app/capability.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
-import { removeDocumentsJob } from '../../../lib/deletion/startPurge.ts';
-import { removeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
-import { organizationParts, removeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
-import { documentParts } from '../../../lib/deletion/documentParts.ts';
+import { startPurge } from '../../../lib/deletion/startPurge.ts';
+import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
+import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
+import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
 import { openTable, remove, Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -59,7 +59,9 @@ async function removeDocument(organizationId: string, documentId: string): Promi
   const table = openTable(environment(process.env));
   const scope = { tenant: customer.apiKey, organizationKey: await internalId(organizationId) };
   const document = (await table.get(DocumentEntity, { ...scope, documentId }))!;
-  const { op, jobId } = removeDocumentsJob(scope, [document], Date.now());
+  const { tenant, organizationKey } = scope;
+  const documents = [{ internalId: document.internalId, documentId }];
+  const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents }, Date.now());
   expect(await table.write([remove(DocumentEntity, { ...scope, documentId }, document._r), op])).toBe('done');
   return { tenant: customer.apiKey, jobId };
 }
@@ -138,7 +140,7 @@ describe('the removal of an organization', () => {
     const rest = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organizationKey: acme }) };
-    await killedAtEveryCall((table) => removeOrganizationStep(table, job, () => job.createdAt + MINUTE), all);
+    await killedAtEveryCall((table) => purgeOrganizationStep(table, job, () => job.createdAt + MINUTE), all);
     expect(withoutJobs(await items())).toEqual(rest);
   });
 
@@ -149,7 +151,7 @@ describe('the removal of an organization', () => {
     // A clock by which each look takes a second.
     let now = MINUTE;
     let steps = 1;
-    while ((await removeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
+    while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
       steps += 1;
     expect(steps).toBeGreaterThan(2);
     expect(beneath(await items(), acme)).toEqual([]);
@@ -225,7 +227,7 @@ describe('the removal of documents', () => {
       data: JSON.stringify({ organizationKey: acme, documents: [{ internalId: document, documentId: 'nda' }] }),
     };
     const content = all.filter(({ _t }) => _t !== 'Document');
-    await killedAtEveryCall((table) => removeDocumentsStep(table, job, () => job.createdAt + MINUTE), content);
+    await killedAtEveryCall((table) => purgeDocumentsStep(table, job, () => job.createdAt + MINUTE), content);
     expect(withoutJobs(await items())).toEqual(new Map([...before].filter(([, item]) => !all.includes(item))));
   });
 
@@ -252,7 +254,7 @@ describe('the removal of documents', () => {
     const left: number[] = [];
     let progress: string | undefined;
     for (;;) {
-      const result = await removeDocumentsStep(
+      const result = await purgeDocumentsStep(
         openTable(environment(process.env)),
         { ...job, ...(progress && { progress }) },
         () => (now += 250),
@@ -298,7 +300,7 @@ describe('what removals reach', () => {
   test('design 5: every entity that is owned by a document, folder or organization is named by a part of their removal', () => {
     const named = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
       new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
-    const [ofDocuments, ofOrganizations] = [named(documentParts), named([...documentParts, ...organizationParts])];
+    const [ofDocuments, ofOrganizations] = [named(documentPurges), named([...documentPurges, ...organizationPurges])];
     const missing = entities().filter(
       ({ type, ownedBy }) =>
         (ownedBy === 'document' && !ofDocuments.has(type)) ||

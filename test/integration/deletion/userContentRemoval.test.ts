@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { removeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
+import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { addInvolvement, type Involvement } from '../../../lib/content/involvements.ts';
 import type { OrganizationScope } from '../../../lib/directory/folders/folders.ts';
 import { Table } from '../../../lib/table/table.ts';
@@ -45,7 +45,7 @@ async function dump(): Promise<Map<string, Item>> {
 }
 
 const leave = (more: object = {}, on: Table = table) =>
-  removeUserContent(on, scope, ada.userId, { until, mode: 'leave', ...more }, Date.now, Infinity);
+  purgeUserContent(on, scope, ada.userId, { until, mode: 'remove', ...more }, Date.now, Infinity);
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
@@ -177,11 +177,11 @@ describe('spec 4.18: removing a user from an organization', () => {
       for (let calls = 1; calls < 100; calls++) {
         // One reading of the clock per page, and one per record: so far and no further.
         let now = until;
-        const result = await removeUserContent(
+        const result = await purgeUserContent(
           table,
           scope,
           ada.userId,
-          { until, mode: 'leave', documents, after },
+          { until, mode: 'remove', documents, after },
           () => (now += 1),
           until + 1,
         );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
-import { removeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
+import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { openTable, type Table } from '../../../lib/table/table.ts';
 import { itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -44,7 +44,7 @@ async function jobs(): Promise<StoredJob[]> {
 
 /** One step of a job, as the worker does it; gives the job as it is then. `twice`: by two who have it at the same time. */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
-  const run = job.kind === 'changeFolders' ? changeFoldersStep : removeDocumentsStep;
+  const run = job.kind === 'changeFolders' ? changeFoldersStep : purgeDocumentsStep;
   const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
   const [result] = results as Exclude<(typeof results)[number], 'done'>[];
   const store = new JobStore(table);

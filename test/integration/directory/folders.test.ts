@@ -258,16 +258,14 @@ describe('folders/update', () => {
     }
     const tenant = customer.apiKey;
     const organization = (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
-    const changer = new FolderChanger(new Interrupted(asDocumentClient(new LeanClient()), TABLE_NAME));
-    const { results } = await changer.update(
-      tenant,
-      organization,
-      [
-        { folderId: 'v', parentFolderId: 'z' },
-        { folderId: 'x', parentFolderId: 'y' },
-      ],
-      Date.now(),
-    );
+    const changer = new FolderChanger(new Interrupted(asDocumentClient(new LeanClient()), TABLE_NAME), {
+      send: async () => undefined,
+    });
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const results = await changer.update({ tenant, organization, now: Date.now(), log }, [
+      { folderId: 'v', parentFolderId: 'z' },
+      { folderId: 'x', parentFolderId: 'y' },
+    ]);
     expect(results).toMatchObject([{ success: true }, { success: false, message: 'Folder would lie within itself.' }]);
     expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 

@@ -5,7 +5,7 @@ import * as Y from 'yjs';
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import type { DocumentContext } from '../../../lib/content/documentScope.ts';
 import { compactLog } from '../../../lib/editors/compaction.ts';
-import { editorPart, EditorDeleter } from '../../../lib/editors/deleteEditors.ts';
+import { purgeEditors, EditorDeleter } from '../../../lib/editors/deleteEditors.ts';
 import { type Changed, EditorLog } from '../../../lib/editors/editorLog.ts';
 import { EditorReader } from '../../../lib/editors/editorReader.ts';
 import { listEditorRecords } from '../../../lib/editors/editorRecords.ts';
@@ -514,16 +514,16 @@ test('every value is read as it was written, whatever the value before, also aft
   }
 });
 
-describe('editorPart.removeSome', () => {
+describe('purgeEditors.purge', () => {
   test('removes all editors of a document in steps, and none of another document', async () => {
     const log = new EditorLog(tableOf());
     const addTo = (of: DocumentContext, editorId: string) =>
       addEditor(log, of, { editorId, ...text('x'.repeat(20_000)) }, { now: START });
     for (let i = 0; i < 5; i++) await addTo(context, `editor-${i}`);
     await addTo(newContext(), EDITOR);
-    while (!(await editorPart.removeSome(tableOf(), context.scope, () => START)));
+    while (!(await purgeEditors.purge(tableOf(), context.scope)));
     const left = await items();
-    expect(editorPart.entities.flatMap(({ type }) => left[type] ?? [])).toEqual([]);
+    expect(purgeEditors.entities.flatMap(({ type }) => left[type] ?? [])).toEqual([]);
     expect((await scan('PK', `#doc_${number}#`)).map(({ editorId }) => editorId)).toContain(EDITOR);
   });
 });

@@ -3,7 +3,7 @@ import { DeliveryStore, emitTo } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { targetItem } from '../../../lib/webhooks/targets.ts';
-import { beginJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
+import { startJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
@@ -194,7 +194,7 @@ describe('the sweep of the outbox', () => {
 describe('the other sweeps', () => {
   test('start due jobs again, and not completed ones', async () => {
     const job = (jobId: string, dueAt: number) =>
-      beginJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
+      startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
     await system.table.write([
       job('job_1', system.now + MINUTE),
       job('job_2', system.now + HOUR),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { worker as runJobs } from '../../../functions/workers/runJobs.ts';
 import { environment, openAll } from '../../../lib/app/capability.ts';
 import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
-import { beginJob, JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
+import { startJob, JobEntity, type JobMessage, JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
@@ -491,7 +491,7 @@ describe('POST /v2/commentannotations/delete', () => {
     // The state after a function that ended right after its first transaction.
     await system.table.write([
       { remove: { PK: head.PK, SK: head.SK } },
-      beginJob(
+      startJob(
         tenant,
         {
           jobId: 'job_1',

@@ -5,7 +5,7 @@ import {
   accessFields,
   accessRoles,
   accessTypes,
-  depart,
+  addDeparture,
   type Departure,
   type DocumentAccess,
   documentPermission,
@@ -14,10 +14,10 @@ import {
   givenAt,
   type Grant,
   hasEnded,
-  layIn,
+  wasIn,
   mostDepartures,
   organizationPermission,
-  sideOf,
+  needsRecord,
   type UserAccess,
 } from '../../../lib/directory/rules/access.ts';
 
@@ -235,7 +235,9 @@ describe('departures (spec 4.18)', () => {
         const at = givenAt(departures, ORGANIZATION, now);
         expect(at).toBeGreaterThanOrEqual(now);
         expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
-        const next = depart(departures, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [at])!;
+        const next = addDeparture(departures, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
+          at,
+        ])!;
         expect(hasEnded(next, [resource], at)).toBe(true);
         expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
         for (const scope of places)
@@ -254,16 +256,16 @@ describe('departures (spec 4.18)', () => {
       jobId: `job of ${resource}`,
     });
     const two = [leave('f0'), leave('document')];
-    expect(depart(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
-    expect(depart([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource)).toEqual(
-      ['there', ORGANIZATION],
-    );
+    expect(addDeparture(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
+    expect(
+      addDeparture([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
+    ).toEqual(['there', ORGANIZATION]);
     expect(givenAt([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
     const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
     expect([
-      depart(full, leave('one more')),
-      depart(full, leave('d7'))?.length,
-      depart(undefined, leave('first'))?.length,
+      addDeparture(full, leave('one more')),
+      addDeparture(full, leave('d7'))?.length,
+      addDeparture(undefined, leave('first'))?.length,
     ]).toEqual([undefined, mostDepartures, 1]);
   });
 
@@ -275,7 +277,7 @@ describe('departures (spec 4.18)', () => {
       jobId,
       folder: true,
     });
-    expect(depart([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
+    expect(addDeparture([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
   });
 
   test('count where things lay when a folder was left, wherever they were moved since', () => {
@@ -286,17 +288,17 @@ describe('departures (spec 4.18)', () => {
       fc.property(moves, fc.nat(15), (all, leavesAfter) => {
         const parents = new Map<string, string>();
         const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
-        const left = { resource: 'f1', sides: new Map<string, boolean>() };
+        const left = { resource: 'f1', moved: new Map<string, boolean>() };
         let lay: ReadonlySet<string> | undefined;
         for (const [index, [id, to]] of all.entries()) {
           if (index === Math.min(leavesAfter, all.length - 1))
             lay = new Set(nodes.filter((one) => above(one).includes('f1')));
           if (above(to).includes(id)) continue;
-          const side = lay && sideOf(left, id, above(parents.get(id)), above(to));
-          if (side !== undefined) left.sides.set(id, side);
+          const side = lay && needsRecord(left, id, above(parents.get(id)), above(to));
+          if (side !== undefined) left.moved.set(id, side);
           if (to === undefined) parents.delete(id);
           else parents.set(id, to);
-          if (lay) expect(nodes.filter((one) => layIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
+          if (lay) expect(nodes.filter((one) => wasIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
         }
       }),
       { numRuns: 1_000 },

@@ -1,13 +1,10 @@
-import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
+import { deleteDocuments } from '../../../../lib/deletion/deleteDocuments.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { removalMessage } from '../../../../lib/deletion/startPurge.ts';
-import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../lib/workers/queues.ts';
 import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list } from '../../../../lib/shared/schema.ts';
 
@@ -21,7 +18,7 @@ export const endpoint = defineEndpoint(
     output: DocumentResults,
     message: 'Document(s) deleted successfully.',
     errors: [],
-    uses: { organizations: findOrganization, documents: changeDocuments, queue: sendTo.jobs },
+    uses: { organizations: findOrganization, documents: deleteDocuments },
     impact: 'customers cannot delete documents',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'] },
@@ -36,8 +33,7 @@ export const endpoint = defineEndpoint(
       await deps.organizations.require(caller.tenant, input.organizationId),
     );
     const documentIds = distinct(input.documentIds);
-    const { results, jobs } = await deps.documents.remove(scope, documentIds, now);
-    await notifyQueue(deps.queue, jobs.map(removalMessage), log);
+    const results = await deps.documents.delete(scope, documentIds, { now, log });
     return { data: byId(documentIds, results) };
   },
 );

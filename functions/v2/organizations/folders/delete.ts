@@ -1,11 +1,8 @@
 import * as z from 'zod';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
-import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -18,7 +15,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.null() }),
     message: 'Folder deletion initiated successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    uses: { organizations: findOrganization, folders: changeFolders },
     impact: 'customers cannot delete folders',
     example: {
       data: { organizationId: 'acme', folderId: 'drafts' },
@@ -27,8 +24,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const { jobId } = await deps.folders.remove(caller.tenant, organization, input.folderId, now);
-    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    await deps.folders.delete({ tenant: caller.tenant, organization, now, log }, input.folderId);
     return { data: null };
   },
 );

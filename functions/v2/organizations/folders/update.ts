@@ -1,14 +1,11 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
-import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
-import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../lib/workers/queues.ts';
 import { byId, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
@@ -37,7 +34,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Folder Updated successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    uses: { organizations: findOrganization, folders: changeFolders },
     impact: 'customers cannot rename or move folders',
     example: {
       data: {
@@ -51,8 +48,7 @@ export const endpoint = defineEndpoint(
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
     requireWritable({ organization });
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
-    const { results, jobId } = await deps.folders.update(caller.tenant, organization, folders, now);
-    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    const results = await deps.folders.update({ tenant: caller.tenant, organization, now, log }, folders);
     return {
       data: byId(
         folders.map(({ folderId }) => folderId),

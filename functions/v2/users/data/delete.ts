@@ -1,14 +1,11 @@
 import * as z from 'zod';
-import { beginErasures } from '../../../../lib/deletion/erasures.ts';
-import { jobMessage } from '../../../../lib/jobs/jobStore.ts';
+import { startErasures } from '../../../../lib/deletion/erasures.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { notifyQueue } from '../../../../lib/webhooks/notifyQueue.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { invalid } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../lib/workers/queues.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
@@ -26,7 +23,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
     message: 'Data deletion process has been initiated.',
     errors: [],
-    uses: { organizations: readOrganizations, erasures: beginErasures, jobs: sendTo.jobs },
+    uses: { organizations: readOrganizations, erasures: startErasures },
     impact: 'customers cannot delete the data of their users, as the law requires',
     example: {
       data: { userIds: ['ada'], organizationIds: ['acme'] },
@@ -36,26 +33,24 @@ export const endpoint = defineEndpoint(
   async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
     const { tenant } = caller;
     const named = organizationIds && distinct(organizationIds);
-    const organizations = named && (await deps.organizations.named(tenant, named));
-    if (named && organizations && organizations.length < named.length) {
-      const index = named.findIndex((id) => !organizations.some(({ organizationId }) => organizationId === id));
+    const organizations = named && (await deps.organizations.find(tenant, named));
+    const unknown = organizations?.indexOf(undefined) ?? -1;
+    if (named && unknown >= 0)
       throw invalid({
-        path: ['organizationIds', organizationIds.indexOf(named[index] as string)],
+        path: ['organizationIds', organizationIds.indexOf(named[unknown] as string)],
         code: 'does_not_exist',
         message: 'organizationIds: an organization does not exist',
       });
-    }
-    const begun = await deps.erasures.begin(
+    const erasure = await deps.erasures.start({
       tenant,
-      repeatableId('job', 0),
-      distinct(userIds).slice(0, MOST_USERS),
-      organizations,
+      jobId: repeatableId('job', 0),
+      userIds: distinct(userIds).slice(0, MOST_USERS),
+      organizations: organizations?.filter((organization) => organization !== undefined),
       now,
-    );
-    log.info(logMessages.userErasureStarted, begun);
-    // It is hidden already; without the message the sweeper finds the job.
-    await notifyQueue(deps.jobs, [jobMessage({ tenant, jobId: begun.jobId })], log);
-    return { data: begun };
+      log,
+    });
+    log.info(logMessages.userErasureStarted, erasure);
+    return { data: erasure };
   },
 );
 

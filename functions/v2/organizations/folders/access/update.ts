@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { requireWritable } from '../../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
-import { jobMessage } from '../../../../../lib/jobs/jobStore.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { sendTo } from '../../../../../lib/workers/queues.ts';
 import { byId } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/shared/schema.ts';
 
@@ -50,7 +47,7 @@ export const endpoint = defineEndpoint(
     message: (_output, { inheritFromParent }) =>
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: changeFolders, queue: sendTo.jobs },
+    uses: { organizations: findOrganization, folders: changeFolders },
     impact: 'customers cannot change who can open folders',
     example: {
       data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
@@ -64,8 +61,8 @@ export const endpoint = defineEndpoint(
     requireWritable({ organization });
     const folderIds = distinct(input.folderIds);
     const accessType = input.inheritFromParent ? undefined : input.accessType;
-    const { results, jobId } = await deps.folders.updateAccess(caller.tenant, organization, folderIds, accessType, now);
-    if (jobId !== undefined) await notifyQueue(deps.queue, [jobMessage({ tenant: caller.tenant, jobId })], log);
+    const request = { tenant: caller.tenant, organization, now, log };
+    const results = await deps.folders.updateAccess(request, folderIds, accessType);
     return { data: byId(folderIds, results) };
   },
 );

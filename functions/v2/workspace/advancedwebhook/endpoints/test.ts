@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
 import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
-import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
 import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { resendDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
-import { notifyQueue } from '../../../../../lib/webhooks/notifyQueue.ts';
+import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
 import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';

@@ -1,0 +1,180 @@
+import { inParallel } from '../shared/inParallel.ts';
+import { ActivityEntity } from '../activities/activities.ts';
+import { DeletedThreadEntity } from '../comments/deletedThreads.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
+import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
+import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from '../content/recordIds.ts';
+import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
+import { commentDeletionOps, removeAssigneeInvolvement } from '../comments/deleteThreads.ts';
+import { CommentEntity, ThreadCounterEntity, ThreadEntity } from '../comments/threads.ts';
+import { purgeEditors } from '../editors/deleteEditors.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { purgeDocumentJudgments } from '../memory/purgeJudgments.ts';
+import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
+import type { DeletedDocument, PurgeHook } from './purgeHook.ts';
+import { purgeResource, resourceEntities } from './purgeResource.ts';
+
+/** How many records are read at a time, and about how many bytes: a record can have 360 KB, and several documents are purged at once. */
+const RECORDS = 200;
+const BYTES = 1_000_000;
+const PARALLEL = 16;
+
+/** What is found through some records of a document, and purged before them. */
+interface Derived {
+  /** Items that belong to the records alone, such as the involvements of users. */
+  readonly keys: readonly Key[];
+  readonly recordIds: readonly RecordIdKey[];
+}
+
+const KEY = Symbol('key');
+type WithKey<T> = T & { readonly [KEY]: Key };
+
+/** Returns a hook that purges the records in one partition, and what is found through them. */
+function purgeRecords<T>(
+  entities: readonly { readonly type: string }[],
+  records: QueryableEntity<T, DocumentScope>,
+  derive: (document: DeletedDocument, records: readonly Stored<T>[]) => Derived,
+): PurgeHook<DeletedDocument> {
+  const withKeys: QueryableEntity<WithKey<T>, DocumentScope> = {
+    partition: (scope) => records.partition(scope),
+    fromItem(item, now) {
+      const record = records.fromItem(item, now);
+      return record && ({ ...record, [KEY]: { PK: item.PK, SK: item.SK } } as Stored<WithKey<T>>);
+    },
+  };
+  return {
+    entities,
+    async purge(table, document) {
+      const { values, next } = await table.query(withKeys, document, { limit: RECORDS, bytes: BYTES });
+      const { keys, recordIds } = derive(document, values);
+      await Promise.all([table.removeKeys(keys), purgeRecordIds(table, document, recordIds)]);
+      await table.removeKeys(values.map((value) => value[KEY]));
+      return next === undefined;
+    },
+  };
+}
+
+/**
+ * Removes ids that still belong to records of this document. A new document under the same id can have records with the
+ * same ids.
+ */
+async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
+  const { tenant, organizationKey } = document;
+  if (document.withOrganization)
+    return table.removeKeys(ids.map((id) => RecordIdEntity.key({ tenant, organizationKey, ...id })));
+  const stored = await findRecordIds(table, document, ids);
+  await inParallel([...ids.entries()], PARALLEL, async ([index, id]) => {
+    const position = stored[index];
+    // On a conflict the id belongs to another record.
+    if (position) await table.write([releaseRecordId(document, id, position._r)]);
+  });
+}
+
+function keysOf(ops: readonly WriteOp[]): Key[] {
+  return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
+}
+
+/** Returns the keys of involvements among the removals of a record. The record and its id are removed apart from them. */
+function involvementKeys(ops: readonly WriteOp[]): Key[] {
+  return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
+}
+
+/** The partition of threads and their comments. */
+const threadItems = {
+  partition: ThreadEntity.partition,
+  fromItem(item: Parameters<typeof ThreadEntity.fromItem>[0], now: number) {
+    const comment = item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : undefined;
+    const thread = item._t === CommentEntity.type ? undefined : ThreadEntity.fromItem(item, now);
+    const record = comment ?? thread;
+    return record && { comment, thread, annotationId: record.annotationId, _r: record._r };
+  },
+};
+/** No comment is first: the removal of an assignee belongs to the thread. */
+const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
+
+const purgeThreads = purgeRecords(
+  [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
+  threadItems,
+  (document, items) => ({
+    // By the comments too: the id of a thread without a head stays until its last comment is removed.
+    recordIds: [...new Set(items.map(({ annotationId }) => annotationId))].map((id) => ({
+      kind: 'thread',
+      id,
+      within: document.documentId,
+    })),
+    keys: items.flatMap(({ comment, thread }) => {
+      if (comment) return involvementKeys(commentDeletionOps(document, noFirstComment, comment));
+      return thread?.assignedTo ? keysOf([removeAssigneeInvolvement(document, thread, thread.assignedTo)]) : [];
+    }),
+  }),
+);
+
+const purgeThreadNumbers: PurgeHook<DeletedDocument> = {
+  entities: [ThreadCounterEntity],
+  async purge(table, document) {
+    await table.removeKeys([ThreadCounterEntity.key(document)]);
+    return true;
+  },
+};
+
+const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
+  recordIds: [],
+  keys: [],
+}));
+
+const purgeReactions = purgeRecords(
+  [ReactionEntity, InvolvementEntity, RecordIdEntity],
+  ReactionEntity,
+  (document, records) => ({
+    recordIds: records.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within: document.documentId })),
+    keys: involvementKeys(reactionDeletionOps(document, document.documentId, records)),
+  }),
+);
+
+const purgeRecordings = purgeRecords(
+  [RecordingEntity, InvolvementEntity, RecordIdEntity],
+  RecordingEntity,
+  (document, records) => ({
+    recordIds: records.map(({ annotationId }) => ({
+      kind: 'recording',
+      id: annotationId,
+      within: document.documentId,
+    })),
+    keys: involvementKeys(recordingDeletionOps(document, records)),
+  }),
+);
+
+const purgeNotifications = purgeRecords(
+  [NotificationEntity, InvolvementEntity, RecordIdEntity],
+  NotificationEntity,
+  (document, records) => ({
+    recordIds: records.map(({ id }) => ({ kind: 'notification', id, within: '' })),
+    keys: involvementKeys(records.flatMap((record) => notificationRemovalOps(document, record))),
+  }),
+);
+
+const purgeActivities = purgeRecords([ActivityEntity, RecordIdEntity], ActivityEntity, (_document, records) => ({
+  recordIds: records.map(({ id }) => ({ kind: 'activity', id, within: '' })),
+  keys: [],
+}));
+
+const purgeAccess: PurgeHook<DeletedDocument> = {
+  entities: resourceEntities,
+  purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
+};
+
+/** Every hook for deleted documents. Each entity with `ownedBy: 'document'` belongs to one of them. */
+export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
+  purgeThreads,
+  purgeThreadNumbers,
+  purgeDeletedThreads,
+  purgeReactions,
+  purgeRecordings,
+  purgeNotifications,
+  purgeActivities,
+  purgeEditors,
+  purgeDocumentJudgments,
+  purgeAccess,
+];

@@ -1,0 +1,98 @@
+import { inParallel } from '../shared/inParallel.ts';
+import {
+  NotificationSettingsEntity,
+  settingsOfDocuments,
+  settingsPrefix,
+} from '../notifications/notificationSettings.ts';
+import { type Entity, indexPartition } from '../table/entity.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { keyPrefix } from '../table/keys.ts';
+import { pages } from '../table/pages.ts';
+import { remove, type Table, type WriteOp } from '../table/table.ts';
+import { GroupMemberEntity } from '../directory/userGroups.ts';
+import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
+
+const PAGE = 1_000;
+const PARALLEL = 8;
+
+/** Which of a user's items to purge. */
+export interface UserAccessPurge {
+  /** Epoch ms. What was given or set later stays. */
+  readonly until: number;
+  /** Internal ids of folders and documents; everything in the organization if left out. */
+  readonly within?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
+ * unless `within` is given. Each item is removed at the revision that was read: an item that replaced it stays.
+ */
+export async function purgeUserAccess(
+  table: Table,
+  user: OrganizationScope & { readonly userId: string },
+  { until, within }: UserAccessPurge,
+): Promise<void> {
+  const isMeant = (internalId: string) => within === undefined || within.has(internalId);
+  await Promise.all([
+    purgeGrants(),
+    purgeListed('contact', ContactEntity, (resource) => ({ ...user, resource })),
+    within === undefined && purgeListed('group', GroupMemberEntity, (groupKey) => ({ ...user, groupKey })),
+    purgeSettings(),
+  ]);
+
+  async function purgeGrants(): Promise<void> {
+    const read = (after: string | undefined) =>
+      table.query(GrantEntity, user, { prefix: ['GRANT'], limit: PAGE, after });
+    for await (const { values } of pages(read)) {
+      const purged = values.filter(({ internalId, grantedAt }) => grantedAt <= until && isMeant(internalId));
+      await removeEach(purged.map((grant) => remove(GrantEntity, { ...user, ...grant }, grant._r)));
+    }
+  }
+
+  async function purgeListed<T extends { addedAt: number }, P, K>(
+    kind: string,
+    entity: Entity<T, P, K>,
+    keyOf: (internalId: string) => P & K,
+  ): Promise<void> {
+    const prefix = keyPrefix([kind]);
+    const read = (after: string | undefined) =>
+      table.queryIndex('gsi1', indexPartition('tenant', userIndex(user)), {
+        limit: PAGE,
+        after,
+        // A tilde sorts after every character of an internal id.
+        between: [prefix, `${prefix}~`],
+      });
+    for await (const { positions } of pages(read)) {
+      const keys = positions
+        .map((position) => (JSON.parse(position) as { gsi1sk: string }).gsi1sk.slice(prefix.length))
+        .filter(isMeant)
+        .map(keyOf);
+      const items = await table.getMany(entity, keys);
+      await removeEach(
+        keys.flatMap((key, index) => {
+          const item = items[index];
+          return item && item.addedAt <= until ? [remove(entity, key, item._r)] : [];
+        }),
+      );
+    }
+  }
+
+  async function purgeSettings(): Promise<void> {
+    const ofOrganization = within === undefined ? await table.get(NotificationSettingsEntity, user) : undefined;
+    if (ofOrganization && (ofOrganization.setAt ?? 0) <= until)
+      await removeEach([remove(NotificationSettingsEntity, user, ofOrganization._r)]);
+    const read = (after: string | undefined) =>
+      table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after });
+    for await (const { values } of pages(read)) {
+      const purged = values.filter(({ documentKey, setAt }) => (setAt ?? 0) <= until && isMeant(documentKey));
+      await removeEach(
+        purged.map(({ documentKey, _r }) => remove(NotificationSettingsEntity, { ...user, documentKey }, _r)),
+      );
+    }
+  }
+
+  /** Writes each operation by itself, so that a conflict of one does not stop the others. */
+  async function removeEach(ops: readonly WriteOp[]): Promise<void> {
+    await inParallel(ops, PARALLEL, async (op) => void (await table.write([op])));
+  }
+}

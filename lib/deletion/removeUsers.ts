@@ -1,0 +1,189 @@
+import { addDeparture, type Departure } from '../directory/rules/access.ts';
+import { combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { newId } from '../shared/ids.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { lazy } from '../shared/lazy.ts';
+import type { ItemOutcome } from '../shared/results.ts';
+import type { Stored } from '../table/entity.ts';
+import { startFolderDeparture } from '../directory/folders/folderDepartures.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
+import { OrganizationLock } from '../directory/organizationLock.ts';
+import type { Organization } from '../directory/organizations.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { type QueryableEntity, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { UserRemoval } from './removeUsersStep.ts';
+import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
+import { type Decision, writeEach } from '../table/writeEach.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { sendTo } from '../workers/queues.ts';
+import type { QueueSender } from '../workers/sender.ts';
+
+/** When the sweeper runs a job whose message was lost, milliseconds. */
+const SWEPT_AFTER = 5 * 60_000;
+/** The most bytes of user ids in one job: each step writes the whole job. */
+const JOB_BYTES = 64_000;
+const PARALLEL = 8;
+const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
+
+interface UserState {
+  readonly user: Stored<User> | undefined;
+  readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
+  /** Whether the organization has items of a user that the tenant does not know. */
+  readonly hasItems: boolean;
+}
+
+/** Which users a request removes, and from what. User ids are distinct. */
+export interface UserRemovalRequest {
+  readonly tenant: string;
+  readonly organization: Stored<Organization>;
+  readonly resource: Resource;
+  readonly userIds: readonly string[];
+  readonly now: number;
+  readonly log: Log;
+}
+
+export class UserRemover {
+  readonly #table: Table;
+  readonly #queue: QueueSender;
+
+  constructor(table: Table, queue: QueueSender) {
+    this.#table = table;
+    this.#queue = queue;
+  }
+
+  /**
+   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure: what the user
+   * was given there before counts no more. Jobs, which are stored before the departures, purge it. A user exists if the
+   * tenant knows it or if the organization has items of it; an unknown user fails alone.
+   */
+  async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
+    const { tenant, organization, resource, userIds, now, log } = request;
+    const scope = organizationScope(tenant, organization);
+    const isFolder = resource.resourceType === 'folder';
+    const jobs = inJobs(userIds).map((some) => ({ jobId: newId('job', now), userIds: some }));
+    const jobOf = new Map(jobs.flatMap((job) => job.userIds.map((userId) => [userId, job.jobId] as const)));
+    const start = lazy(() => this.#startJobs(request, jobs));
+    const results = await writeEach<string, UserState, ItemOutcome>({
+      table: this.#table,
+      items: userIds,
+      read: async (items) => (await Promise.all([this.#read(scope, resource, items), start()]))[0],
+      decide: (userId, state) =>
+        decide(scope, resource, state, {
+          organizationKey: scope.organizationKey,
+          resource: resource.internalId,
+          at: now,
+          jobId: jobOf.get(userId) as string,
+          ...(isFolder && { folder: true }),
+        }),
+      conflicted: () => BUSY,
+    });
+    const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
+    // A job for a folder is counted in the organization. It ends itself, even if it has no user to remove.
+    const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
+    await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
+    await notifyJobs(
+      this.#queue,
+      needed.map(({ jobId }) => ({ tenant, jobId })),
+      log,
+    );
+    return results;
+  }
+
+  /** Stores the jobs. Jobs for a folder also count in the organization, and record the moves across the folder's boundary. */
+  async #startJobs(
+    { tenant, organization, resource, now }: UserRemovalRequest,
+    jobs: readonly { readonly jobId: string; readonly userIds: string[] }[],
+  ): Promise<void> {
+    const { resourceType, internalId } = resource;
+    const ops = jobs.map(({ jobId, userIds }) => {
+      const data: UserRemoval = {
+        organizationKey: organization.internalId,
+        organizationId: organization.organizationId,
+        resource: { resourceType, internalId },
+        userIds,
+        at: now,
+      };
+      return startJob(tenant, { jobId, kind: 'removeUsers', data, dueAt: now + SWEPT_AFTER }, now);
+    });
+    if (resourceType !== 'folder') {
+      await Promise.all(ops.map((op) => this.#table.write([op])));
+      return;
+    }
+    const scope = organizationScope(tenant, organization);
+    const lock = new OrganizationLock(this.#table, tenant, organization);
+    const departures = jobs.map(({ jobId }) => startFolderDeparture(scope, jobId, internalId, now));
+    await retryOnConflict(async () => {
+      await lock.scope();
+      return lock.write('folderDepartures', jobs.length, [...ops, ...departures]);
+    });
+  }
+
+  async #read(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<UserState[]> {
+    const [users, contacts] = await Promise.all([
+      this.#table.getMany(
+        UserEntity,
+        userIds.map((userId) => ({ tenant: scope.tenant, userId })),
+      ),
+      this.#table.getMany(
+        ContactEntity,
+        userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
+      ),
+    ]);
+    const withItems = new Set<string>();
+    const unknown = userIds.filter((_userId, index) => !users[index]);
+    await inParallel(unknown, PARALLEL, async (userId) => {
+      const { values } = await this.#table.query(anyItemOfUser, { ...scope, userId }, { limit: 1 });
+      if (values.length > 0) withItems.add(userId);
+    });
+    return userIds.map((userId, index) => ({
+      user: users[index],
+      contact: contacts[index],
+      hasItems: withItems.has(userId),
+    }));
+  }
+}
+
+/** Any item in a user's partition of an organization. */
+const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
+  partition: GrantEntity.partition,
+  fromItem: (item) => ({ _r: item._r as number }),
+};
+
+function decide(
+  scope: OrganizationScope,
+  resource: Resource,
+  { user, contact, hasItems }: UserState,
+  departure: Departure,
+): Decision<ItemOutcome> {
+  const removed: ItemOutcome = { success: true, message: 'User removed.' };
+  if (!user) return { result: hasItems ? removed : { success: false, message: 'User does not exist.' }, ops: [] };
+  const departures = addDeparture(user.departures, departure, [contact?.addedAt]);
+  if (!departures) return { result: BUSY, ops: [] };
+  const ops: WriteOp[] = [replace(UserEntity, { tenant: scope.tenant, ...user, departures }, user._r)];
+  if (contact)
+    ops.push(remove(ContactEntity, { ...scope, resource: resource.internalId, userId: user.userId }, contact._r));
+  return { result: removed, ops };
+}
+
+/** Splits user ids into lists that each fit into a job. */
+function inJobs(userIds: readonly string[]): string[][] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const userId of userIds) {
+    const bytes = Buffer.byteLength(JSON.stringify(userId)) + 1;
+    if (bytes > room) {
+      lists.push([]);
+      room = JOB_BYTES;
+    }
+    lists.at(-1)?.push(userId);
+    room -= bytes;
+  }
+  return lists;
+}
+
+export const removeUsers = /* @__PURE__ */ combine(
+  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  ({ table, queue }) => new UserRemover(table, queue),
+);
