@@ -45,11 +45,9 @@ export async function startModelChange(table: Table, tenant: string, now: number
 /** Sends the messages of jobs that embed judgments. Never throws: the sweeper finds the jobs. */
 export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
 
-export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ combine(
-  { queue: sendTo.embed },
-  ({ queue }): NotifyEmbedding =>
-    async (tenant, jobIds, log) => {
-      const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));
-      if (messages.length > 0) await notifyQueue(queue, messages, log);
-    },
-);
+// A pure function call: esbuild keeps the access to `sendTo`, and with it the queue client, in every bundle otherwise.
+export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ (() =>
+  combine({ queue: sendTo.embed }, ({ queue }): NotifyEmbedding => async (tenant, jobIds, log) => {
+    const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));
+    if (messages.length > 0) await notifyQueue(queue, messages, log);
+  }))();
