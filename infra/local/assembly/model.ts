@@ -128,7 +128,7 @@ function requireSupportedTypes(resources: readonly Resource[]): void {
   if (unknown.length === 0) return;
   const list = unknown.map(({ path, type }) => `  ${path} (${type})`).join('\n');
   throw new StartError(
-    `The template has resources that the local run does not know:\n${list}\nTeach them to infra/local/assembly/model.ts.`,
+    `The template has resources that the local run does not support:\n${list}\nAdd them to infra/local/assembly/model.ts.`,
   );
 }
 
@@ -165,8 +165,7 @@ function routesOf(
       );
     const integration = targets.get(String(properties.Target))?.properties;
     const target = byArn.get(String(integration?.IntegrationUri));
-    if (!integration || !target)
-      throw new StartError(`The route ${path} (${key}) leads to no function of the template.`);
+    if (!integration || !target) throw new StartError(`The route ${path} (${key}) has no function in the template.`);
     const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
     if (invoker !== undefined && !isAllowed(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
       throw new StartError(

@@ -159,7 +159,7 @@ export class Stack {
     if (name === 'Fn::Join') return (values[1] as unknown[]).join(String(values[0]));
     if (name === 'Fn::Split') return String(values[1]).split(String(values[0]));
     if (name === 'Fn::Select') return (values[1] as unknown[])[Number(values[0])];
-    throw new StartError(`The stack ${this.#name} uses ${name}, which the local run does not know.`);
+    throw new StartError(`The stack ${this.#name} uses ${name}, which the local run does not support.`);
   }
 
   #substitute(argument: string | [string, Record<string, unknown>]): string {

@@ -17,8 +17,8 @@ const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {
     const statement = raw as Record<string, unknown>;
-    const strange = Object.keys(statement).find((key) => !supportedKeys.has(key));
-    if (strange) throw unsupportedStatement(owner, `has ${strange}`);
+    const unsupported = Object.keys(statement).find((key) => !supportedKeys.has(key));
+    if (unsupported) throw unsupportedStatement(owner, `has ${unsupported}`);
     if (statement.Effect !== 'Allow') throw unsupportedStatement(owner, `has the effect ${String(statement.Effect)}`);
     const actions = listOf(statement.Action).map(String);
     const wildcard = actions.find((action) => /[*?]/.test(action));

@@ -13,10 +13,12 @@ export type Roles = ReadonlyMap<string, readonly Statement[]>;
 export function rolesOf(roles: readonly Resource[], policies: readonly Resource[]): Roles {
   const statements = new Map<string, Statement[]>();
   for (const { path, arn, properties } of roles) {
-    const strange = ((properties.ManagedPolicyArns ?? []) as string[]).find((managed) => managed !== BASIC_EXECUTION);
-    if (strange)
+    const unsupported = ((properties.ManagedPolicyArns ?? []) as string[]).find(
+      (managed) => managed !== BASIC_EXECUTION,
+    );
+    if (unsupported)
       throw new StartError(
-        `The role ${path} has the managed policy ${strange}, whose statements the local run does not know.`,
+        `The role ${path} has the managed policy ${unsupported}, which the local run does not support.`,
       );
     const inline = (properties.Policies ?? []) as { PolicyDocument: unknown }[];
     statements.set(

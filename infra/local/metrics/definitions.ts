@@ -34,6 +34,6 @@ function renamed(dimensions: MetricId['dimensions'], serviceName: string | undef
 
 /** Throws UnsupportedDefinition for unsupported properties: they would change the result. */
 export function requireSupported(given: object, known: readonly string[], owner: string): void {
-  const strange = Object.keys(given).find((name) => !known.includes(name));
-  if (strange !== undefined) throw new UnsupportedDefinition(`"${strange}" of ${owner}`);
+  const unsupported = Object.keys(given).find((name) => !known.includes(name));
+  if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);
 }

@@ -34,7 +34,7 @@ function withOwner<T>(owner: string, read: () => T): T {
   } catch (error) {
     if (error instanceof UnsupportedDefinition)
       throw new StartError(
-        `${owner} has something that the local run does not know: ${error.message}\nTeach it to infra/local/metrics.`,
+        `${owner} has a definition that the local run does not support: ${error.message}\nAdd it to infra/local/metrics.`,
       );
     throw error;
   }

@@ -52,8 +52,8 @@ export function readQuery(text: string): Query {
   const groupBy = name(scanner.take());
   take('ORDER', 'BY', 'SUM', '(', ')', 'DESC');
   scanner.end();
-  const strange = [...Object.keys(where), groupBy].find((dimension) => !dimensionNames.includes(dimension));
-  if (strange !== undefined) throw scanner.problem(`"${strange}" is not in the SCHEMA`);
+  const unsupported = [...Object.keys(where), groupBy].find((dimension) => !dimensionNames.includes(dimension));
+  if (unsupported !== undefined) throw scanner.problem(`"${unsupported}" is not in the SCHEMA`);
   return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
 }
 

@@ -22,8 +22,8 @@ export function searchOf(quoted: string, scanner: Scanner): Search {
     .split(' ')
     .filter(Boolean)
     .map((term) => term.split('=') as [string, string]);
-  const strange = terms.find(([dimension]) => !dimensionNames.includes(dimension));
-  if (strange) throw scanner.problem(`the search by ${strange[0]}, which is not among its dimensions`);
+  const unsupported = terms.find(([dimension]) => !dimensionNames.includes(dimension));
+  if (unsupported) throw scanner.problem(`the search by ${unsupported[0]}, which is not among its dimensions`);
   return {
     kind: 'search',
     namespace,

@@ -14,7 +14,9 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const patterns = filters.map(({ Pattern }) => {
     const pattern: unknown = JSON.parse(Pattern);
     if (!isPattern(pattern))
-      throw new StartError(`The event source ${owner} filters by ${Pattern}. The local run knows exact strings only.`);
+      throw new StartError(
+        `The event source ${owner} filters by ${Pattern}. The local run supports exact strings only.`,
+      );
     return pattern;
   });
   return (record) => patterns.length === 0 || patterns.some((pattern) => matches(pattern, record));

@@ -85,7 +85,7 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   const names = new Map(queues.map(({ arn }) => [arn, arn.split(':').at(-1)!]));
   return queues.map(({ path, arn, properties }) => {
     if (properties.FifoQueue)
-      throw new StartError(`The queue ${path} is a FIFO queue, which the local run does not know.`);
+      throw new StartError(`The queue ${path} is a FIFO queue, which the local run does not support.`);
     const redrive = properties.RedrivePolicy as { deadLetterTargetArn: string; maxReceiveCount: number } | undefined;
     const deadLetters = redrive && names.get(redrive.deadLetterTargetArn);
     if (redrive && !deadLetters)
@@ -124,10 +124,11 @@ export function batchSourcesOf(
   const streamSources: StreamSourceModel[] = [];
   for (const mapping of mappings.filter(({ properties }) => properties.Enabled !== false)) {
     const { path, properties } = mapping;
-    const strange = Object.keys(properties).find((name) => !supportedProperties.has(name));
-    if (strange) throw new StartError(`The event source ${path} has ${strange}, which the local run does not know.`);
+    const unsupported = Object.keys(properties).find((name) => !supportedProperties.has(name));
+    if (unsupported)
+      throw new StartError(`The event source ${path} has ${unsupported}, which the local run does not support.`);
     const target = functionNamed(properties.FunctionName, ends.functions);
-    if (!target) throw new StartError(`The event source ${path} leads to no function of the template.`);
+    if (!target) throw new StartError(`The event source ${path} has no function in the template.`);
     const source = String(properties.EventSourceArn);
     const queue = ends.queues.find(({ arn }) => arn === source);
     const table = ends.tables.find(({ streamArn }) => streamArn === source);
@@ -167,7 +168,7 @@ function streamSource(
 ): StreamSourceModel {
   if (properties.StartingPosition !== 'TRIM_HORIZON') {
     throw new StartError(
-      `The event source ${path} starts at ${String(properties.StartingPosition)}. The local run knows TRIM_HORIZON only.`,
+      `The event source ${path} starts at ${String(properties.StartingPosition)}. The local run supports TRIM_HORIZON only.`,
     );
   }
   requireGrants(
@@ -258,7 +259,7 @@ export function schedulesOf(
       const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
       if (!count || !unit)
         throw new StartError(
-          `The rule ${path} has the schedule ${expression}. The local run knows rate(n minutes) only, also of hours and days.`,
+          `The rule ${path} has the schedule ${expression}. The local run supports rates in minutes, hours and days only.`,
         );
       const [only, ...others] = (properties.Targets ?? []) as {
         Arn: string;
@@ -270,7 +271,7 @@ export function schedulesOf(
       if (!target || others.length > 0)
         throw new StartError(`The rule ${path} must have one target, a function of the template.`);
       if (only?.Input ?? only?.InputPath ?? only?.InputTransformer) {
-        throw new StartError(`The rule ${path} changes the input of its target, which the local run does not know.`);
+        throw new StartError(`The rule ${path} changes the input of its target, which the local run does not support.`);
       }
       if (!permissions.some((permission) => permits(permission, arn, target))) {
         throw new StartError(

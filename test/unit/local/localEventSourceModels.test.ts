@@ -169,7 +169,7 @@ describe('batchSourcesOf', () => {
       worker(),
       'Source has TumblingWindowInSeconds',
     ],
-    ['no function', { ...fromQueue, FunctionName: 'nobody' }, worker(), 'Source leads to no function'],
+    ['no function', { ...fromQueue, FunctionName: 'nobody' }, worker(), 'Source has no function'],
     ['an unknown source', { ...fromQueue, EventSourceArn: 'arn:kinesis' }, worker(), 'Source reads arn:kinesis'],
     ['a filter for messages', { ...fromQueue, FilterCriteria: { Filters: [] } }, worker(), 'Source filters messages'],
     ['another starting position', { ...fromStream, StartingPosition: 'LATEST' }, worker(), 'Source starts at LATEST'],

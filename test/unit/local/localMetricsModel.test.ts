@@ -192,7 +192,7 @@ describe('alarmOf and alarmState', () => {
   ])('refuse an alarm with %s, and name it', (_what, properties, problem) => {
     expect(() => alarmOf(properties)).toThrow(StartError);
     expect(() => alarmOf(properties)).toThrow(
-      /^The alarm Workers\/LateA1B2C3D4 has something that the local run does not know: /,
+      /^The alarm Workers\/LateA1B2C3D4 has a definition that the local run does not support: /,
     );
     expect(() => alarmOf(properties)).toThrow(problem);
   });
@@ -295,7 +295,7 @@ describe('rowsOf', () => {
   ])('refuses a dashboard with %s, and names the widget', (_what, widget, problem) => {
     const read = () => monitoringOf([dashboardResource(widget)], []);
     expect(read).toThrow(StartError);
-    expect(read).toThrow(`The dashboard Dashboard has something that the local run does not know: `);
+    expect(read).toThrow(`The dashboard Dashboard has a definition that the local run does not support: `);
     expect(read).toThrow(problem);
   });
 });

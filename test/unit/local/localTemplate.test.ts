@@ -260,7 +260,7 @@ describe('modelOf', () => {
     [
       'an alarm that cannot be evaluated',
       { Late: { Type: 'AWS::CloudWatch::Alarm', Properties: { ComparisonOperator: 'Sideways' } } },
-      'The alarm Late has something that the local run does not know: the comparison Sideways',
+      'The alarm Late has a definition that the local run does not support: the comparison Sideways',
     ],
     [
       'a graph that cannot be drawn',
@@ -270,12 +270,12 @@ describe('modelOf', () => {
           Properties: { DashboardBody: '{"widgets":[{"type":"explorer","width":6,"properties":{"title":"Lines"}}]}' },
         },
       },
-      'The dashboard Dashboard has something that the local run does not know: the widget "Lines"',
+      'The dashboard Dashboard has a definition that the local run does not support: the widget "Lines"',
     ],
     [
       'a route to nowhere',
       { Route: route('GET /x'), Integration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: {} } },
-      'leads to no function',
+      'has no function',
     ],
   ])('refuses %s', async (_name, resources, message) => {
     await expect(modelOfResources(resources)).rejects.toThrow(message);
