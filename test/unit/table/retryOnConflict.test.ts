@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { retryOnConflict } from '../../../lib/table/retryOnConflict.ts';
 import { testHandler } from '../../support/endpoint.ts';
 import { eventOf } from '../../support/requests.ts';
@@ -7,6 +7,10 @@ import { virtualTime } from '../../support/virtualTime.ts';
 
 const conflict = async (): Promise<'conflict'> => 'conflict';
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+
+// The wall clock stands still: only the virtual clock advances.
+beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000));
+afterEach(() => void jest.restoreAllMocks());
 
 describe('retryOnConflict', () => {
   test('retries for 3 s with growing pauses, then throws ABORTED', async () => {
