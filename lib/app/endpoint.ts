@@ -58,12 +58,12 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   /** The time of the request, epoch milliseconds. */
   readonly now: number;
   /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
-  newId(prefix: string): string;
+  readonly newId: (prefix: string) => string;
   /**
    * Like `newId`, but a repeated call with the same Idempotency-Key gets the same id. It prevents a second copy after an interrupted call.
    * `number` tells the ids of one call apart.
    */
-  repeatableId(prefix: string, number: number): string;
+  readonly repeatableId: (prefix: string, number: number) => string;
   /** The IP address of the caller, from the gateway. */
   readonly sourceIp: string;
   readonly log: Log;

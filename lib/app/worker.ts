@@ -29,7 +29,7 @@ export interface WorkerCall<U extends Uses> {
   /** Returns the time in epoch milliseconds. */
   readonly clock: () => number;
   /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
-  newId(prefix: string): string;
+  readonly newId: (prefix: string) => string;
   /** The time at which a running worker counts as failed: half a second before Lambda ends the function. Epoch milliseconds. */
   readonly deadline: number;
   readonly log: Log;

@@ -1,4 +1,4 @@
-import { type Capability, combine } from '../app/capability.ts';
+import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
@@ -26,7 +26,7 @@ export interface FanOutPorts {
   readonly consumers: readonly (() => EventConsumer)[];
 }
 
-type FanOutCall = Pick<WorkerCall<Record<never, never>>, 'clock' | 'log' | 'measures'>;
+type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 /** Events in parallel. */
 const PARALLEL = 10;

@@ -1,4 +1,4 @@
-import { type Capability, combine } from '../app/capability.ts';
+import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import { emit } from '../events/outbox.ts';
 import { isOperational } from '../events/rules/catalogue.ts';
@@ -48,7 +48,7 @@ export interface AttemptPorts extends HealthPorts {
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
 
-export type AttemptCall = Pick<WorkerCall<Record<never, never>>, 'clock' | 'newId' | 'log' | 'measures'>;
+export type AttemptCall = Pick<WorkerCall<Uses>, 'clock' | 'newId' | 'log' | 'measures'>;
 
 /** Returns the capability to attempt deliveries for messages of one queue. */
 export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<AttemptPorts> {

@@ -1,3 +1,4 @@
+import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import type { EndpointFailure, NotifyOwnerOfFailure } from '../mail/mailFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -21,7 +22,7 @@ export interface HealthPorts {
   readonly random: () => number;
 }
 
-type HealthCall = Pick<WorkerCall<Record<never, never>>, 'clock' | 'log' | 'measures'>;
+type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 /** How often health is written again while other attempts write it. */
 const TRIES = 5;

@@ -27,7 +27,7 @@ export async function handleInserts<U extends Uses>(
 function toInserted({ dynamodb = {} }: DynamoDBRecord): InsertedItem {
   const item = unmarshall(dynamodb.NewImage as Record<string, AttributeValue>);
   return {
-    id: dynamodb.SequenceNumber!,
+    id: dynamodb.SequenceNumber ?? '',
     key: { PK: String(item.PK), SK: String(item.SK) },
     item,
     createdAt: (dynamodb.ApproximateCreationDateTime ?? 0) * 1000,

@@ -60,7 +60,7 @@ export class SqsSender implements QueueSender {
     for (const pause of [...this.#pauses, undefined]) {
       const failed = await this.#failuresOf(rest);
       if (failed.size === 0) return;
-      rest = rest.filter(({ Id }) => failed.has(Id!));
+      rest = rest.filter(({ Id }) => failed.has(Id ?? ''));
       const [example] = failed.values();
       const isPermanent = [...failed.values()].some(({ SenderFault }) => SenderFault);
       if (isPermanent || pause === undefined) throw rejectionError(failed.size, example?.Code, isPermanent);
@@ -72,7 +72,7 @@ export class SqsSender implements QueueSender {
   async #failuresOf(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#client.send(new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }));
-    return new Map(Failed.map((failure) => [failure.Id!, failure]));
+    return new Map(Failed.map((failure) => [failure.Id ?? '', failure]));
   }
 }
 

@@ -1,8 +1,9 @@
+import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 
-export type SweepCall = Pick<WorkerCall<Record<never, never>>, 'clock' | 'deadline' | 'log' | 'measures'>;
+export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
 /** Finds overdue work of one kind in the table and starts it. Each feature with such work registers one. */
 export type Sweep = (call: SweepCall) => Promise<void>;

@@ -11,7 +11,7 @@ import { advancedActionType, basicActionType } from './names.ts';
 import { type EventSource, sourceOf } from './payload.ts';
 import { notificationLevels } from './recipients.ts';
 
-const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description }) as S;
+const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description });
 const Open = z.record(z.string(), z.unknown());
 const Id = z.string();
 

@@ -34,8 +34,10 @@ export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
 /** An object with string values, at most 64 KB. It is kept as it was sent, even with a key `__proto__`. */
 const Metadata = OpenObject.check(({ value, issues }) => {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, text] of Object.entries(value)) {
+  // The check also runs on a value that is not an object.
+  const metadata: unknown = value;
+  if (typeof metadata !== 'object' || metadata === null) return;
+  for (const [key, text] of Object.entries(metadata) as [string, unknown][]) {
     if (typeof text !== 'string' || !text.isWellFormed())
       issues.push({ code: 'custom', input: text, path: [key], message: 'must be a string' });
   }

@@ -43,7 +43,7 @@ export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): Lo
         else if (all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
-      (error: Error) => callback(error, ''),
+      (error: unknown) => callback(error as Error, ''),
     );
   };
 }

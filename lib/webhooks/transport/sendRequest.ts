@@ -89,7 +89,10 @@ export function sendRequest(
     });
     request.on('response', (message) => {
       // Some servers send a response when they close an idle connection.
-      if (!isWritten) return end('stale');
+      if (!isWritten) {
+        end('stale');
+        return;
+      }
       stage = 'reading';
       const current: PartialResponse = { message, firstByteAt: now(), chunks: [], bytes: 0 };
       response = current;
