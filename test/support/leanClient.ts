@@ -84,11 +84,11 @@ export function asDocumentClient(client: { send(command: Command): Promise<Json>
 }
 
 /** Maps the items in a request or an answer to another format. */
-function mapped(value: Json, map: (item: Json) => Json): Json {
+function mapped(value: any, map: (item: Json) => Json): any {
   if (Array.isArray(value)) return value.map((one: Json) => mapped(one, map));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => {
+    Object.entries<any>(value).map(([name, part]) => {
       if (ITEMS.has(name) && part) return [name, map(part)];
       if (LISTS.has(name)) return [name, part.map(map)];
       if (VALUES.has(name)) return [name, part.map(toAttribute)];
@@ -121,22 +121,18 @@ function toWire(fields: Json): Json {
 
 /** Throws for values that the SDK refuses to write. */
 function toAttribute(value: unknown): Json {
-  switch (typeof value) {
-    case 'string':
-      return { S: value };
-    case 'number':
-      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
-      break;
-    case 'boolean':
-      return { BOOL: value };
-    case 'object':
-      if (value === null) return { NULL: true };
-      if (Array.isArray(value))
-        return { L: value.filter((one) => one !== undefined && typeof one !== 'function').map(toAttribute) };
-      if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
-      if (!value.constructor || value.constructor.name === 'Object') return { M: toWire(value) };
+  if (value === null) return { NULL: true };
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
+  if (Array.isArray(value))
+    return { L: value.filter((one) => one !== undefined && typeof one !== 'function').map(toAttribute) };
+  if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+  if (typeof value === 'object') {
+    const { constructor } = value as { constructor?: { name?: string } };
+    if (!constructor || constructor.name === 'Object') return { M: toWire(value) };
   }
-  throw new Error(`The lean client does not know how to write ${String(value)}`);
+  throw new Error(`The lean client cannot write a value of type ${typeof value}`);
 }
 
 function fromWire(wire: Json): Json {
@@ -164,7 +160,7 @@ function fromAttribute(attribute: Json): unknown {
         return null;
     }
   }
-  throw new Error(`The lean client does not know how to read ${Object.keys(attribute).join()}`);
+  throw new Error(`The lean client cannot read ${Object.keys(attribute).join()}`);
 }
 
 function fromBase64(name: string, value: unknown): unknown {

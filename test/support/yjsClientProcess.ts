@@ -32,7 +32,7 @@ async function pull(order: EditorOrder): Promise<void> {
   ({ version } = answer);
 }
 
-process.on('message', async (order: EditorOrder) => {
+async function run(order: EditorOrder): Promise<void> {
   await pull(order);
   for (const word of order.words) {
     const before = Y.encodeStateVector(doc);
@@ -44,6 +44,8 @@ process.on('message', async (order: EditorOrder) => {
     });
     await pull(order);
   }
-  process.send?.({ text: content.toString() } satisfies EditorReport);
-});
+  process.send?.({ text: content.toJSON() } satisfies EditorReport);
+}
+
+process.on('message', (order: EditorOrder) => void run(order));
 process.on('disconnect', () => process.exit());

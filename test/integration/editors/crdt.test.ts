@@ -164,7 +164,7 @@ describe('POST /v2/crdt/update', () => {
     });
     await customer.ok(UPDATE, { ...text, data: 'two' });
     await customer.ok(UPDATE, { ...text, data: 'three', contentKey: 'default' });
-    expect((await client()).getText('default').toString()).toBe('three');
+    expect((await client()).getText('default').toJSON()).toBe('three');
   });
 
   test('stores the value under the content key, by default `content`', async () => {
@@ -176,8 +176,8 @@ describe('POST /v2/crdt/update', () => {
       data: '<paragraph>x</paragraph>',
       contentKey: 'default',
     });
-    expect((await client()).getText('content').toString()).toBe('one');
-    expect((await client({ editorId: 'rich' })).getXmlFragment('default').toString()).toContain('x');
+    expect((await client()).getText('content').toJSON()).toBe('one');
+    expect((await client({ editorId: 'rich' })).getXmlFragment('default').toJSON()).toContain('x');
   });
 
   test('keeps concurrent changes of clients and writes nothing for an equal value', async () => {
@@ -225,7 +225,7 @@ describe('POST /v2/crdt/update', () => {
       .slice(0, 4_100_000);
     await add({ data });
     expect((await values())[0]![1] === data).toBe(true);
-    expect((await client()).getText('content').toString() === data).toBe(true);
+    expect((await client()).getText('content').toJSON() === data).toBe(true);
     await customer.ok(UPDATE, { ...text, data: `${data}!` });
     restartFunctions();
     expect((await values())[0]![1] === `${data}!`).toBe(true);
@@ -405,7 +405,7 @@ describe('POST /v2/crdt/updates/get', () => {
     expect(bytes(update).length).toBeLessThan(40);
     expect(version).toEqual(expect.any(Number));
     Y.applyUpdate(doc, bytes(update));
-    expect(doc.getText('content').toString()).toBe('one two');
+    expect(doc.getText('content').toJSON()).toBe('one two');
     expect(stateVector).toBe(base64(Y.encodeStateVector(doc)));
   });
 
@@ -417,9 +417,9 @@ describe('POST /v2/crdt/updates/get', () => {
     await pushText(' two');
     await customer.ok(UPDATE, { ...text, data: 'one two three' });
     const after = await customer.ok(PULL, { ...editor, version });
-    expect(after).toEqual({ update: expect.any(String), version: version + 2 });
+    expect(after).toEqual({ update: expect.any(String), version: Number(version) + 2 });
     Y.applyUpdate(doc, bytes(after.update));
-    expect(doc.getText('content').toString()).toBe('one two three');
+    expect(doc.getText('content').toJSON()).toBe('one two three');
     // The state vector leaves out what the client has.
     const { update } = await customer.ok(PULL, { ...editor, version, stateVector: base64(Y.encodeStateVector(doc)) });
     expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
@@ -431,7 +431,7 @@ describe('POST /v2/crdt/updates/get', () => {
       const { update, stateVector } = await customer.ok(PULL, { ...editor, version });
       const doc = new Y.Doc();
       Y.applyUpdate(doc, bytes(update));
-      expect([doc.getText('content').toString(), typeof stateVector]).toEqual(['one', 'string']);
+      expect([doc.getText('content').toJSON(), typeof stateVector]).toEqual(['one', 'string']);
     }
   });
 
@@ -463,7 +463,11 @@ describe('POST /v2/crdt/updates/push', () => {
         ...editor,
         update: updateOf(await client(), (doc) => doc.getText('content').insert(0, '> ')),
       }),
-    ).toEqual({ status: 'success', message: 'CRDT update added successfully.', data: { version: version + 1 } });
+    ).toEqual({
+      status: 'success',
+      message: 'CRDT update added successfully.',
+      data: { version: Number(version) + 1 },
+    });
     expect(await values()).toEqual([['summary', '> one']]);
   });
 
@@ -475,8 +479,8 @@ describe('POST /v2/crdt/updates/push', () => {
     expect(await customer.ok(PUSH, { ...editor, update })).toEqual({ version });
     expect(await customer.ok(PUSH, { ...editor, update: base64(Y.encodeStateAsUpdate(doc)) })).toEqual({ version });
     const deletion = updateOf(doc, (changed) => changed.getText('content').delete(0, 1));
-    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: version + 1 });
-    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: version + 1 });
+    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: Number(version) + 1 });
+    expect(await customer.ok(PUSH, { ...editor, update: deletion })).toEqual({ version: Number(version) + 1 });
   });
 
   test('keeps an update that arrives before the one it builds on, also across a restart', async () => {

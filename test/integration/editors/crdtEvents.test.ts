@@ -127,7 +127,7 @@ describe('the event crdt.update_data', () => {
     await runJobs();
     expect(await customer.ok('/v2/crdt/updates/get', { ...text, version })).toEqual({
       update: 'AAA=',
-      version: version + 1,
+      version: Number(version) + 1,
     });
     expect(await customer.ok('/v2/crdt/get', nda)).toEqual([before]);
   });

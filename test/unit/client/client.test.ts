@@ -58,7 +58,7 @@ async function serviceOf(
   server = createServer((request, response) => {
     let text = '';
     request
-      .on('data', (chunk) => (text += chunk))
+      .on('data', (chunk) => (text += String(chunk)))
       .on('end', () => {
         const one = { path: request.url as string, headers: request.headers, body: JSON.parse(text) };
         received.push(one);
@@ -147,7 +147,7 @@ describe('createClient: retries', () => {
     ['a 408', gateway(408, 'Request Timeout')],
     [
       'a 500 with an unknown status',
-      ((response) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}')) as Answer,
+      (response: ServerResponse) => response.writeHead(500).end('{"error":{"status":"DATA_LOSS","message":"why"}}'),
     ],
   ] as const)('repeat a write under the same idempotency key after %s', async (_what, answer) => {
     const { client, received } = await serviceOf(answer, answer, success({ data: {} }));
@@ -209,21 +209,16 @@ describe('createClient: retries', () => {
     ['an unknown path of the gateway', gateway(404, 'Not Found'), 404, 'NOT_FOUND: Not Found'],
     ['a request that a firewall rejects', gateway(403, 'Forbidden'), 403, 'PERMISSION_DENIED: Forbidden'],
     ['a request without credentials for a proxy', gateway(401, 'Unauthorized'), 401, 'PERMISSION_DENIED: Unauthorized'],
-    [
-      'headers that are too large',
-      ((response) => response.writeHead(431).end()) as Answer,
-      431,
-      'INVALID_ARGUMENT: HTTP 431',
-    ],
+    ['headers that are too large', (response) => response.writeHead(431).end(), 431, 'INVALID_ARGUMENT: HTTP 431'],
     [
       'a 400 with an unknown status',
-      ((response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}')) as Answer,
+      (response) => response.writeHead(400).end('{"error":{"status":"OUT_OF_RANGE","message":"why"}}'),
       400,
       'INVALID_ARGUMENT: why',
     ],
     [
       'an answer that is not an object',
-      ((response) => response.writeHead(400).end('null')) as Answer,
+      (response) => response.writeHead(400).end('null'),
       400,
       'INVALID_ARGUMENT: HTTP 400',
     ],

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -32,12 +32,13 @@ let request: { target: unknown; body: Json };
 let answer: { status: number; body: string };
 
 beforeAll(async () => {
-  server = createServer(async (incoming, response) => {
+  const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
     request = { target: incoming.headers['x-amz-target'], body: JSON.parse(await text(incoming)) };
     const bytes = Buffer.from(answer.body);
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0', 'content-length': bytes.length });
     response.end(bytes);
-  }).listen(0, '127.0.0.1');
+  };
+  server = createServer((incoming, response) => void respond(incoming, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   process.env.AWS_ENDPOINT_URL_DYNAMODB = endpoint;
@@ -221,7 +222,12 @@ describe('LeanClient', () => {
     ['Infinity', Infinity],
     ['an inexact integer', 2 ** 53],
     ['a date', new Date(0)],
-    ['an instance of a class', new (class Money {})()],
+    [
+      'an instance of a class',
+      new (class Money {
+        readonly amount = 1;
+      })(),
+    ],
     ['an object that looks like an instance', { constructor: {} }],
   ])('rejects like the SDK to write %s', async (_what, refused) => {
     const [bySdk, byLean] = await both(new PutCommand({ TableName, Item: { ...Key, refused } }), 200, {});
@@ -246,7 +252,7 @@ describe('LeanClient', () => {
 
   test('gives each of many concurrent calls its own answer', async () => {
     // Long answers arrive in several chunks.
-    const echo = createServer(async (request, response) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const {
         Key: { PK },
       } = JSON.parse(await text(request));
@@ -255,7 +261,8 @@ describe('LeanClient', () => {
         () => response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body),
         Number(PK.S) % 7,
       );
-    }).listen(0, '127.0.0.1');
+    };
+    const echo = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
     await once(echo, 'listening');
     process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${(echo.address() as AddressInfo).port}`;
     const client = new LeanClient();

@@ -45,7 +45,14 @@ function editJson(type: Y.Map<unknown> | Y.Array<unknown>, random: Random): void
     (each) => each instanceof Y.Map || each instanceof Y.Array || each instanceof Y.Text,
   );
   const chosen = inner[random(inner.length + 1)];
-  if (chosen) return chosen instanceof Y.Text ? editText(chosen, random) : editJson(chosen as Y.Map<unknown>, random);
+  if (chosen instanceof Y.Text) {
+    editText(chosen, random);
+    return;
+  }
+  if (chosen) {
+    editJson(chosen as Y.Map<unknown>, random);
+    return;
+  }
   const made = [
     random(9),
     { plain: [random(9)] },
@@ -71,20 +78,18 @@ const xml = (random: Random, depth = 0): string =>
 function editXml(fragment: Y.XmlFragment, random: Random): void {
   const inner = fragment.toArray();
   const chosen = inner[random(inner.length + 1)];
-  if (chosen instanceof Y.XmlText) {
-    if (random(2) > 0 || chosen.length === 0) return editText(chosen, random);
+  if (chosen instanceof Y.XmlText && (random(2) > 0 || chosen.length === 0)) editText(chosen, random);
+  else if (chosen instanceof Y.XmlText) {
     const [at, to] = [placeIn(chosen, random), placeIn(chosen, random)].sort((a, b) => a - b) as [number, number];
-    return chosen.format(at, to - at, { [['bold', 'italic'][random(2)]!]: random(2) > 0 ? {} : null });
+    chosen.format(at, to - at, { [['bold', 'italic'][random(2)]!]: random(2) > 0 ? {} : null });
+  } else if (chosen instanceof Y.XmlElement) {
+    if (random(3) === 0) chosen.setAttribute('level', String(random(3)));
+    else editXml(chosen, random);
+  } else if (random(3) === 0 && fragment.length > 0) fragment.delete(random(fragment.length), 1);
+  else {
+    const made = random(2) > 0 ? new Y.XmlElement('paragraph') : new Y.XmlText(phrase(random));
+    fragment.insert(random(fragment.length + 1), [made]);
   }
-  if (chosen instanceof Y.XmlElement) {
-    if (random(3) === 0) return chosen.setAttribute('level', String(random(3)));
-    return editXml(chosen, random);
-  }
-  if (random(3) === 0 && fragment.length > 0) fragment.delete(random(fragment.length), 1);
-  else
-    fragment.insert(random(fragment.length + 1), [
-      random(2) > 0 ? new Y.XmlElement('paragraph') : new Y.XmlText(phrase(random)),
-    ]);
 }
 
 const behaviours: Readonly<Record<CrdtType, Behaviour>> = {

@@ -297,7 +297,7 @@ describe('XML of Lexical', () => {
         ['__dir', 'ltr'],
         ['__style', ''],
       ])
-        block.setAttribute(key as string, value as string);
+        block.setAttribute(key as string, value);
       children(block);
     };
   const span = (block: Y.XmlText, text: string, format = 0) => {
@@ -389,7 +389,7 @@ describe('XML of Lexical', () => {
     log.edit(
       paragraph((block) => {
         span(block, 'one');
-        block.setAttribute('__state', new Y.Map([['secret', 1]]) as unknown as string);
+        block.setAttribute('__state', new Y.Map([['secret', 1]]));
       }),
     );
     log.edit(paragraph((block) => span(block, 'two'), 'quote'));

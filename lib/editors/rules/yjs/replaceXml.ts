@@ -154,7 +154,7 @@ class XmlReplacement {
   #setAttribute(holder: Attributed, name: string, value: unknown): void {
     this.#tools.writer.overwrite(holder._map.get(name), () => {
       if (holder instanceof Y.Map) holder.set(name, value);
-      else holder.setAttribute(name, value as string);
+      else holder.setAttribute(name, value);
     });
   }
 
