@@ -195,7 +195,7 @@ export class AccessChecks {
     const { scope, organization, now } = this.#scope;
     const reader = new UserReader(this.#table);
     const [users, grants] = await Promise.all([
-      reader.known(scope.tenant, [this.#userId]),
+      reader.find(scope.tenant, [this.#userId]),
       reader.grants(scope, this.#userId),
     ]);
     const [departures] = await reader.departures(scope, users);

@@ -1,12 +1,13 @@
 import { DocumentEntity, DocumentReader } from './documents.ts';
 import { FolderEntryEntity, FolderReader, type OrganizationScope } from './folders/folders.ts';
 import type { Table } from '../table/table.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Documents that are looked at together where they cannot be counted only. */
+/** Documents per page where they have to be read to be counted. */
 const PAGE = 1_000;
 
-/** Counts documents, which costs as much as reading them. */
+/** Counts documents. A count costs as much as reading the documents. */
 export class DocumentCounter {
   readonly #table: Table;
 
@@ -14,27 +15,25 @@ export class DocumentCounter {
     this.#table = table;
   }
 
-  /** How many documents an organization has, or has outside of folders. While a folder of it is being removed those that are gone with it are told apart, by their folders. */
+  /**
+   * Returns the number of documents of an organization, or of those outside of folders. While a folder is being deleted it
+   * reads the documents with their folders, to leave out those that are deleted with it.
+   */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
-    // No document of a folder counts, so it does not matter which folders are being removed.
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });
     if (!scope.changingFolders) return this.#table.count(DocumentEntity, scope);
     const documents = new DocumentReader(this.#table);
-    let [count, after]: [number, string | undefined] = [0, undefined];
-    do {
-      const page = await documents.list(scope, { limit: PAGE, after });
-      count += page.values.length;
-      after = page.next;
-    } while (after !== undefined);
+    let count = 0;
+    for await (const { values } of pages((after) => documents.list(scope, { limit: PAGE, after })))
+      count += values.length;
     return count;
   }
 
-  /** How many lie directly in a folder. NOT_FOUND when there is no such folder. */
+  /** Returns the number of documents that are directly in a folder. Throws NOT_FOUND if the folder does not exist. */
   async inFolder(scope: OrganizationScope, folderId: string): Promise<number> {
     const { internalId } = await new FolderReader(this.#table).require(scope, folderId);
     return this.#table.count(FolderEntryEntity, { ...scope, folderKey: internalId }, ['document']);
   }
 }
 
-/** Count documents. */
 export const countDocuments = /* @__PURE__ */ storeCapability(DocumentCounter, ['GetItem', 'BatchGetItem', 'Query']);

@@ -1,27 +1,31 @@
-import { meetsFilters, type MetadataFilter } from './rules/documentFilters.ts';
+import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
 import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
 import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
 import type { QueryPage, Table } from '../table/table.ts';
+import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** How many documents one call looks at to count those that meet filters, and how much metadata of them. */
+/** The most documents, and bytes of their metadata, that one call reads to count those that match filters. */
 const MOST_COUNTED = 10_000;
 const MOST_COUNTED_BYTES = 32_000_000;
 
-/** Where documents are searched: in an organization, or directly in one of its folders. */
-export interface SearchedIn {
+/** Where to search documents: in an organization, or directly in one of its folders. */
+export interface SearchScope {
   readonly scope: OrganizationScope;
   readonly folder: Stored<Folder> | undefined;
 }
 
-/** Whether a document meets all filters on its metadata. */
-export function meets(filters: readonly MetadataFilter[], { metadata }: Pick<PlacedDocument, 'metadata'>): boolean {
-  return meetsFilters(filters, metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>));
+/** Returns whether a document's metadata matches all filters. */
+export function matches(filters: readonly MetadataFilter[], { metadata }: Pick<PlacedDocument, 'metadata'>): boolean {
+  return matchesFilters(
+    filters,
+    metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
+  );
 }
 
-/** Searches documents by their metadata. No index holds metadata, so documents are read one by one. */
+/** Searches documents by their metadata. No index has metadata, so it reads the documents one after the other. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #mostCounted: number;
@@ -31,51 +35,43 @@ export class DocumentSearch {
     this.#mostCounted = mostCounted;
   }
 
-  /** A page of the documents that meet the filters, by id. It looks at about 2,000 documents: it can be short or empty and still have a `next`. */
+  /** Returns a page of the matching documents, by id. It reads about 2,000 documents: a page can be short or empty and still have a `next`. */
   async page(
-    within: SearchedIn,
+    searched: SearchScope,
     filters: readonly MetadataFilter[],
     { limit, after }: { limit: number; after: string | undefined },
   ): Promise<QueryPage<PlacedDocument>> {
     return searchPage(
       async (from) => {
-        const { values, next } = await this.#read(within, SEARCHED_AT_ONCE, from);
-        return { records: values.map((value) => ({ key: sortKey(within, value.documentId), value })), next };
+        const { values, next } = await this.#read(searched, from);
+        return { records: values.map((value) => ({ key: sortKey(searched, value.documentId), value })), next };
       },
-      { limit, after, isWanted: (document) => meets(filters, document) },
-    ) as Promise<QueryPage<PlacedDocument>>;
+      { limit, after, isMatch: (document) => matches(filters, document) },
+    );
   }
 
-  /** How many documents meet the filters; undefined when there are too many documents to look at. */
-  async count(within: SearchedIn, filters: readonly MetadataFilter[]): Promise<number | undefined> {
-    let [count, seen, bytes, after]: [number, number, number, string | undefined] = [0, 0, 0, undefined];
-    do {
-      const page = await this.#read(within, SEARCHED_AT_ONCE, after);
-      count += page.values.filter((document) => meets(filters, document)).length;
-      seen += page.values.length;
-      bytes += page.values.reduce((sum, { metadata = '' }) => sum + metadata.length, 0);
-      after = page.next;
-      if (after !== undefined && (seen >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
-    } while (after !== undefined);
+  /** Returns the number of matching documents; undefined if there are too many documents to read. */
+  async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
+    let [count, seen, bytes] = [0, 0, 0];
+    for await (const { values, next } of pages((after) => this.#read(searched, after))) {
+      count += values.filter((document) => matches(filters, document)).length;
+      seen += values.length;
+      for (const { metadata = '' } of values) bytes += metadata.length;
+      if (next !== undefined && (seen >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
+    }
     return count;
   }
 
-  async #read(
-    { scope, folder }: SearchedIn,
-    limit: number,
-    after: string | undefined,
-  ): Promise<QueryPage<PlacedDocument>> {
-    return folder
-      ? this.#documents.listInFolder(scope, folder, { limit, after })
-      : this.#documents.list(scope, { limit, after });
+  async #read({ scope, folder }: SearchScope, after: string | undefined): Promise<QueryPage<PlacedDocument>> {
+    const options = { limit: SEARCHED_AT_ONCE, after };
+    return folder ? this.#documents.listInFolder(scope, folder, options) : this.#documents.list(scope, options);
   }
 }
 
-function sortKey({ scope, folder }: SearchedIn, documentId: string): string {
+function sortKey({ scope, folder }: SearchScope, documentId: string): string {
   return folder
     ? FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id: documentId }).SK
     : DocumentEntity.key({ ...scope, documentId }).SK;
 }
 
-/** Search documents by their metadata. */
 export const searchDocuments = /* @__PURE__ */ storeCapability(DocumentSearch, ['GetItem', 'BatchGetItem', 'Query']);

@@ -1,37 +1,39 @@
-/** Some records of a list with their sort keys, and the sort key that it was read up to; undefined at the end of the list. */
+/** Records of a list with their sort keys, and the sort key to continue after; undefined at the end of the list. */
 interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 export interface SearchOptions<V> {
-  /** How many wanted records a page has at most. */
+  /** The most matching records on a page. */
   readonly limit: number;
-  /** As the `next` of the page before says. */
+  /** The `next` of the page before. */
   readonly after: string | undefined;
-  readonly isWanted: (value: V) => boolean;
+  readonly isMatch: (value: V) => boolean;
 }
 
-/** How many records are to be read at a time, and how often for one page. */
+/** The records per read. */
 export const SEARCHED_AT_ONCE = 500;
+/** The reads for one page. */
 const READS = 4;
-/** A page ends early at this size of its values as JSON, so that an answer stays below the limit of 5 MB. */
+/** The most bytes of a page's values as JSON, so that a response stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
 /**
- * A page of the wanted records of a list, of which `read` gives some after a sort key. A page ends early after four reads, then with fewer values,
- * perhaps none, and a `next`. The next page begins after the last record that was looked at, so that none is lost or repeated.
+ * Returns a page of the matching records of a list. `read` returns records after a sort key. The page ends after four
+ * reads, perhaps with fewer values and a `next`. The next page starts after the last record that was checked, so that no
+ * record is lost or repeated.
  */
 export async function searchPage<V>(
   read: (after: string | undefined) => Promise<ReadPage<V>>,
-  { limit, after, isWanted }: SearchOptions<V>,
+  { limit, after, isMatch }: SearchOptions<V>,
 ): Promise<{ values: V[]; next: string | undefined }> {
   const values: V[] = [];
   let [position, bytes] = [after, 0];
-  for (let time = 0; time < READS; time++) {
+  for (let count = 0; count < READS; count++) {
     const { records, next } = await read(position);
     for (const { key, value } of records) {
-      if (isWanted(value)) {
+      if (isMatch(value)) {
         bytes += Buffer.byteLength(JSON.stringify(value));
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
         values.push(value);

@@ -5,10 +5,11 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import type { OrganizationScope } from './folders/folders.ts';
+import { pages } from '../table/pages.ts';
 import { openTable, type Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
-/** Documents whose contact lists one call counts: each is a query of its own. */
+/** The most documents whose contact lists one call counts. Each takes a query. */
 export const MOST_COUNTED_DOCUMENTS = 2_000;
 const LISTED = 1_000;
 const PARALLEL = 16;
@@ -19,7 +20,7 @@ interface CounterDeps {
   readonly documents: DocumentReader;
 }
 
-/** Counts users in contact lists. With a user id, only this user counts. */
+/** Counts users in contact lists. With a user id it counts only this user. */
 export class UserCounter {
   readonly #deps: CounterDeps;
 
@@ -27,34 +28,34 @@ export class UserCounter {
     this.#deps = deps;
   }
 
-  /** How many users are in the contact list of a resource, or 1 or 0 for one user. */
+  /** Returns the number of users in the contact list of a resource; 1 or 0 for one user. */
   async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
     const { users } = this.#deps;
-    return userId === undefined
-      ? users.count(scope, resource)
-      : (await users.contactsNamed(scope, resource, [userId])).length;
+    if (userId === undefined) return users.count(scope, resource);
+    return (await users.contactsNamed(scope, resource, [userId])).length;
   }
 
-  /** The sum over the contact lists of all documents: a user counts once for each document. FAILED_PRECONDITION for more than 2,000 documents. */
+  /**
+   * Returns the sum over the contact lists of all documents: a user counts once for each document. Throws
+   * FAILED_PRECONDITION for more than 2,000 documents.
+   */
   async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
-    let [count, seen, after]: [number, number, string | undefined] = [0, 0, undefined];
-    do {
-      const page = await this.#deps.documents.list(scope, { limit: LISTED, after });
-      seen += page.values.length;
+    let [count, seen] = [0, 0];
+    const read = (after: string | undefined) => this.#deps.documents.list(scope, { limit: LISTED, after });
+    for await (const { values } of pages(read)) {
+      seen += values.length;
       if (seen > MOST_COUNTED_DOCUMENTS) {
         throw new ApiError(
           'FAILED_PRECONDITION',
           `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`,
         );
       }
-      count +=
-        userId === undefined ? await this.#everybody(scope, page.values) : await this.#one(scope, page.values, userId);
-      after = page.next;
-    } while (after !== undefined);
+      count += await (userId === undefined ? this.#countAll(scope, values) : this.#countOne(scope, values, userId));
+    }
     return count;
   }
 
-  async #everybody(scope: OrganizationScope, documents: readonly PlacedDocument[]): Promise<number> {
+  async #countAll(scope: OrganizationScope, documents: readonly PlacedDocument[]): Promise<number> {
     let count = 0;
     await inParallel(documents, PARALLEL, async (document) => {
       const users = await this.#deps.users.count(scope, documentResource(document));
@@ -63,8 +64,8 @@ export class UserCounter {
     return count;
   }
 
-  /** In how many of the documents' contact lists a user is, without those that the user left. */
-  async #one(scope: OrganizationScope, documents: readonly PlacedDocument[], userId: string): Promise<number> {
+  /** Returns the number of the documents whose contact list has the user, without those that the user was removed from. */
+  async #countOne(scope: OrganizationScope, documents: readonly PlacedDocument[], userId: string): Promise<number> {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([
       table.getMany(UserEntity, [{ tenant: scope.tenant, userId }]),
@@ -89,7 +90,6 @@ export class UserCounter {
   }
 }
 
-/** Count users in contact lists. */
 export const countUsers: Capability<UserCounter> = /* @__PURE__ */ building([readUsers, readDocuments], {
   grants: [],
   env: ['TABLE_NAME'],

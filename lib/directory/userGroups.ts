@@ -9,6 +9,7 @@ import type { OrganizationScope } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
+import { pages } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -33,12 +34,11 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** Epoch ms; later than the departures that it outlives. */
+  /** Epoch ms; later than the user's departures at that time. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
 
-/** Who is in a group. */
 export const GroupMemberEntity = defineEntity({
   type: 'UserGroupMember',
   version: 1,
@@ -63,14 +63,14 @@ export const GroupMemberEntity = defineEntity({
   },
 });
 
-/** A group with those of its members that are on a page. */
+/** A group with the members that are on a page. */
 export interface GroupWithMembers {
   readonly group: Group;
   readonly users: readonly User[];
 }
 
-/** Of a list of groups, some after a position, with the position of each. */
-type Source = (
+/** Reads groups of a listing after a position. */
+type GroupSource = (
   after: string | undefined,
   limit: number,
 ) => Promise<{
@@ -82,31 +82,31 @@ type Source = (
 const GROUPS_AT_ONCE = 10;
 
 export class GroupReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** The groups under the customer's ids, undefined where there is none. */
+  /** Returns the groups under the customer's ids, in their order; undefined where no group exists. */
   async named(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
-    return this.table.getMany(
+    return this.#table.getMany(
       GroupEntity,
       groupIds.map((groupId) => ({ ...scope, groupId })),
     );
   }
 
-  /** A page of an organization's groups, by id. */
+  /** Returns a page of an organization's groups, by id. */
   async list(
     scope: OrganizationScope,
     options: { limit: number; after?: string | undefined },
   ): Promise<QueryPage<Group>> {
-    return this.table.query(GroupEntity, scope, options);
+    return this.#table.query(GroupEntity, scope, options);
   }
 
   /**
-   * A page of the users in the group under the customer's id, by user id; nobody where there is no such group. Who left the organization since, or is
-   * known no more, is left out, so that a page can have fewer users than asked for.
+   * Returns a page of the users in a group, by user id; an empty page for an unknown group. It leaves out users that were
+   * removed from the organization or erased, so a page can be shorter than `limit`.
    */
   async members(
     scope: OrganizationScope,
@@ -115,7 +115,7 @@ export class GroupReader {
   ): Promise<QueryPage<User>> {
     const [group] = await this.named(scope, [groupId]);
     if (!group) return { values: [], next: undefined };
-    const { values, next } = await this.table.query(
+    const { values, next } = await this.#table.query(
       GroupMemberEntity,
       { ...scope, groupKey: group.internalId },
       options,
@@ -123,19 +123,19 @@ export class GroupReader {
     return { values: [...(await this.#users(scope, values)).values()], next };
   }
 
-  /** Those of the users that are in any of the groups, which are given by their internal ids; in the order of the user ids. */
+  /** Returns those of the users that are in any of the groups, in the order of the user ids. `groups` are internal ids. */
   async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
-    const members = (await this.table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
-    // Somebody can have left the organization and be in one group since, and in another from before.
+    const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
+    // A user who was removed and added again can be in one group since then, and in another from before.
     const users = await this.#users(scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
 
   /**
-   * A page of an organization's groups, or of those under the customer's ids, each with its members; `limit` counts both. A group whose members do not fit
-   * is on the next page as well, with the members that follow.
+   * Returns a page of an organization's groups, or of the groups under the customer's ids, with their members. `limit`
+   * counts groups and members. A group whose members do not fit continues on the next page.
    */
   async listWithMembers(
     scope: OrganizationScope,
@@ -143,41 +143,41 @@ export class GroupReader {
     { limit, after }: { limit: number; after?: string | undefined },
   ): Promise<{ groups: GroupWithMembers[]; next: string | undefined }> {
     const source = groupIds ? this.#among(scope, groupIds) : this.#all(scope);
-    const shown: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
+    const listed: { group: Stored<Group>; members: readonly GroupMember[] }[] = [];
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);
     let room = limit;
     for (;;) {
       const { groups, next } = await source(cursor.after, Math.min(room, GROUPS_AT_ONCE));
-      const part = fillPage(await this.#withMembers(scope, groups, room, cursor), room, cursor, shown.length > 0);
-      shown.push(...part.shown);
+      const part = fillPage(await this.#withMembers(scope, groups, room, cursor), room, cursor, listed.length > 0);
+      listed.push(...part.groups);
       room = part.room;
-      const goesOn = part.next ?? (next === undefined ? undefined : { after: next });
-      if (goesOn && room > 0) {
-        cursor = goesOn;
+      const cursorAfter = part.next ?? (next === undefined ? undefined : { after: next });
+      if (cursorAfter && room > 0) {
+        cursor = cursorAfter;
         continue;
       }
       const users = await this.#users(
         scope,
-        shown.flatMap(({ members }) => members),
+        listed.flatMap(({ members }) => members),
       );
       return {
-        groups: shown.map(({ group, members }) => ({
+        groups: listed.map(({ group, members }) => ({
           group,
           users: members.flatMap((member) => users.get(member) ?? []),
         })),
-        next: goesOn && JSON.stringify(goesOn),
+        next: cursorAfter && JSON.stringify(cursorAfter),
       };
     }
   }
 
-  #all(scope: OrganizationScope): Source {
+  #all(scope: OrganizationScope): GroupSource {
     return async (after, limit) => {
       const { values, next } = await this.list(scope, { limit, after });
       return { groups: values.map((group) => ({ group, position: GroupEntity.key({ ...scope, ...group }).SK })), next };
     };
   }
 
-  #among(scope: OrganizationScope, groupIds: readonly string[]): Source {
+  #among(scope: OrganizationScope, groupIds: readonly string[]): GroupSource {
     return async (after) => {
       const first = after === undefined ? 0 : Number(after) + 1;
       const found = await this.named(scope, groupIds.slice(first));
@@ -190,7 +190,7 @@ export class GroupReader {
 
   async #withMembers(
     scope: OrganizationScope,
-    groups: Awaited<ReturnType<Source>>['groups'],
+    groups: Awaited<ReturnType<GroupSource>>['groups'],
     room: number,
     { within }: GroupCursor,
   ): Promise<ReadGroup<Stored<Group>, GroupMember>[]> {
@@ -198,7 +198,7 @@ export class GroupReader {
       groups.map(async ({ group, position }) => {
         const { internalId } = group;
         const after = within?.groupKey === internalId ? within.after : undefined;
-        const { values, next } = await this.table.query(
+        const { values, next } = await this.#table.query(
           GroupMemberEntity,
           { ...scope, groupKey: internalId },
           { limit: Math.max(room - 1, 1), after },
@@ -212,12 +212,12 @@ export class GroupReader {
     );
   }
 
-  /** The users that members are; not those who left the organization after they were added, nor those that are known no more. */
+  /** Returns the users of members; leaves out users that were erased, or removed from the organization after they were added. */
   async #users<M extends GroupMember>(
     { tenant, organizationKey }: OrganizationScope,
     members: readonly M[],
   ): Promise<Map<M, Stored<User>>> {
-    const users = await this.table.getMany(
+    const users = await this.#table.getMany(
       UserEntity,
       members.map(({ userId }) => ({ tenant, userId })),
     );
@@ -235,7 +235,6 @@ export interface NewGroup {
   readonly groupName?: string | undefined;
 }
 
-/** What became of one user of a call. */
 export interface MemberChanged {
   readonly success: boolean;
   readonly message: string;
@@ -246,14 +245,22 @@ interface MemberState {
   readonly member: Stored<GroupMember> | undefined;
 }
 
-export class GroupWriter extends GroupReader {
-  /** Adds groups; one that exists is left as it is and fails alone. Ids are distinct. */
+export class GroupWriter {
+  readonly #table: Table;
+  readonly #groups: GroupReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#groups = new GroupReader(table);
+  }
+
+  /** Adds groups. Ids are distinct; a group that exists already stays as it is and fails alone. */
   async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<Added[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, Added>({
-      table: this.table,
+      table: this.#table,
       items: groups,
       read: (items) =>
-        this.named(
+        this.#groups.named(
           scope,
           items.map(({ groupId }) => groupId),
         ),
@@ -278,8 +285,8 @@ export class GroupWriter extends GroupReader {
   }
 
   /**
-   * Puts users into the group under the customer's id; who is in it stays in it, and a user that the tenant does not know fails alone. NOT_FOUND when there
-   * is no such group. Ids are distinct.
+   * Adds users to a group. Members stay in it; a user that the tenant does not know fails alone. Throws NOT_FOUND if the
+   * group does not exist. Ids are distinct.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -287,19 +294,19 @@ export class GroupWriter extends GroupReader {
     userIds: readonly string[],
     now: number,
   ): Promise<MemberChanged[]> {
-    const [group] = await this.named(scope, [groupId]);
+    const [group] = await this.#groups.named(scope, [groupId]);
     if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
     const at = { ...scope, groupKey: group.internalId };
     return writeEach<string, MemberState, MemberChanged>({
-      table: this.table,
+      table: this.#table,
       items: userIds,
       read: async (items) => {
         const [users, members] = await Promise.all([
-          this.table.getMany(
+          this.#table.getMany(
             UserEntity,
             items.map((userId) => ({ tenant: scope.tenant, userId })),
           ),
-          this.table.getMany(
+          this.#table.getMany(
             GroupMemberEntity,
             items.map((userId) => ({ ...at, userId })),
           ),
@@ -311,7 +318,7 @@ export class GroupWriter extends GroupReader {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...at, userId, addedAt: givenAt(user.departures, scope.organizationKey, now) };
-        // The revision tells a member who was removed and added again from the one before.
+        // The first revision is the time: a member that is removed and added again never has the revision of the one before.
         return {
           result,
           ops: [
@@ -324,18 +331,17 @@ export class GroupWriter extends GroupReader {
   }
 }
 
-/** How long one call removes; the function itself has some seconds more. */
-const REMOVES_FOR_MILLISECONDS = 20_000;
+/** How long one call removes members, milliseconds. The function may run some seconds longer. */
+const REMOVES_FOR = 20_000;
 const MEMBERS_AT_ONCE = 500;
-/** What the results of one answer may take, and what each has besides its ids. */
-const ANSWER_BYTES = 4_400_000;
+/** The most bytes of results in one response, and the bytes of a result without its ids. */
+const RESPONSE_BYTES = 4_400_000;
 const RESULT_BYTES = 120;
 
-/** What is said of a user who was taken out of a group. */
-export const userDeleted: MemberChanged = { success: true, message: 'User deleted from organization user group.' };
+export const memberRemoved: MemberChanged = { success: true, message: 'User deleted from organization user group.' };
 const NOT_A_MEMBER: MemberChanged = { success: false, message: 'User is not in the organization user group.' };
 
-/** Takes users out of groups. */
+/** Removes users from groups. */
 export class GroupMemberRemover {
   readonly #table: Table;
   readonly #clock: () => number;
@@ -345,7 +351,7 @@ export class GroupMemberRemover {
     this.#clock = clock;
   }
 
-  /** The group under the customer's id. INVALID_ARGUMENT when there is none: spec 4.21 knows no other failure. */
+  /** Returns the group under the customer's id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(scope: OrganizationScope, groupId: string): Promise<Group> {
     const group = await this.#table.get(GroupEntity, { ...scope, groupId });
     if (!group)
@@ -357,41 +363,34 @@ export class GroupMemberRemover {
     return group;
   }
 
-  /** Takes users out of a group; who is not in it fails alone. Ids are distinct. */
+  /** Removes users from a group. Ids are distinct; a user who is not a member fails alone. */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const members = await this.#table.getMany(GroupMemberEntity, keys);
     await this.#table.removeKeys(keys.filter((_key, index) => members[index]).map((key) => GroupMemberEntity.key(key)));
-    return members.map((member) => (member ? userDeleted : NOT_A_MEMBER));
+    return members.map((member) => (member ? memberRemoved : NOT_A_MEMBER));
   }
 
   /**
-   * Takes everybody out of a group and gives who that was. UNAVAILABLE when 20 s do not suffice, or when these are more than one answer can name: so many are
-   * out then, and the same call goes on.
+   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if that takes more than 20 s, or if the ids do
+   * not fit into one response. The removed users stay removed, and the next call continues.
    */
   async removeAll(scope: OrganizationScope, group: Group): Promise<string[]> {
-    const until = this.#clock() + REMOVES_FOR_MILLISECONDS;
+    const until = this.#clock() + REMOVES_FOR;
+    const partition = { ...scope, groupKey: group.internalId };
+    const resultBytes = RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId));
     const removed: string[] = [];
     let bytes = 0;
-    let after: string | undefined;
-    do {
-      const page = await this.#table.query(
-        GroupMemberEntity,
-        { ...scope, groupKey: group.internalId },
-        { limit: MEMBERS_AT_ONCE, after },
-      );
-      const userIds = page.values.map(({ userId }) => userId);
-      bytes +=
-        Buffer.byteLength(JSON.stringify(userIds)) +
-        userIds.length * (RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId)));
-      if (bytes > ANSWER_BYTES || this.#clock() > until)
+    const read = (after: string | undefined) =>
+      this.#table.query(GroupMemberEntity, partition, { limit: MEMBERS_AT_ONCE, after });
+    for await (const { values } of pages(read)) {
+      const userIds = values.map(({ userId }) => userId);
+      bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * resultBytes;
+      if (bytes > RESPONSE_BYTES || this.#clock() > until)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
-      await this.#table.removeKeys(
-        userIds.map((userId) => GroupMemberEntity.key({ ...scope, groupKey: group.internalId, userId })),
-      );
+      await this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...partition, userId })));
       removed.push(...userIds);
-      after = page.next;
-    } while (after !== undefined);
+    }
     return removed;
   }
 }

@@ -17,30 +17,31 @@ import { type ListedUser, readUsers, type Resource, type UserReader } from './us
 
 export interface ListOptions {
   readonly limit: number;
-  /** As `next` gave it. */
+  /** The `next` of the page before. */
   readonly after: string | undefined;
   /** Leaves out the other users. A page can then be short or empty and still have a `next`. */
-  readonly isWanted?: ((user: ListedUser) => boolean) | undefined;
+  readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
 }
 
-/** A page of users, and the position after which the next one begins; undefined at the end. */
+/** A page of users, and the position to continue after; undefined at the end. */
 export interface UserPage {
   readonly values: ListedUser[];
   readonly next: string | undefined;
 }
 
-/** Whose users a listing has: those in the contact list of a resource, or in groups under the customer's ids; only some of them when user ids are given. */
+/** The users of a listing: in the contact list of a resource or in groups. With `userIds`, only those of them. */
 export interface UserSelection {
   readonly from: Resource | undefined;
   readonly groupIds: readonly string[] | undefined;
   readonly userIds: readonly string[] | undefined;
 }
 
-/** What a user that is read counts towards the limit of a walk over documents, so that one page reads a few thousand at most. */
+/** The bytes that a searched user counts towards the limit of a listing over documents, so that a page reads a few thousand users. */
 const SEARCHED_USER_BYTES = 8_000;
 
-/** Users beside the document, by the customer's id, in whose contact list they are. */
+/** A user in the contact list of a document. */
 export interface UserOfDocument {
+  /** The customer's id. */
   readonly documentId: string;
   readonly user: ListedUser;
 }
@@ -51,7 +52,7 @@ interface UserListsDeps {
   readonly groups: GroupReader;
 }
 
-/** Lists of users that come from several places. */
+/** Lists users of resources, groups and documents. */
 export class UserLists {
   readonly #deps: UserListsDeps;
 
@@ -59,7 +60,7 @@ export class UserLists {
     this.#deps = deps;
   }
 
-  /** A page of the users of a selection. NOT_FOUND when a group does not exist. */
+  /** Returns a page of a selection of users. Throws NOT_FOUND if a group does not exist. */
   async page(
     scope: OrganizationScope,
     { from, groupIds = [], userIds }: UserSelection,
@@ -69,29 +70,29 @@ export class UserLists {
     const users = from
       ? await this.#deps.users.contactsNamed(scope, from, userIds)
       : await this.namedInGroups(scope, groupIds, userIds);
-    return { values: options.isWanted ? users.filter(options.isWanted) : users, next: undefined };
+    return { values: options.isMatch ? users.filter(options.isMatch) : users, next: undefined };
   }
 
-  /** A page of the contact list of a resource, by user id. */
+  /** Returns a page of the contact list of a resource, by user id. */
   async ofResource(
     scope: OrganizationScope,
     resource: Resource,
-    { limit, after, isWanted }: ListOptions,
+    { limit, after, isMatch }: ListOptions,
   ): Promise<UserPage> {
     const { users } = this.#deps;
-    if (!isWanted) return users.contacts(scope, resource, { limit, after });
+    if (!isMatch) return users.contacts(scope, resource, { limit, after });
     return searchPage((from) => users.contactRecords(scope, resource, { limit: SEARCHED_AT_ONCE, after: from }), {
       limit,
       after,
-      isWanted,
+      isMatch,
     });
   }
 
-  /** A page of the users in any of the groups under the customer's ids, each once, by user id. NOT_FOUND when there is no such group. */
+  /** Returns a page of the users in any of the groups, each once, by user id. Throws NOT_FOUND if a group does not exist. */
   async ofGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
-    { limit, after, isWanted }: ListOptions,
+    { limit, after, isMatch }: ListOptions,
   ): Promise<UserPage> {
     const { groups } = this.#deps;
     const read = async (from: string | undefined, most: number) => {
@@ -111,15 +112,15 @@ export class UserLists {
     };
     const [found, page] = await Promise.all([
       groups.named(scope, groupIds),
-      isWanted
-        ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isWanted })
+      isMatch
+        ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isMatch })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
     ]);
     if (found.includes(undefined)) throw unknownGroup();
     return page;
   }
 
-  /** Those of the users that are in any of the groups under the customer's ids, in the order of the ids. NOT_FOUND when there is no such group. */
+  /** Returns those of the users that are in any of the groups, in the order of the ids. Throws NOT_FOUND if a group does not exist. */
   async namedInGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
@@ -134,10 +135,10 @@ export class UserLists {
     );
   }
 
-  /** A page of the contact lists of all documents of an organization: by document, then by user. It can end early, then with a `next`. */
+  /** Returns a page of the contact lists of all documents, by document and then by user. A short page can have a `next`. */
   async ofDocuments(
     scope: OrganizationScope,
-    { limit, after, isWanted }: ListOptions,
+    { limit, after, isMatch }: ListOptions,
   ): Promise<{ values: UserOfDocument[]; next: string | undefined }> {
     const { users, documents } = this.#deps;
     const { values, next } = await listAcrossDocuments({
@@ -153,9 +154,9 @@ export class UserLists {
         const read = await users.contactRecords(
           scope,
           resource,
-          isWanted ? { ...options, limit: SEARCHED_AT_ONCE } : options,
+          isMatch ? { ...options, limit: SEARCHED_AT_ONCE } : options,
         );
-        const { records, ...rest } = isWanted ? onlyWanted(read, options.limit, isWanted) : read;
+        const { records, ...rest } = isMatch ? filterUsers(read, options.limit, isMatch) : read;
         return {
           ...rest,
           records: records.map(({ key, value }) => ({ key, value: { documentId: document.documentId, user: value } })),
@@ -175,23 +176,22 @@ function unknownGroup(): ApiError {
   return new ApiError('NOT_FOUND', 'Organization user group does not exist');
 }
 
-/** The first `limit` wanted users of a part of a contact list. */
-function onlyWanted(
+/** Returns the first `limit` matching users of a part of a contact list. */
+function filterUsers(
   { records, next, bytes }: RecordPage<ListedUser>,
   limit: number,
-  isWanted: (user: ListedUser) => boolean,
+  isMatch: (user: ListedUser) => boolean,
 ): RecordPage<ListedUser> {
-  const wanted = records.filter(({ value }) => isWanted(value));
-  const last = wanted.length > limit ? wanted[limit - 1] : undefined;
+  const matching = records.filter(({ value }) => isMatch(value));
+  const last = matching.length > limit ? matching[limit - 1] : undefined;
   return {
-    records: wanted.slice(0, limit),
+    records: matching.slice(0, limit),
     next: last ? last.key : next,
     bytes: bytes + records.length * SEARCHED_USER_BYTES,
   };
 }
 
-/** The users by document. */
-export function byDocument<U>(
+export function groupByDocument<U>(
   users: readonly { readonly documentId: string; readonly user: U }[],
 ): Record<string, U[]> {
   const map = dict<U[]>();

@@ -21,7 +21,8 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import { FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { pages } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -38,12 +39,12 @@ export const Profile = z.object({
 export type Profile = z.output<typeof Profile>;
 
 const DepartureSchema = z.object({
-  /** Internal ids: of the organization, and of what the user left, which is the organization or one of its folders and documents. */
+  /** Internal ids: of the organization, and of what the user was removed from. */
   organizationKey: z.string(),
   resource: z.string(),
-  /** Epoch ms: what the user was given or did until then has ended. */
+  /** Epoch ms. What the user was given or did until then counts no more. */
   at: z.number(),
-  /** The job that removes what has ended, and this with it. */
+  /** The job that purges what the user had, and then this record. */
   jobId: z.string(),
   /** Whether the resource is a folder. */
   folder: z.boolean().optional(),
@@ -52,14 +53,14 @@ const DepartureSchema = z.object({
 const UserSchema = Profile.extend({
   userId: z.string(),
   internalId: z.string(),
-  /** What the user was removed from, as long as something of it may be left. */
+  /** What the user was removed from, until the jobs have purged it. */
   departures: z.array(DepartureSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
 export type User = z.output<typeof UserSchema>;
 
-/** A user that the tenant knows, in whatever organization; GDPR deletion alone removes it. */
+/** A user of the tenant, in any organization. Only an erasure (GDPR) removes it. */
 export const UserEntity = defineEntity({
   type: 'User',
   version: 1,
@@ -71,7 +72,7 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
-/** The users that were found, by user id. */
+/** Returns the existing users, by user id. */
 export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
   return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
 }
@@ -83,11 +84,11 @@ const GrantSchema = z.object({
   /** Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** Epoch ms; later than the departures that it outlives. */
+  /** Epoch ms; later than the user's departures at that time. */
   grantedAt: z.number().default(0),
 });
 
-/** What a user was given, in the user's partition of the organization: one query reads all of it. A grant on the organization is membership. */
+/** A user's role on an organization, folder or document. One query reads all grants of a user in an organization. A grant on the organization is a membership. */
 export const GrantEntity = defineEntity({
   type: 'Grant',
   version: 1,
@@ -112,7 +113,7 @@ export const GrantEntity = defineEntity({
   },
 });
 
-/** Who is in the contact list of an organization, folder or document. */
+/** A user in the contact list of an organization, folder or document. */
 export const ContactEntity = defineEntity({
   type: 'Contact',
   version: 1,
@@ -137,7 +138,7 @@ export const ContactEntity = defineEntity({
   },
 });
 
-/** The parts of the partition of gsi1 that holds where a user is listed in an organization: contact lists and groups. */
+/** Returns the key parts of the gsi1 partition with the contact lists and groups that a user is in. */
 export function userIndex({
   tenant,
   organizationKey,
@@ -153,18 +154,18 @@ export function userIndex({
 export interface NewUser {
   readonly userId: string;
   readonly profile: Profile;
-  /** The role to grant; an existing grant keeps its own when none is given. */
+  /** The role to grant. Without it an existing grant keeps its role. */
   readonly accessRole?: AccessRole | undefined;
 }
 
-/** What is known of a user before; undefined for one that the tenant does not know. */
-type KnownUser = Stored<User> | undefined;
+/** Undefined for a user that the tenant does not know. */
+type MaybeUser = Stored<User> | undefined;
 
 /** An organization, folder or document, by its internal id. */
 export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
-  /** The folder that it lies directly in, by the customer's id, or how to find that out: only who asks while users leave needs it. */
+  /** The customer's id of the folder that it is directly in, or a function that reads it. Read only if users have departures. */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
 
@@ -172,7 +173,6 @@ export function organizationResource({ organizationKey }: OrganizationScope): Re
   return { resourceType: 'organization', internalId: organizationKey };
 }
 
-/** A document as what users have access to. */
 export function documentResource({
   internalId,
   folder,
@@ -183,7 +183,6 @@ export function documentResource({
   return { resourceType: 'document', internalId, folderId: folder?.folderId };
 }
 
-/** A folder as what users have access to. */
 export function folderResource({
   internalId,
   ancestors,
@@ -194,7 +193,7 @@ export function folderResource({
   return { resourceType: 'folder', internalId, folderId: ancestors.at(-1)?.folderId };
 }
 
-/** A resource and the organization that it lies in. */
+/** A resource and the organization that it is in. */
 export interface ResourceAt {
   readonly scope: OrganizationScope;
   readonly resource: Resource;
@@ -202,7 +201,7 @@ export interface ResourceAt {
 
 export type GrantOn = ResourceAt & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
-/** One of each resource, as it was named last: a transaction takes no item twice. */
+/** Returns the last entry for each resource: a transaction takes no item twice. */
 function distinctOn<R extends ResourceAt>(resources: readonly R[]): R[] {
   return [...new Map(resources.map((one) => [one.resource.internalId, one])).values()];
 }
@@ -211,303 +210,291 @@ export interface ListedUser extends Profile {
   readonly userId: string;
 }
 
-/** Somebody in a contact list, since a time (epoch ms). */
 export interface Contact {
   readonly userId: string;
+  /** Epoch ms. */
   readonly addedAt: number;
 }
 
 export class UserReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
-  /** Those of the users that the tenant knows, undefined where it does not. */
-  async known(tenant: string, userIds: readonly string[]): Promise<KnownUser[]> {
-    return this.table.getMany(
+  /** Returns the users, in the order of the ids; undefined for a user that the tenant does not know. */
+  async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
+    return this.#table.getMany(
       UserEntity,
       userIds.map((userId) => ({ tenant, userId })),
     );
   }
 
-  /** Everything that a user was granted in an organization: one query, more where there are over a thousand grants. */
+  /** Returns all grants of a user in an organization: one query for each thousand. */
   async grants(scope: OrganizationScope, userId: string): Promise<Grant[]> {
     const grants: Grant[] = [];
-    let after: string | undefined;
-    do {
-      const page = await this.table.query(
-        GrantEntity,
-        { ...scope, userId },
-        { prefix: ['GRANT'], limit: 1_000, after },
-      );
-      grants.push(...page.values);
-      after = page.next;
-    } while (after !== undefined);
+    const read = (after: string | undefined) =>
+      this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1_000, after });
+    for await (const { values } of pages(read)) grants.push(...values);
     return grants;
   }
 
-  /** A page of the contact list of a resource, by user id; shorter, perhaps empty, where users left whom nobody has removed yet. */
+  /** Returns a page of a resource's contact list, by user id. It has fewer users where removed users are not purged yet. */
   async contacts(
     scope: OrganizationScope,
     resource: Resource,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<{ values: ListedUser[]; next: string | undefined }> {
     const { records, next } = await this.contactRecords(scope, resource, options);
     return { values: records.map(({ value }) => value), next };
   }
 
-  /** The same with the sort key of each, and how much was read. */
+  /** Returns the same page with the sort key of each user and the bytes that were read. */
   async contactRecords(
     scope: OrganizationScope,
     resource: Resource,
-    options: { limit: number; after?: string | undefined },
+    options: PageOptions,
   ): Promise<RecordPage<ListedUser>> {
-    const { values, next, bytes } = await this.table.query(
-      ContactEntity,
-      { ...scope, resource: resource.internalId },
-      options,
+    const partition = { ...scope, resource: resource.internalId };
+    const { values, next, bytes } = await this.#table.query(ContactEntity, partition, options);
+    const users = await this.find(
+      scope.tenant,
+      values.map(({ userId }) => userId),
     );
-    const users = await this.staying(
-      scope,
-      resource,
-      values,
-      await this.known(
-        scope.tenant,
-        values.map(({ userId }) => userId),
-      ),
-    );
-    return {
-      records: users.map((user) => ({
-        key: ContactEntity.key({ ...scope, resource: resource.internalId, ...user }).SK,
-        value: user,
-      })),
-      next,
-      bytes,
-    };
+    const records = (await this.#current(scope, resource, values, users)).map((user) => ({
+      key: ContactEntity.key({ ...partition, ...user }).SK,
+      value: user,
+    }));
+    return { records, next, bytes };
   }
 
-  /** Those of the users that are in the contact list of a resource. */
+  /** Returns those of the users that are in the contact list of a resource. */
   async contactsNamed(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
-      this.table.getMany(
+      this.#table.getMany(
         ContactEntity,
         userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
       ),
-      this.known(scope.tenant, userIds),
+      this.find(scope.tenant, userIds),
     ]);
-    return this.staying(scope, resource, contacts, users);
+    return this.#current(scope, resource, contacts, users);
   }
 
-  /** How many are in the contact list of a resource; with those who left and whom nobody has removed yet. One query per 1 MB. */
+  /** Returns the number of users in a contact list, with removed users that are not purged yet. One query per 1 MB. */
   async count(scope: OrganizationScope, resource: Resource): Promise<number> {
-    return this.table.count(ContactEntity, { ...scope, resource: resource.internalId });
+    return this.#table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
-  /** Those users who are in a contact list, as `contacts` says of each, and have not left since. */
-  protected async staying(
+  /** Returns the users whose contact counts: the users that have one and were not removed since. */
+  async #current(
     scope: OrganizationScope,
     resource: Resource,
     contacts: readonly (Contact | undefined)[],
-    users: readonly KnownUser[],
+    users: readonly MaybeUser[],
   ): Promise<Stored<User>[]> {
-    const { within, departures } = await this.leaving(scope, resource, users);
-    return users.filter((user, index) => {
+    const ended = await this.endings(scope, resource, users);
+    return users.filter((user, index): user is Stored<User> => {
       const contact = contacts[index];
-      return user !== undefined && contact !== undefined && !hasEnded(departures[index], within, contact.addedAt);
-    }) as Stored<User>[];
+      return user !== undefined && contact !== undefined && !ended(index, contact.addedAt);
+    });
   }
 
-  /** The departures of users that the organization's folders were read before. */
+  /** Returns the departures of users. Call it after the organization's folders were read. */
   async departures(
     scope: OrganizationScope,
-    users: readonly KnownUser[],
+    users: readonly MaybeUser[],
   ): Promise<(readonly Departure[] | undefined)[]> {
-    return departuresOf(this.table, scope, users);
+    return departuresOf(this.#table, scope, users);
   }
 
-  /** What the users left, and the resource with what it lies in as far as that can be one of these; folders are read only when one of them left something else. */
-  protected async leaving(scope: OrganizationScope, resource: Resource, users: readonly KnownUser[]): Promise<Leaving> {
-    const within = await this.#within(scope, resource, users);
-    return { within, departures: await departuresOf(this.table, scope, users) };
+  /**
+   * Returns a function that says whether what a user, by its index, was given on a resource at a time (epoch ms) counts no
+   * more. Reads the folders of the resource only if one of the users was removed from something else in the organization.
+   */
+  async endings(
+    scope: OrganizationScope,
+    resource: Resource,
+    users: readonly MaybeUser[],
+  ): Promise<(index: number, at: number) => boolean> {
+    const within = await this.#keysAbove(scope, resource, users);
+    const departures = await departuresOf(this.#table, scope, users);
+    return (index, at) => hasEnded(departures[index], within, at);
   }
 
-  async #within(scope: OrganizationScope, resource: Resource, users: readonly KnownUser[]): Promise<string[]> {
-    const direct = [resource.internalId, scope.organizationKey];
-    const elsewhere = users.some((user) =>
-      user?.departures?.some(
-        (departure) => departure.organizationKey === scope.organizationKey && !direct.includes(departure.resource),
-      ),
+  /** Returns the internal ids of the resource, its folders as far as departures need them, and the organization. */
+  async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
+    const { organizationKey } = scope;
+    const direct = [resource.internalId, organizationKey];
+    const needsFolders = users.some((user) =>
+      user?.departures?.some((one) => one.organizationKey === organizationKey && !direct.includes(one.resource)),
     );
-    const folderId =
-      elsewhere && typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
-    if (!elsewhere || typeof folderId !== 'string') return direct;
-    const [folder] = await new FolderReader(this.table).named(scope, [folderId]);
-    return folder ? [resource.internalId, ...folderChain(folder), scope.organizationKey] : direct;
+    if (!needsFolders) return direct;
+    const folderId = typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
+    if (folderId === undefined) return direct;
+    const [folder] = await new FolderReader(this.#table).named(scope, [folderId]);
+    return folder ? [resource.internalId, ...folderChain(folder), organizationKey] : direct;
   }
-}
-
-/** What decides whether something that users were given on a resource has ended. */
-interface Leaving {
-  /** What a departure can be from that ends it, from the nearest up. */
-  readonly within: readonly string[];
-  /** Of each user. */
-  readonly departures: readonly (readonly Departure[] | undefined)[];
 }
 
 interface UserState {
-  readonly user: KnownUser;
+  readonly user: MaybeUser;
   readonly grant: Stored<z.output<typeof GrantSchema>> | undefined;
   readonly contact: Stored<Contact> | undefined;
-  /** Whether what was given at a time (epoch ms) has ended. */
+  /** Whether what was given at a time (epoch ms) counts no more. */
   readonly hasEnded: (at: number) => boolean;
 }
 
-export class UserWriter extends UserReader {
+export class UserWriter {
+  readonly #table: Table;
+  readonly #users: UserReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#users = new UserReader(table);
+  }
+
+  async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
+    return this.#users.find(tenant, userIds);
+  }
+
   /**
-   * Makes users known, grants them the resource and puts them into its contact list; what is there already stays, with
-   * the profile updated by the fields that were sent. Who left meanwhile is added as if never there. Ids are distinct.
+   * Adds users to the tenant, grants them the resource and adds them to its contact list. Existing grants and contacts
+   * stay, except those from before the user was removed. Sent profile fields replace the stored ones. Ids are distinct.
    */
   async add(scope: OrganizationScope, resource: Resource, users: readonly NewUser[], now: number): Promise<Added[]> {
-    return writeEach<NewUser, UserState, Added>({
-      table: this.table,
-      items: users,
-      read: (items) =>
-        this.#state(
-          scope,
-          resource,
-          items.map(({ userId }) => userId),
-        ),
-      decide: (sent, state) => {
-        const item = withMailableAddress(sent);
-        if (!item) return { result: unmailable, ops: [] };
+    return this.#writeEach(users, {
+      read: (userIds) => this.#readState(scope, resource, userIds),
+      decide: (item, state) => {
         const { user, op } = profileWrite(scope.tenant, item, state.user, now);
-        const ops = [
-          op,
-          grantWrite(scope, resource, item, state, now),
-          contactWrite(scope, resource, item.userId, state, now),
-        ];
         return {
           result: { success: true, id: user.internalId, message: 'User added.' },
-          ops: ops.filter((one) => one !== undefined),
+          ops: [
+            op,
+            grantWrite(scope, resource, item, state, now),
+            contactWrite(scope, resource, item.userId, state, now),
+          ],
         };
       },
-      conflicted,
     });
   }
 
   /**
-   * Puts what was sent of profiles over what is stored, and sets the roles that were sent on the resource that the call names, as `add` does. Contact
-   * lists stay as they are. Ids are distinct; a user that the tenant does not know fails alone. Roles need a resource.
+   * Changes the sent profile fields, and the sent roles on the resource at `at`, as `add` does. Contact lists stay. Ids are
+   * distinct; an unknown user fails alone. Roles need a resource.
    */
   async update(tenant: string, at: ResourceAt | undefined, users: readonly NewUser[], now: number): Promise<Added[]> {
-    return writeEach<NewUser, UserState, Added>({
-      table: this.table,
-      items: users,
-      read: (items) =>
+    return this.#writeEach(users, {
+      read: (userIds, items) =>
         at && items.some(({ accessRole }) => accessRole !== undefined)
-          ? this.#state(
-              at.scope,
-              at.resource,
-              items.map(({ userId }) => userId),
-              { contacts: false },
-            )
-          : this.#profiles(
-              tenant,
-              items.map(({ userId }) => userId),
-            ),
-      decide: (sent, state) => {
+          ? this.#readState(at.scope, at.resource, userIds, { contacts: false })
+          : this.#readProfiles(tenant, userIds),
+      decide: (item, state) => {
         if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
-        const item = withMailableAddress(sent);
-        if (!item) return { result: unmailable, ops: [] };
-        const { op } = profileWrite(tenant, item, state.user, now);
-        const grant =
-          at && item.accessRole !== undefined ? grantWrite(at.scope, at.resource, item, state, now) : undefined;
+        const hasRole = at && item.accessRole !== undefined;
         return {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
-          ops: [op, grant].filter((one) => one !== undefined),
+          ops: [
+            profileWrite(tenant, item, state.user, now).op,
+            hasRole ? grantWrite(at.scope, at.resource, item, state, now) : undefined,
+          ],
         };
       },
-      conflicted,
     });
   }
 
   /**
-   * Grants a user several resources, over what was granted before; makes the user known as well, whom `known` gives as read just now.
-   * A retry after a failure half-way writes the same.
+   * Grants a user several resources, over the existing grants. Adds an unknown user to the tenant. `user` is the user as
+   * read just now. A retry after a partial failure writes the same.
    */
-  async grant(
-    tenant: string,
-    userId: string,
-    known: KnownUser,
-    grants: readonly GrantOn[],
-    now: number,
-  ): Promise<void> {
+  async grant(tenant: string, userId: string, user: MaybeUser, grants: readonly GrantOn[], now: number): Promise<void> {
     const ops = distinctOn(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
-      const grantedAt = givenAt(known?.departures, scope.organizationKey, now);
-      return {
-        put: GrantEntity.toItem(
-          { ...scope, ...resource, userId, ...grant, accessFields: accessFields && [...accessFields], grantedAt },
-          grantedAt,
-        ),
+      const grantedAt = givenAt(user?.departures, scope.organizationKey, now);
+      const item = {
+        ...scope,
+        ...resource,
+        userId,
+        ...grant,
+        accessFields: accessFields && [...accessFields],
+        grantedAt,
       };
+      return { put: GrantEntity.toItem(item, grantedAt) };
     });
     await Promise.all([
-      known ?? this.table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
-      this.table.writeAll(ops),
+      user ?? this.#table.write([insert(UserEntity, { tenant, userId, ...newProfile(now) })]),
+      this.#table.writeAll(ops),
     ]);
   }
 
-  /** Takes back what a user was granted on the resources; what was not granted stays that way. */
+  /** Removes a user's grants on the resources. Grants that do not exist are no error. */
   async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
-    await this.table.writeAll(
+    await this.#table.writeAll(
       distinctOn(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
     );
   }
 
-  /** What is stored of users on a resource; without their places in its contact list when `contacts` is false. */
-  async #state(
+  async #writeEach(
+    users: readonly NewUser[],
+    {
+      read,
+      decide,
+    }: {
+      read: (userIds: readonly string[], items: readonly NewUser[]) => Promise<UserState[]>;
+      decide: (item: NewUser, state: UserState) => { result: Added; ops: readonly (WriteOp | undefined)[] };
+    },
+  ): Promise<Added[]> {
+    return writeEach<NewUser, UserState, Added>({
+      table: this.#table,
+      items: users,
+      read: (items) =>
+        read(
+          items.map(({ userId }) => userId),
+          items,
+        ),
+      decide: (sent, state) => {
+        const item = withMailableAddress(sent);
+        const { result, ops } = decide(item ?? sent, state);
+        if (!item && result.success) return { result: unmailable, ops: [] };
+        return { result, ops: ops.filter((op) => op !== undefined) };
+      },
+      conflicted: () => ({ success: false, id: '', message: 'User is being changed by another request.' }),
+    });
+  }
+
+  /** Reads what is stored of users on a resource; without its contact list if `contacts` is false. */
+  async #readState(
     scope: OrganizationScope,
     resource: Resource,
     userIds: readonly string[],
     { contacts: withContacts = true } = {},
   ): Promise<UserState[]> {
+    const contactKeys = userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId }));
     const [users, grants, contacts] = await Promise.all([
-      this.known(scope.tenant, userIds),
-      this.table.getMany(
+      this.#users.find(scope.tenant, userIds),
+      this.#table.getMany(
         GrantEntity,
         userIds.map((userId) => ({ ...scope, ...resource, userId })),
       ),
-      withContacts
-        ? this.table.getMany(
-            ContactEntity,
-            userIds.map((userId) => ({ ...scope, resource: resource.internalId, userId })),
-          )
-        : [],
+      withContacts ? this.#table.getMany(ContactEntity, contactKeys) : [],
     ]);
-    const { within, departures } = await this.leaving(scope, resource, users);
-    return userIds.map((_userId, index) => ({
-      user: users[index],
+    const ended = await this.#users.endings(scope, resource, users);
+    return users.map((user, index) => ({
+      user,
       grant: grants[index],
       contact: contacts[index],
-      hasEnded: (at) => hasEnded(departures[index], within, at),
+      hasEnded: (at) => ended(index, at),
     }));
   }
 
-  async #profiles(tenant: string, userIds: readonly string[]): Promise<UserState[]> {
-    const users = await this.known(tenant, userIds);
+  async #readProfiles(tenant: string, userIds: readonly string[]): Promise<UserState[]> {
+    const users = await this.#users.find(tenant, userIds);
     return users.map((user) => ({ user, grant: undefined, contact: undefined, hasEnded: () => false }));
   }
 }
 
-function conflicted(): Added {
-  return { success: false, id: '', message: 'User is being changed by another request.' };
-}
-
 const unmailable: Added = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
-/** A user with the e-mail address as it is mailed, an international domain in punycode; undefined when the address can never be mailed. */
+/** Returns the user with the e-mail address in the form that mail needs (domain in punycode); undefined if it can never be mailed. */
 function withMailableAddress(item: NewUser): NewUser | undefined {
   const { email } = item.profile;
   if (email === undefined) return item;
@@ -522,7 +509,7 @@ function newProfile(now: number) {
 function profileWrite(
   tenant: string,
   { userId, profile }: NewUser,
-  stored: KnownUser,
+  stored: MaybeUser,
   now: number,
 ): { user: User; op: WriteOp | undefined } {
   if (!stored) {
@@ -537,7 +524,8 @@ function profileWrite(
   };
 }
 
-// Grants and contacts begin at a revision of their time: who removes an older one by the revision that was read cannot meet one that took its place.
+// The revision of a new grant or contact is its time. A job that removes an older one at the revision that it read
+// therefore never removes its replacement.
 
 function grantWrite(
   scope: OrganizationScope,
@@ -579,10 +567,10 @@ export const writeUsers: Capability<UserWriter> = /* @__PURE__ */ building([read
   open: (env) => new UserWriter(openTable(env)),
 });
 
-export const grantAccess: Capability<Pick<UserWriter, 'known' | 'grant'>> = /* @__PURE__ */ storeCapability(
-  UserWriter,
-  ['BatchGetItem', 'PutItem'],
-);
+export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @__PURE__ */ storeCapability(UserWriter, [
+  'BatchGetItem',
+  'PutItem',
+]);
 
 export const updateUsers: Capability<Pick<UserWriter, 'update'>> = /* @__PURE__ */ building([readFolders], {
   grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],

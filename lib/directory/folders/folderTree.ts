@@ -3,60 +3,68 @@ import { parentOf, rootFolderId } from '../rules/folders.ts';
 import { invalid } from '../../shared/errors.ts';
 import type { Stored } from '../../table/entity.ts';
 import { type Folder, FolderEntryEntity, FolderReader, type OrganizationScope } from './folders.ts';
+import type { PageOptions, Table } from '../../table/table.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 
-/** A folder with those beneath it. */
+/** A folder with the folders below it. */
 export interface FolderTree {
   readonly folder: Stored<Folder>;
   readonly subFolders: readonly FolderTree[];
 }
 
 export interface TreeOptions {
-  /** How many levels are read, 1 or more. */
+  /** How many levels to read, 1 or more. */
   readonly maxDepth: number;
-  /** How many folders of the first level. */
+  /** The most folders of the first level. */
   readonly limit: number;
   readonly after?: string | undefined;
 }
 
-/** How many folders one answer holds, so that it stays in time and below 5 MB. */
+/** The most folders in one response, so that it is fast and below 5 MB. */
 export const MOST_FOLDERS = 1_000;
 /** Folders whose entries are read at the same time. */
 const PARALLEL = 16;
 
-/** Reads folders with what is beneath them. */
-export class FolderTreeReader extends FolderReader {
+/** Reads folders with the folders below them. */
+export class FolderTreeReader {
+  readonly #table: Table;
+  readonly #folders: FolderReader;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#folders = new FolderReader(table);
+  }
+
+  /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
+  async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
+    return this.#folders.require(scope, folderId);
+  }
+
   /**
-   * A page of the folders that lie directly in a folder, or at the top, by id; each with those beneath it, level by level. INVALID_ARGUMENT when
-   * that is more than one answer holds.
+   * Returns a page of the folders that are directly in a folder, or at the top, by id, each with the folders below it.
+   * Throws INVALID_ARGUMENT if these are more than fit into one response.
    */
-  async beneath(
+  async below(
     scope: OrganizationScope,
     folder: Folder | undefined,
     { maxDepth, limit, after }: TreeOptions,
   ): Promise<{ trees: readonly FolderTree[]; next: string | undefined }> {
-    const first = await this.children(scope, folder?.internalId ?? rootFolderId, { limit, after });
+    const first = await this.#children(scope, folder?.internalId ?? rootFolderId, { limit, after });
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
     let room = MOST_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
-      const entries = await inSlices(level, PARALLEL, async (some) => {
+      const folderIds = await inSlices(level, PARALLEL, async (some) => {
         const pages = await Promise.all(
-          some.map(({ internalId }) => this.#entries(scope, internalId, { limit: room + 1 })),
+          some.map(({ internalId }) => this.#readEntries(scope, internalId, { limit: room + 1 })),
         );
-        room -= pages.reduce((sum, { values }) => sum + values.length, 0);
+        const ids = pages.flatMap(({ values }) => values.map(({ id }) => id));
+        room -= ids.length;
         if (room < 0) throw tooMany();
-        return pages.flatMap(({ values }) => values);
+        return ids;
       });
       const parents = new Set(level.map(({ internalId }) => internalId));
-      level = (
-        await this.named(
-          scope,
-          entries.map(({ id }) => id),
-        )
-      )
-        .filter((one) => one !== undefined)
-        .filter((one) => parents.has(parentOf(one)));
+      level = await this.#foldersIn(scope, folderIds, (parent) => parents.has(parent));
       for (const one of level) byParent.set(parentOf(one), [...(byParent.get(parentOf(one)) ?? []), one]);
     }
     const tree = (one: Stored<Folder>): FolderTree => ({
@@ -66,25 +74,31 @@ export class FolderTreeReader extends FolderReader {
     return { trees: first.folders.map(tree), next: first.next };
   }
 
-  /** A page of the folders that lie directly in a folder, or at the top (`root`), by id. Empty at the end only. */
-  async children(
+  /** Returns a page of the folders that are directly in a folder, by id. Only the last page can be empty. */
+  async #children(
     scope: OrganizationScope,
-    parent: string,
-    { limit, after }: { limit: number; after?: string | undefined },
+    parentKey: string,
+    { limit, after }: PageOptions,
   ): Promise<{ folders: Stored<Folder>[]; next: string | undefined }> {
-    const entries = await this.#entries(scope, parent, { limit, after });
-    const found = await this.named(
-      scope,
-      entries.values.map(({ id }) => id),
-    );
-    const folders = found.filter((folder) => folder !== undefined).filter((folder) => parentOf(folder) === parent);
-    return folders.length > 0 || entries.next === undefined
-      ? { folders, next: entries.next }
-      : this.children(scope, parent, { limit, after: entries.next });
+    const { values, next } = await this.#readEntries(scope, parentKey, { limit, after });
+    const folderIds = values.map(({ id }) => id);
+    const folders = await this.#foldersIn(scope, folderIds, (parent) => parent === parentKey);
+    if (folders.length > 0 || next === undefined) return { folders, next };
+    return this.#children(scope, parentKey, { limit, after: next });
   }
 
-  async #entries(scope: OrganizationScope, parent: string, options: { limit: number; after?: string | undefined }) {
-    return this.table.query(FolderEntryEntity, { ...scope, folderKey: parent }, { ...options, prefix: ['folder'] });
+  /** Returns the existing folders whose parent is as expected: an entry can be older than a move of its folder. */
+  async #foldersIn(
+    scope: OrganizationScope,
+    folderIds: readonly string[],
+    isParent: (parentKey: string) => boolean,
+  ): Promise<Stored<Folder>[]> {
+    const folders = await this.#folders.named(scope, folderIds);
+    return folders.filter((folder) => folder !== undefined).filter((folder) => isParent(parentOf(folder)));
+  }
+
+  async #readEntries(scope: OrganizationScope, folderKey: string, options: PageOptions) {
+    return this.#table.query(FolderEntryEntity, { ...scope, folderKey }, { ...options, prefix: ['folder'] });
   }
 }
 
@@ -96,5 +110,4 @@ function tooMany(): Error {
   });
 }
 
-/** Read folders with what is beneath them. */
 export const readFolderTrees = /* @__PURE__ */ storeCapability(FolderTreeReader, ['GetItem', 'BatchGetItem', 'Query']);

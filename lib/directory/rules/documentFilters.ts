@@ -16,12 +16,12 @@ export type FilterOperator = (typeof filterOperators)[number];
 
 /** Operators whose value is a list of values. */
 export const listOperators: readonly FilterOperator[] = ['in', 'not-in', 'array-contains-any'];
-/** Operators that compare by order: of two numbers, two strings or two booleans. */
+/** Operators that compare the order of two numbers, strings or booleans. */
 export const orderOperators: readonly FilterOperator[] = ['<', '<=', '>', '>='];
 
 /** A condition on one field of a document's metadata. */
 export interface MetadataFilter {
-  /** The name of the field, or names joined by dots for a field of a field. */
+  /** The name of the field, or names joined by dots for a nested field. */
   readonly key: string;
   readonly operator: FilterOperator;
   readonly value: unknown;
@@ -29,15 +29,15 @@ export interface MetadataFilter {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** Whether metadata meet all filters. A document that does not have the field of a filter does not meet the filter, whatever the operator. */
-export function meetsFilters(filters: readonly MetadataFilter[], metadata: Metadata | undefined): boolean {
+/** Returns whether metadata matches all filters. A document without the field of a filter never matches, whatever the operator. */
+export function matchesFilters(filters: readonly MetadataFilter[], metadata: Metadata | undefined): boolean {
   return filters.every(({ key, operator, value }) => {
     const field = metadata === undefined ? undefined : fieldOf(metadata, key);
-    return field !== undefined && meets(field, operator, value);
+    return field !== undefined && matches(field, operator, value);
   });
 }
 
-function meets(field: unknown, operator: FilterOperator, value: unknown): boolean {
+function matches(field: unknown, operator: FilterOperator, value: unknown): boolean {
   switch (operator) {
     case '==':
       return isEqual(field, value);
@@ -49,13 +49,13 @@ function meets(field: unknown, operator: FilterOperator, value: unknown): boolea
     case '>=':
       return isInOrder(field, operator, value);
     case 'in':
-      return isAmong(value, field);
+      return includes(value, field);
     case 'not-in':
-      return !isAmong(value, field);
+      return !includes(value, field);
     case 'array-contains':
-      return isAmong(field, value);
+      return includes(field, value);
     case 'array-contains-any':
-      return Array.isArray(value) && value.some((one) => isAmong(field, one));
+      return Array.isArray(value) && value.some((one) => includes(field, one));
   }
 }
 
@@ -66,12 +66,11 @@ function isInOrder(field: unknown, operator: '<' | '<=' | '>' | '>=', value: unk
   return operator === '>' ? field > value : field >= value;
 }
 
-/** Whether values of this type have an order. */
 export function isOrdered(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function isAmong(list: unknown, value: unknown): boolean {
+function includes(list: unknown, value: unknown): boolean {
   return Array.isArray(list) && list.some((one) => isEqual(one, value));
 }
 
@@ -79,16 +78,13 @@ function isEqual(a: unknown, b: unknown): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
-/** The field under a name, else the one that names joined by dots lead to; undefined where there is none. */
+/** Returns the field of this name, or else the nested field that the names between dots lead to. */
 function fieldOf(metadata: Metadata, key: string): unknown {
   if (Object.hasOwn(metadata, key)) return metadata[key];
-  return key
-    .split('.')
-    .reduce<unknown>(
-      (value, name) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-          ? (value as Metadata)[name]
-          : undefined,
-      metadata,
-    );
+  let value: unknown = metadata;
+  for (const name of key.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Metadata)[name];
+  }
+  return value;
 }

@@ -1,57 +1,57 @@
-/** Groups of an organization's users, and pages that list them with their members. */
-
-/** Where a listing of groups with their members goes on. */
+/** Where a listing of groups with their members continues. */
 export interface GroupCursor {
-  /** The group before the one that is next, by its position in the listing; absent at the beginning. */
+  /** The position of the group before the next one; absent at the beginning. */
   readonly after?: string;
-  /** The group in the middle of whose members the page ended, by its internal id, and the position of the last one shown. */
+  /** The internal id of the group whose members were cut, and the position of its last listed member. */
   readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
-/** A group as a page could show it: where it stands, and as many of its members as were read. */
+/** A group with the members that were read. */
 export interface ReadGroup<G, M> {
   readonly group: G;
   readonly internalId: string;
   readonly position: string;
   readonly members: readonly { readonly member: M; readonly position: string }[];
-  /** Whether it has members that were not read. */
+  /** Whether the group has more members than were read. */
   readonly hasMore: boolean;
 }
 
-/** A part of a page: groups with the members that fit, how much room is left, and where the listing goes on when the page ends among these groups. */
+/** Groups with the members that fit into a page, the room that is left, and where the listing continues if the page ends here. */
 export interface GroupPagePart<G, M> {
-  readonly shown: readonly { readonly group: G; readonly members: readonly M[] }[];
+  readonly groups: readonly { readonly group: G; readonly members: readonly M[] }[];
   readonly room: number;
   readonly next: GroupCursor | undefined;
 }
 
 /**
- * Takes what fits into a page that has room for so many groups and members together; a page of which nothing `isBegun` takes a group and one of
- * its members at least. A group whose members do not fit ends the page and begins the next one, with the members that follow: nothing is
- * lost or shown twice.
+ * Returns the groups that fit into a page with room for `roomLeft` groups and members together. An empty page
+ * (`isBegun` false) takes a group and one of its members at least. A group whose members do not fit ends the page and
+ * begins the next one with the rest of its members, so that no member is lost or repeated.
  */
 export function fillPage<G, M>(
-  groups: readonly ReadGroup<G, M>[],
+  readGroups: readonly ReadGroup<G, M>[],
   roomLeft: number,
   cursor: GroupCursor,
   isBegun: boolean,
 ): GroupPagePart<G, M> {
-  const shown: { group: G; members: M[] }[] = [];
+  const groups: { group: G; members: M[] }[] = [];
   let [room, before] = [roomLeft, cursor.after];
-  for (const { group, internalId, position, members, hasMore } of groups) {
+  for (const { group, internalId, position, members, hasMore } of readGroups) {
     const least = members.length > 0 ? 2 : 1;
-    if (room < least && (isBegun || shown.length > 0)) return { shown, room: 0, next: at(before) };
+    if (room < least && (isBegun || groups.length > 0)) return { groups, room: 0, next: cursorAfter(before) };
     const fitting = members.slice(0, Math.max(room - 1, 1));
-    shown.push({ group, members: fitting.map(({ member }) => member) });
+    groups.push({ group, members: fitting.map(({ member }) => member) });
     room -= 1 + fitting.length;
     const last = fitting.at(-1);
-    if (last && (hasMore || fitting.length < members.length))
-      return { shown, room: 0, next: { ...at(before), within: { groupKey: internalId, after: last.position } } };
+    if (last && (hasMore || fitting.length < members.length)) {
+      const within = { groupKey: internalId, after: last.position };
+      return { groups, room: 0, next: { ...cursorAfter(before), within } };
+    }
     before = position;
   }
-  return { shown, room: Math.max(room, 0), next: undefined };
+  return { groups, room: Math.max(room, 0), next: undefined };
 }
 
-function at(after: string | undefined): GroupCursor {
+function cursorAfter(after: string | undefined): GroupCursor {
   return after === undefined ? {} : { after };
 }

@@ -1,23 +1,28 @@
-/** Some values of a list in the order of their keys, and the key that it was read up to; undefined at its end. */
+/** Values of a list in the order of their keys, and the key that the list was read up to; undefined at its end. */
 export interface ListPage<V> {
   readonly values: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 /**
- * One page of several lists in the order of their keys, as the table has it, each key once; from pages of the lists that begin at the same key and have
- * at least `limit` values unless more follow than were read. Nothing is lost or repeated when the next one goes on after `next`.
+ * Merges pages of several lists into one page in the order of keys, each key once. The pages start after the same key and
+ * have at least `limit` values unless their list ends. The next page starts after `next`: nothing is lost or repeated.
  */
 export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { values: V[]; next: string | undefined } {
-  // Behind the page that ends first, others may have values that it would have had too.
+  // Behind the end of the page that ends first, that list can have values that were not read.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
-  const known = pages.flatMap(({ values }) => values).filter(({ key }) => end === undefined || byBytes(key, end) <= 0);
-  const distinct = [...new Map(known.map((one) => [one.key, one])).values()].sort((a, b) => byBytes(a.key, b.key));
-  const shown = distinct.slice(0, limit);
-  return { values: shown.map(({ value }) => value), next: shown.length < distinct.length ? shown.at(-1)?.key : end };
+  const merged = new Map<string, V>();
+  for (const { key, value } of pages.flatMap(({ values }) => values))
+    if (end === undefined || byBytes(key, end) <= 0) merged.set(key, value);
+  const keys = [...merged.keys()].sort(byBytes);
+  const shown = keys.slice(0, limit);
+  return {
+    values: shown.map((key) => merged.get(key) as V),
+    next: shown.length < keys.length ? shown.at(-1) : end,
+  };
 }
 
-/** The order that DynamoDB keeps sort keys in, which is not that of strings for characters outside of the first plane. */
+/** Compares by UTF-8 bytes, as DynamoDB sorts keys. JavaScript sorts characters beyond U+FFFF in another order. */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -3,14 +3,14 @@ interface ProfileFields {
   readonly initial?: string | undefined;
 }
 
-/** A stored profile with the fields that were sent over it; the initial follows the name unless it was sent. */
+/** Returns a stored profile with the sent fields in place of its own. A new name changes the initial, unless an initial was sent. */
 export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
   const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
   const initial = given.initial ?? (given.name === undefined ? stored.initial : initialOf(given.name));
   return { ...stored, ...given, ...(initial !== undefined && { initial }) };
 }
 
-/** The first character of a name, as a whole grapheme, in upper case. */
+/** Returns the first character (grapheme) of a name in upper case. */
 function initialOf(name: string): string | undefined {
   const [first] = new Intl.Segmenter().segment(name.trim());
   return first?.segment.toUpperCase();
@@ -22,18 +22,18 @@ interface SearchableUser {
   readonly email?: string | undefined;
 }
 
-/** Whether a user is found by a free text: each of its words is a part of the name, the e-mail address or the user id, in any case. */
+/** Returns a function that says whether each word of a search text is part of a user's name, e-mail address or user id, in any case. */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
-  const words = folded(searchKey)
+  const words = normalize(searchKey)
     .split(/\s+/)
     .filter((word) => word !== '');
   return ({ userId, name = '', email = '' }) => {
-    const fields = [name, email, userId].map(folded);
+    const fields = [name, email, userId].map(normalize);
     return words.every((word) => fields.some((field) => field.includes(word)));
   };
 }
 
-/** A text without differences of case and of compatible characters. */
-function folded(text: string): string {
+/** Returns a text without differences of case and of compatible characters. */
+function normalize(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }

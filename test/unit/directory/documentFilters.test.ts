@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type FilterOperator, meetsFilters } from '../../../lib/directory/rules/documentFilters.ts';
+import { type FilterOperator, matchesFilters } from '../../../lib/directory/rules/documentFilters.ts';
 
 const metadata = {
   version: 3,
@@ -11,7 +11,7 @@ const metadata = {
   none: null,
 };
 const meets = (key: string, operator: FilterOperator, value: unknown) =>
-  meetsFilters([{ key, operator, value }], metadata);
+  matchesFilters([{ key, operator, value }], metadata);
 
 describe('a filter on metadata', () => {
   test.each([
@@ -49,7 +49,7 @@ describe('a filter on metadata', () => {
     (operator) => {
       expect(meets('absent', operator, ['x'])).toBe(false);
       expect(meets('constructor', operator, ['x'])).toBe(false);
-      expect(meetsFilters([{ key: 'version', operator, value: 3 }], undefined)).toBe(false);
+      expect(matchesFilters([{ key: 'version', operator, value: 3 }], undefined)).toBe(false);
     },
   );
 
@@ -59,7 +59,7 @@ describe('a filter on metadata', () => {
 
   test('is met by a document only together with all other filters', () => {
     expect(
-      meetsFilters(
+      matchesFilters(
         [
           { key: 'version', operator: '>', value: 1 },
           { key: 'status', operator: '==', value: 'final' },
@@ -67,6 +67,6 @@ describe('a filter on metadata', () => {
         metadata,
       ),
     ).toBe(false);
-    expect(meetsFilters([], undefined)).toBe(true);
+    expect(matchesFilters([], undefined)).toBe(true);
   });
 });

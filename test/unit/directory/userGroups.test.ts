@@ -41,7 +41,7 @@ function pagesOf(
           };
         });
       const part: GroupPagePart<Group, string> = fillPage(read, room, cursor, page.length > 0);
-      page.push(...part.shown.map(({ group, members }) => ({ id: group.id, members })));
+      page.push(...part.groups.map(({ group, members }) => ({ id: group.id, members })));
       room = part.room;
       const last = first + read.length;
       cursor = part.next ?? (last < groups.length ? { after: String(last - 1) } : undefined);

@@ -55,7 +55,7 @@ export const endpoint = defineEndpoint(
     const { userId } = input.user;
     const [found, [known]] = await Promise.all([
       deps.resources.require(caller.tenant, resources, { writable: true }),
-      deps.users.known(caller.tenant, [userId]),
+      deps.users.find(caller.tenant, [userId]),
     ]);
     await deps.users.grant(
       caller.tenant,

@@ -71,7 +71,7 @@ export const endpoint = defineEndpoint(
       distinct(input.documentIds ?? []),
     ];
     const [known, grants, folders, documents] = await Promise.all([
-      deps.users.known(caller.tenant, userIds),
+      deps.users.find(caller.tenant, userIds),
       Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
       deps.folders.named(scope, folderIds),
       deps.documents.named(scope, documentIds).then((found) => deps.documents.placed(scope, found)),

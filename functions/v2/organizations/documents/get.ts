@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { meets, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
+import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { type PlacedDocument, readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
@@ -80,7 +80,7 @@ export const endpoint = defineEndpoint(
       const wanted = documents
         .filter((document) => document !== undefined)
         .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
-        .filter((document) => !input.filters || meets(input.filters, document));
+        .filter((document) => !input.filters || matches(input.filters, document));
       return { data: wanted.map(shown), pageToken: null };
     }
     const pages = paging(

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
-import { removeGroupMembers, userDeleted } from '../../../../../lib/directory/userGroups.ts';
+import { removeGroupMembers, memberRemoved } from '../../../../../lib/directory/userGroups.ts';
 import { dict, distinct } from '../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
     const group = await deps.members.require(scope, organizationUserGroupId);
     if (deleteAll) {
       const removed = await deps.members.removeAll(scope, group);
-      return { data: dict(removed.map((userId) => [userId, { ...userDeleted, organizationUserGroupId }])) };
+      return { data: dict(removed.map((userId) => [userId, { ...memberRemoved, organizationUserGroupId }])) };
     }
     const ids = distinct(userIds);
     const results = await deps.members.remove(scope, group, ids);

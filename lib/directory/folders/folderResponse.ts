@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { accessTypes } from '../rules/access.ts';
+import { rootFolderId } from '../rules/folders.ts';
+import type { FolderTree } from './folderTree.ts';
+
+export const FolderResponse = z.object({
+  folderId: z.string(),
+  folderName: z.string().optional(),
+  organizationId: z.string(),
+  parentFolderId: z.string(),
+  apiKey: z.string(),
+  createdAt: z.number(),
+  lastUpdated: z.number(),
+  ancestors: z.array(z.string()),
+  accessType: z.enum(accessTypes),
+  inheritAccessFromParent: z.boolean(),
+  // Folders of the same shape. The OpenAPI document does not allow a schema that contains itself.
+  subFolders: z.array(z.looseObject({ folderId: z.string() })),
+});
+export type FolderResponse = z.output<typeof FolderResponse>;
+
+/** A folder in responses of `/v1`. */
+const OlderFolderResponse = FolderResponse.omit({
+  apiKey: true,
+  ancestors: true,
+  accessType: true,
+  inheritAccessFromParent: true,
+});
+type OlderFolderResponse = z.output<typeof OlderFolderResponse>;
+
+/** Returns the response of a folder with its subfolders. */
+export function toFolderResponse(
+  { folder: { internalId: _, accessFrom: __, _r, ancestors, ...fields }, subFolders }: FolderTree,
+  ids: { readonly organizationId: string; readonly apiKey: string },
+): FolderResponse {
+  const parents = ancestors.map(({ folderId }) => folderId);
+  return {
+    ...fields,
+    ...ids,
+    parentFolderId: parents.at(-1) ?? rootFolderId,
+    ancestors: [rootFolderId, ...parents],
+    subFolders: subFolders.map((tree) => toFolderResponse(tree, ids)),
+  };
+}
+
+/** Returns the response of `/v1` for a folder. */
+function toOlderFolderResponse({
+  apiKey: _,
+  ancestors: __,
+  accessType: ___,
+  inheritAccessFromParent: ____,
+  subFolders,
+  ...folder
+}: FolderResponse): OlderFolderResponse {
+  return { ...folder, subFolders: subFolders.map((one) => toOlderFolderResponse(one as FolderResponse)) };
+}
+
+/** Joins two pages. Each page of one folder has this folder with some more of its subfolders. */
+function joinFolderPages(rows: readonly FolderResponse[], page: readonly FolderResponse[]): FolderResponse[] {
+  const [last, first] = [rows.at(-1), page[0]];
+  if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
+  return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];
+}
+
+/** How `/v1` returns folders: without pages, with fewer fields. */
+export const olderFolderRows = { row: OlderFolderResponse, toRow: toOlderFolderResponse, join: joinFolderPages };

@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import {
+  InvolvedFields,
+  type readInvolvedDocuments,
+  limitInvolvedUsers,
+  toInvolvedFields,
+} from '../content/involvedDocuments.ts';
+import type { Opened } from '../app/capability.ts';
+import { dict, distinct } from '../shared/collections.ts';
+import {
+  documentOrFolder,
+  Id,
+  limits,
+  list,
+  Name,
+  notTogether,
+  optional,
+  PageSize,
+  PageToken,
+} from '../shared/schema.ts';
+import type { readDocuments } from './documents.ts';
+import type { OrganizationScope, readFolders } from './folders/folders.ts';
+import { requireResource } from './resources.ts';
+import { matchesUser } from './rules/users.ts';
+import { groupByDocument, type listUsers } from './userLists.ts';
+import { type ListedUser, Profile } from './users.ts';
+
+export const UserResponse = Profile.extend({ userId: z.string(), ...InvolvedFields });
+type UserResponse = z.output<typeof UserResponse>;
+
+/** The input of `/v2/users/get`. */
+export const UserQuery = z
+  .object({
+    organizationId: Id,
+    documentId: optional(Id),
+    folderId: optional(Id),
+    userIds: optional(list(Id, limits.readIds)),
+    organizationUserGroupIds: optional(list(Id, limits.readIds)),
+    allDocuments: optional(z.boolean()),
+    groupByDocumentId: optional(z.boolean()),
+    searchKey: optional(Name.check(z.refine((text) => text.trim() !== '', { error: 'must not be blank' }))),
+    includeInvolvedDocuments: optional(z.boolean()),
+    includeInvolvedDocumentsCount: optional(z.boolean()),
+    pageSize: optional(PageSize),
+    pageToken: optional(PageToken),
+  })
+  .check(
+    documentOrFolder,
+    notTogether('organizationUserGroupIds', 'documentId', 'folderId', 'allDocuments', 'groupByDocumentId'),
+    notTogether('allDocuments', 'documentId', 'folderId', 'userIds'),
+    limitInvolvedUsers,
+    z.refine(
+      ({ groupByDocumentId, documentId, allDocuments }) =>
+        !groupByDocumentId || documentId !== undefined || allDocuments === true,
+      { path: ['groupByDocumentId'], error: 'must be given together with documentId or allDocuments: true' },
+    ),
+  );
+
+/** What a query of users reads with. */
+export type UserQueryStores = Opened<{
+  documents: typeof readDocuments;
+  folders: typeof readFolders;
+  lists: typeof listUsers;
+  involved: typeof readInvolvedDocuments;
+}>;
+
+/** A listing of users, page by page. */
+export interface UserListing {
+  /** Identifies the listing: a page token is valid only for the listing that it was made for. */
+  readonly id: readonly string[];
+  read(page: { readonly limit: number; readonly after: string | undefined }): Promise<{
+    data: UserResponse[] | Record<string, UserResponse[]>;
+    next: string | undefined;
+  }>;
+}
+
+/** Returns the listing that a query selects. Throws NOT_FOUND if its document or folder does not exist. */
+export async function openUserListing(
+  stores: UserQueryStores,
+  scope: OrganizationScope,
+  query: z.output<typeof UserQuery>,
+): Promise<UserListing> {
+  const {
+    documentId,
+    groupByDocumentId = false,
+    searchKey,
+    includeInvolvedDocuments,
+    includeInvolvedDocumentsCount,
+  } = query;
+  const groupIds = query.organizationUserGroupIds && distinct(query.organizationUserGroupIds);
+  const userIds = query.userIds && distinct(query.userIds);
+  const isMatch = searchKey === undefined ? undefined : matchesUser(searchKey);
+  const searchId = searchKey === undefined ? [] : ['search', searchKey];
+  if (!groupIds && query.allDocuments)
+    return {
+      id: [scope.organizationKey, 'documents', ...searchId],
+      async read(page) {
+        const { values, next } = await stores.lists.ofDocuments(scope, { ...page, isMatch });
+        const users = values.map((one) => ({ ...one, user: toUserResponse(one.user) }));
+        return { data: groupByDocumentId ? groupByDocument(users) : users.map(({ user }) => user), next };
+      },
+    };
+  const from = groupIds ? undefined : await requireResource(stores, scope, query);
+  return {
+    id: [...(from ? [from.internalId] : [scope.organizationKey, 'groups', ...(groupIds ?? [])]), ...searchId],
+    async read(page) {
+      const { values, next } = await stores.lists.page(scope, { from, groupIds, userIds }, { ...page, isMatch });
+      const users = await withInvolvedDocuments(values);
+      return { data: groupByDocumentId && documentId !== undefined ? dict([[documentId, users]]) : users, next };
+    },
+  };
+
+  async function withInvolvedDocuments(users: readonly ListedUser[]): Promise<UserResponse[]> {
+    if (!includeInvolvedDocuments && !includeInvolvedDocumentsCount) return users.map(toUserResponse);
+    const involved = await stores.involved.read(
+      scope,
+      users.map(({ userId }) => userId),
+    );
+    const fields = { withIds: includeInvolvedDocuments, withCount: includeInvolvedDocumentsCount };
+    return users.map((user, index) => ({ ...toUserResponse(user), ...toInvolvedFields(involved[index], fields) }));
+  }
+}
+
+/** Returns a user without internal fields. */
+function toUserResponse(user: ListedUser): UserResponse {
+  return UserResponse.parse(user);
+}
