@@ -9,7 +9,7 @@ import { tenantOf } from '../table/keys.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Work that goes on after the answer, by its kind, and the queue whose worker has a function for it. */
+/** The kinds of jobs (work after the response), each with the queue whose worker runs it. */
 export const queueOfJob = {
   removeRecords: 'jobs',
   removeDocuments: 'jobs',
@@ -39,22 +39,22 @@ const Schema = z.object({
   kind: z.enum(jobKinds),
   /** What to do, as JSON text. */
   data: z.string(),
-  /** How far it got, as JSON text; absent before the first step. */
+  /** The progress, as JSON text; absent before the first step. */
   progress: z.string().optional(),
-  /** When the sweeper looks after it, epoch ms. */
+  /** When the sweeper notifies the queue again, epoch ms. */
   dueAt: z.number(),
-  /** Until when it is in somebody's hands, epoch ms. */
+  /** The end of the lease of the worker that runs it, epoch ms. */
   leaseUntil: z.number().optional(),
-  /** Before which there is nothing to do for it, epoch ms. */
+  /** The start of the next step at the earliest, epoch ms. */
   notBefore: z.number().optional(),
-  /** How often it was taken up since it last got further. */
+  /** The number of runs since the last finished step. */
   tries: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
 });
 export type Job = z.output<typeof Schema>;
 
-/** A piece of work that survives whoever began it: due in gsi3 until it is done and removed. */
+/** A job. It is listed in gsi3 by its due time until it is done and removed. */
 export const JobEntity = defineEntity({
   type: 'Job',
   version: 1,
@@ -71,7 +71,7 @@ export const JobEntity = defineEntity({
       sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId],
     },
   },
-  // After the time it is due, which is put off as long as anybody looks after it: no job is lost because it failed for long.
+  // Counted from the due time, which each run moves on: a job that fails for a long time does not expire.
   expiresAt: ({ dueAt }) => Math.floor(dueAt / 1000) + LIFETIME_SECONDS,
 });
 
@@ -79,7 +79,7 @@ function dueJobs(shard: number): string[] {
   return ['JOBS', String(shard)];
 }
 
-/** Shards of the jobs that are due. */
+/** The number of shards in the index of due jobs. */
 export const jobShards = SHARDS;
 
 /** A job to start. `dueAt` (epoch ms) is when the sweeper runs it if its message was lost. */
@@ -112,7 +112,7 @@ export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   );
 }
 
-/** The operation that ends a job, at the revision that was read when one is given. */
+/** Returns the operation that removes a job, at the revision that was read if one is given. */
 export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
   return remove(JobEntity, { tenant, jobId }, revision);
 }
@@ -121,22 +121,22 @@ export function endJob(tenant: string, jobId: string, revision?: number): WriteO
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
- * What a step of a job came to: `done`, and the job ends; or how far it got, and when to go on, epoch ms, if not at once. What it was to do
- * until then is done: the next step begins from there.
+ * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore` (epoch ms)
+ * is when, if not at once.
  */
 export type StepResult = 'done' | { readonly progress: object; readonly notBefore?: number | undefined };
 
 /**
- * How long after something became unreachable nobody reads or writes beneath it any more, milliseconds: whoever read that it was there just before
- * has ended, and the indexes show what was written.
+ * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it before have
+ * ended, and the indexes show all writes.
  */
 export const READS_SETTLED_MS = 60_000;
 
-/** Which job: what a message about it says. */
+/** The content of a queue message about a job. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/** The queue message about a job. Its group is the tenant: SQS takes the groups in turn, so that many or slow jobs of one tenant do not delay those of others. */
+/** Returns the queue message about a job. Its group is the tenant: SQS serves groups in turn, so jobs of one tenant do not delay those of others. */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,
@@ -159,7 +159,6 @@ export async function notifyJobs(
   );
 }
 
-/** Jobs as those see them who begin them, and who do the work. */
 export class JobStore {
   readonly #table: Table;
 
@@ -167,7 +166,7 @@ export class JobStore {
     this.#table = table;
   }
 
-  /** Begins a job that is to be there once: `exists` when it is. */
+  /** Stores a job; returns `exists` if it is stored already. */
   async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
     return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
   }
@@ -177,7 +176,7 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /** Writes what changes of a job over the revision that was read, and gives it as it is then; `lost` when somebody else wrote. */
+  /** Writes changes of a job at the revision that was read. Returns the changed job; `lost` if another worker wrote it. */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -185,7 +184,7 @@ export class JobStore {
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /** Ends a job that is as it was read; one that its last step has removed, or that was begun again since, is left alone. */
+  /** Removes a job at the revision that was read. A job that was started again since stays. */
   async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
     await this.#table.write([endJob(tenant, jobId, _r)]);
   }
@@ -199,20 +198,18 @@ interface JobChange {
   readonly tries: number | undefined;
 }
 
-/** Begin jobs, and see whether they are there. */
 export const startJobs: Capability<Pick<JobStore, 'start' | 'get'>> = /* @__PURE__ */ storeCapability(JobStore, [
   'GetItem',
   'PutItem',
 ]);
 
-/** Do the work of jobs. */
 export const doJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = /* @__PURE__ */ storeCapability(JobStore, [
   'GetItem',
   'PutItem',
   'DeleteItem',
 ]);
 
-/** Finds jobs whose time has come. */
+/** Finds jobs that are due. */
 export class JobSweeper {
   readonly #table: Table;
 
@@ -220,7 +217,7 @@ export class JobSweeper {
     this.#table = table;
   }
 
-  /** Jobs of a shard that were due at a time (epoch ms), the longest overdue first. */
+  /** Returns jobs of a shard that were due at a time (epoch ms), the oldest first. */
   async due(
     shard: number,
     at: number,
@@ -237,7 +234,7 @@ export class JobSweeper {
     };
   }
 
-  /** Makes a job due at another time; false when somebody else changed it, or ended it. */
+  /** Changes the due time (epoch ms) of a job. Returns false if another worker changed or ended it. */
   async putOff(job: StoredJob, dueAt: number): Promise<boolean> {
     return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
   }

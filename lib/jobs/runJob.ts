@@ -13,33 +13,33 @@ import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** Does a step of a job, for a second or two. Done again, beside itself or from an earlier state, it does no harm. */
+/** Runs a step of a job, for a second or two. It is idempotent: it may run twice, concurrently or from an older progress. */
 export type Step = (job: StoredJob, clock: () => number) => Promise<StepResult>;
 
 export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
-  /** For each kind of job whose messages come by the queue. */
+  /** The step of each kind of job on the queue. */
   readonly steps: Readonly<Record<JobKindOn<Q>, Step>>;
-  /** The queue that the message came by. */
+  /** The queue of the message. */
   readonly queue: QueueSender;
 }
 
-/** Longer than a function runs, so that nobody is at a job when its lease is over. */
+/** The lease, milliseconds. Longer than a function runs, so that no worker runs a job after its lease. */
 const LEASE = 90_000;
-/** No step is begun so shortly before the end. */
+/** No step starts in the last milliseconds before the deadline. */
 const SPARE = 20_000;
-/** A job goes on for so long at a time. Then it goes to the end of the queue, and jobs of other tenants have their turn. */
+/** How long one message runs a job, milliseconds. Then a new message lets jobs of other tenants run first. */
 const TURN = 10_000;
-/** How long the message that a job goes on by may take, before the sweeper sends another. */
+/** How long the next message may take before the sweeper sends another, milliseconds. */
 const MARGIN = 5 * 60_000;
-/** The longest that the sweeper waits before it begins a job once more that fails always. */
+/** The longest pause between runs of a job that always fails, milliseconds. */
 const LONGEST_PAUSE = 6 * 60 * 60_000;
 
 /**
- * Goes on with a job as long as there is time, a step after the other; then, or when there is nothing to do before a later time, by another
- * message. Each step is written down with the job's lease, by the revision that was read: of two who have the same job, one goes on. When a
- * run ends half-way the sweeper finds the job once its lease is over, and the next one goes on from the last step. Where every run ends that
- * way it waits longer each time, up to six hours, and the job stays until it is done; what a step throws is thrown on, for the message.
+ * Runs steps of a job as long as there is time. Then, or if the next step starts later, it sends a message for the next run.
+ * Each step is written with the lease at the revision that was read (optimistic lock): only one worker continues. If a run
+ * is interrupted, the sweeper finds the job after its lease, and the next run starts at the last finished step. A job that
+ * always fails is retried with growing pauses of up to six hours, and is never dropped. Rethrows errors of a step.
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
@@ -81,7 +81,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
         })) === 'lost'
       )
         break;
-      // The sweeper would find it as well, up to a minute later.
+      // Faster than the sweeper, which finds the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }

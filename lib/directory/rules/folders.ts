@@ -1,9 +1,9 @@
 import { type AccessType, defaultAccessType } from './access.ts';
 
-/** How deep folders may lie: a folder at the top is at depth 1. */
+/** The deepest level of a folder. A folder at the top is at depth 1. */
 export const deepestFolder = 20;
 
-/** The name under which the top of an organization's tree is listed; a parent of nobody, and no folder itself. */
+/** The id of the top of an organization's tree. It is not a folder. */
 export const rootFolderId = 'root';
 
 export interface FolderName {
@@ -12,25 +12,25 @@ export interface FolderName {
 }
 
 export interface FolderPosition {
-  /** The folders that it lies in, from the top down. */
+  /** The folders above, from the top down. */
   readonly ancestors: readonly FolderName[];
   /** The effective access type: its own, else its parent's. */
   readonly accessType: AccessType;
-  /** Whose own access type that is: the internal id of the folder itself or of one that it lies in, or `root` when none of them has one. */
+  /** The internal id of the folder that defines the access type: the folder itself or one above; `root` if none does. */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
 }
 
-/** A folder with its place in the tree. */
+/** A folder with its position in the tree. */
 export interface PlacedFolder extends FolderName, FolderPosition {}
 
-/** What a folder says of its own access: a type, or that it inherits its parent's. */
+/** A folder's own access type; undefined if it inherits its parent's. */
 export interface OwnAccess {
   readonly internalId: string;
   readonly accessType: AccessType | undefined;
 }
 
-/** Where a folder directly in `parent`, or at the top, lies and what it is open to. */
+/** Returns the position and effective access type of a folder directly in `parent`, or at the top. */
 export function placeFolder(parent: PlacedFolder | undefined, { internalId, accessType }: OwnAccess): FolderPosition {
   const inherited = parent ?? { accessType: defaultAccessType, accessFrom: rootFolderId };
   return {
@@ -41,7 +41,7 @@ export function placeFolder(parent: PlacedFolder | undefined, { internalId, acce
   };
 }
 
-/** What a stored folder says of its own access. */
+/** Returns the own access type of a stored folder. */
 export function ownAccess({
   internalId,
   accessType,
@@ -50,22 +50,20 @@ export function ownAccess({
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
-/** The internal id of the folder that a folder lies directly in, which is right also while those further up are not. */
+/** Returns the internal id of a folder's parent. It is right even while a change of the folders above is under way. */
 export function parentOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): string {
   return ancestors.at(-1)?.internalId ?? rootFolderId;
 }
 
-/** The depth of a folder; one at the top is at 1. */
 export function depthOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): number {
   return ancestors.length + 1;
 }
 
-/** Whether a folder is another one or lies beneath it. */
+/** Returns whether a folder is the folder `internalId` or below it. */
 export function liesWithin(folder: Pick<PlacedFolder, 'internalId' | 'ancestors'>, internalId: string): boolean {
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
-/** Whether two positions are the same. */
 export function samePosition(a: FolderPosition, b: FolderPosition): boolean {
   return (
     a.accessType === b.accessType &&
@@ -79,28 +77,28 @@ export function samePosition(a: FolderPosition, b: FolderPosition): boolean {
   );
 }
 
-/** A folder whose change has not reached everything beneath it. */
+/** A changed or deleted folder. The folders below it are not all rewritten or purged yet. */
 export interface FolderChange {
   /** The customer's id. */
   readonly folderId: string;
-  /** `changed`: moved, or open to others. */
+  /** `changed`: moved, or with a new access type. */
   readonly kind: 'changed' | 'removed';
 }
 
-/** What is known of the changes under way, by the internal ids of the folders. */
+/** The changes under way, by the internal ids of the folders. */
 export interface FolderChanges {
   readonly changes: ReadonlyMap<string, FolderChange>;
-  /** Those of the changed folders that were read; undefined where there is none any more. */
+  /** The changed folders that were read; undefined for a folder that does not exist. */
   readonly read: ReadonlyMap<string, PlacedFolder | undefined>;
 }
 
-/** A folder as it is, that it is gone, which changed folder must be read to tell, or that what was read is of different times and must be read anew. */
+/** The current folder; `gone` if it is deleted; the changed folder to read first; or `torn` if the reads are of different times and must be repeated. */
 export type Resolution<F> = { readonly folder: F } | 'gone' | { readonly needs: FolderName } | 'torn';
 
 /**
- * What a stored folder is while changes of folders above it are under way. A folder's direct parent and its own access type are always right;
- * what it stores of those further up is right below the deepest folder that was changed, and above that it is what is true of that one. It is
- * gone with a folder that was removed, itself or above it.
+ * Returns the current state of a stored folder while folders above it change. Its parent and its own access type are always
+ * right. Its stored ancestors are right below the deepest changed ancestor; above that, the ancestors of the changed folder
+ * count. A folder is gone if it or a folder above it was deleted. `beneath` are the folders that are being resolved.
  */
 export function resolveFolder<F extends PlacedFolder>(
   folder: F,
@@ -131,8 +129,8 @@ interface Requested {
 }
 
 /**
- * The folders of one call in waves, parents before their children, so that a tree can be added in any order. Those whose
- * parents form a circle are left over.
+ * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order. `circular`
+ * has the folders whose parents form a circle.
  */
 export function inWaves<F extends Requested>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];
