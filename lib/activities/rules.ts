@@ -188,7 +188,7 @@ export function toServiceActivity(
   own: ServiceActivity,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,
 ): Activity {
-  const activity = toActivity(own as NewActivity, fixed);
+  const activity = toActivity(own, fixed);
   const tooLarge = jsonFields.filter((name) => isLongerThan(activity[name] ?? '', limits.objectBytes));
   return { ...activity, ...Object.fromEntries(tooLarge.map((name) => [name, undefined])) };
 }

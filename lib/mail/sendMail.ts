@@ -1,4 +1,4 @@
-import { type Capability, combine } from '../app/capability.ts';
+import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { sendTo } from '../workers/queues.ts';
@@ -31,7 +31,7 @@ export interface SendMailDeps {
 
 /** A queue message about a mail, and everything that its processing needs. */
 export interface SendMailCall extends Pick<
-  MessageCall<MailMessage, Record<never, never>>,
+  MessageCall<MailMessage, Uses>,
   'message' | 'clock' | 'newId' | 'log' | 'measures'
 > {
   readonly deps: SendMailDeps;

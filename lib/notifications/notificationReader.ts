@@ -316,11 +316,11 @@ export class NotificationReader {
     );
     const guards = await notificationGuards(this.#table, scope, organization.organizationId, there);
     const allowed = await checks.canSee(
-      guards.map((guard, index) => {
-        const { notification } = there[index]!;
+      there.map(({ notification }, index) => {
+        const guard = guards[index];
         const isNamed = notifiesUser(notification, userId);
-        // A notification without a thread is for the users that it names, whatever access they have to its document.
-        const document = guard.thread || !isNamed ? documents.get(notification.documentId) : undefined;
+        // A named user may see a notification without a thread, whatever access the user has to its document.
+        const document = guard?.thread || !isNamed ? documents.get(notification.documentId) : undefined;
         return { ...guard, document, knownUsersOnly: !isNamed };
       }),
     );

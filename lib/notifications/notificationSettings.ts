@@ -66,7 +66,7 @@ export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
 > = {
-  partition: NotificationSettingsEntity.partition,
+  partition: (of) => NotificationSettingsEntity.partition(of),
   fromItem(item, now) {
     const settings = NotificationSettingsEntity.fromItem(item, now);
     return settings && { ...settings, documentKey: String(item.SK).slice(keyPrefix(settingsPrefix).length) };

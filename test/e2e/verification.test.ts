@@ -12,7 +12,7 @@ afterAll(() => system.stop());
 const outbox = async () => (await readdir(join(system.dataDir, 'outbox'))).sort();
 const publicCall = async (path: string, data: object) => (await system.post(path, data, {})).body;
 
-test('design 3: an owner verifies the e-mail address, from the mail to the API key that works for ever', async () => {
+test('an owner verifies the e-mail address, and the API key does not expire', async () => {
   const ownerEmail = 'owner@example.com';
   const { id, authToken, apiKeyList } = (await publicCall('/v2/workspace/create', { ownerEmail })).result.data;
   const [apiKey] = Object.keys(apiKeyList);
@@ -75,7 +75,7 @@ test('design 3: an owner verifies the e-mail address, from the mail to the API k
   expect(await readFile(join(system.dataDir, 'functions.log'), 'utf8')).not.toContain(value);
 });
 
-test('a page is answered with a page, whatever is asked of it', async () => {
+test('a page answers every method with a page', async () => {
   for (const [method, status] of [
     ['GET', 410],
     ['POST', 410],

@@ -36,7 +36,7 @@ function isDomain(domain: string): boolean {
 }
 
 function isAscii(text: string): boolean {
-  return [...text].every((character) => character <= '\x7f');
+  return !/[^\0-\x7f]/.test(text);
 }
 
 /** Returns the first valid address of some profiles; undefined when none has one. */

@@ -40,7 +40,7 @@ function character(code: number): string {
 /** Cuts a text between two characters and adds an ellipsis. */
 function clipped(text: string, most: number): string {
   if (text.length <= most) return text;
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= most
     ? text
     : `${characters

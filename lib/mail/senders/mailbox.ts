@@ -4,12 +4,16 @@ const WORD_BYTES = 45;
 /** Returns a text in ASCII; another text as encoded words (RFC 2047), which never split a character. */
 export function encodedWords(text: string): string[] {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return [text];
-  const words: string[] = [''];
+  const words: string[] = [];
+  let last = '';
   for (const character of text) {
-    if (Buffer.byteLength(`${words.at(-1) ?? ''}${character}`) > WORD_BYTES) words.push('');
-    words[words.length - 1] += character;
+    if (Buffer.byteLength(last + character) > WORD_BYTES) {
+      words.push(last);
+      last = '';
+    }
+    last += character;
   }
-  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`);
+  return [...words, last].map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`);
 }
 
 /** Returns an address with a name for a mail header (RFC 5322). The name is quoted, or encoded when it is not ASCII. */

@@ -25,8 +25,7 @@ export const newApiKeySettings = {
   requireAutoOrgUser: optional(z.boolean()),
   enablePrivateComments: optional(z.boolean()),
 };
-const NewApiKeySettings = z.object(newApiKeySettings);
-export type NewApiKeySettings = z.output<typeof NewApiKeySettings>;
+export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
 /** The configurations of a new API key; undefined where the request sends nothing for one. */
 export interface InitialConfigs {

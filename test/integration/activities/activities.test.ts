@@ -44,8 +44,8 @@ const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', m
 const list = (count: number, fields: (i: number) => object) =>
   Array.from({ length: count }, (_, i) => activity(fields(i)));
 
-describe('spec 4.15: activities/add', () => {
-  test('answers success and the message, in data as well', async () => {
+describe('POST /v2/activities/add', () => {
+  test('returns success and the message, also in data', async () => {
     const { status, body } = await customer.call(ADD, { ...nda, activities: [activity()] });
     expect({ status, result: body.result }).toEqual({
       status: 200,
@@ -57,7 +57,7 @@ describe('spec 4.15: activities/add', () => {
     });
   });
 
-  test('keeps every field of the specification and adds id, timestamp and metadata (facts A15)', async () => {
+  test('keeps every documented field and adds id, timestamp and metadata', async () => {
     const sent = {
       id: 'a',
       featureType: 'custom',
@@ -85,7 +85,7 @@ describe('spec 4.15: activities/add', () => {
     expect(shown.timestamp).toBeLessThanOrEqual(Date.now());
   });
 
-  test("keeps what is the caller's own exactly, __proto__ keys included", async () => {
+  test('keeps open fields exactly, with __proto__ keys', async () => {
     const odd = '{"__proto__":{"from":1,"to":{"__proto__":2}},"constructor":{"to":"\\u0000 \\ud800 é"},"":{}}';
     const activities =
       JSON.parse(`[{"id":"a","featureType":"crdt","actionType":"crdt.editor_edit","actionUser":{"userId":"__proto__"},
@@ -98,12 +98,12 @@ describe('spec 4.15: activities/add', () => {
     expect(shown).toMatchObject({ entityTargetData: 0, actionUser: { userId: '__proto__' } });
   });
 
-  test.each(['text', 0, false, [], {}])('entityData can be any JSON: %j', async (entityData) => {
+  test.each(['text', 0, false, [], {}])('accepts any JSON as entityData: %j', async (entityData) => {
     await add([activity({ entityData })]);
     expect((await get())[0].entityData).toEqual(entityData);
   });
 
-  test('fields beyond the specification are ignored, null is the same as left out', async () => {
+  test('ignores unknown fields and treats null as missing', async () => {
     await add([
       activity({
         id: 'a',
@@ -125,7 +125,7 @@ describe('spec 4.15: activities/add', () => {
     ]);
   });
 
-  test('makes ids that are missing, of its own for each; the order of the call is kept', async () => {
+  test('generates missing ids and keeps the order of the request', async () => {
     await add(list(60, (i) => ({ entityData: i })));
     await add([activity({ entityData: 0 })]);
     const shown = await get({ order: 'asc' });
@@ -134,7 +134,7 @@ describe('spec 4.15: activities/add', () => {
     expect(shown.slice(0, 60).map(({ entityData }) => entityData)).toEqual(Array.from({ length: 60 }, (_, i) => i));
   });
 
-  test('an existing id is overwritten: it takes the new fields and keeps its time and place', async () => {
+  test('overwrites an existing id and keeps its time and document', async () => {
     await add([activity({ id: 'a', changes: { x: {} }, targetEntityId: 'old' }), activity({ id: 'b' })]);
     const before = await get({ activityIds: ['a'] });
     await add([activity({ id: 'c' })]);
@@ -150,14 +150,14 @@ describe('spec 4.15: activities/add', () => {
     expect([await idsOf({ targetEntityId: 'old' }), await idsOf({ targetEntityId: 'new' })]).toEqual([[], ['a']]);
   });
 
-  test('an existing id is overwritten also when activity logs are immutable', async () => {
+  test('overwrites an existing id even when activity logs are immutable', async () => {
     await configure({ immutable: true });
     await add([activity({ id: 'a', entityData: 1 })]);
     await add([activity({ id: 'a', entityData: 2 })]);
     expect((await get()).map(({ entityData }) => entityData)).toEqual([2]);
   });
 
-  test('of a repeated id in one call the last counts, and it is one record', async () => {
+  test('stores the last activity of a repeated id', async () => {
     await add([activity({ id: 'a', entityData: 1 }), activity({ id: 'b' }), activity({ id: 'a', entityData: 2 })]);
     expect((await get()).map(({ id, entityData }) => [id, entityData]).sort()).toEqual([
       ['a', 2],
@@ -165,7 +165,7 @@ describe('spec 4.15: activities/add', () => {
     ]);
   });
 
-  test('moves an activity whose id is taken in another document of the organization, and keeps its timestamp', async () => {
+  test('moves an activity from another document of the organization and keeps its timestamp', async () => {
     await add([activity({ id: 'a', targetEntityId: 't', entityData: 1 }), activity({ id: 'b' })]);
     const [{ timestamp }] = (await get({ activityIds: ['a'] })) as [any];
     await add([activity({ id: 'x' }), activity({ id: 'a', targetEntityId: 't', entityData: 2 })], tos);
@@ -179,7 +179,7 @@ describe('spec 4.15: activities/add', () => {
     ]).toEqual([['b'], ['a', 'x'], ['a']]);
   });
 
-  test('moves no activity while activity logs are immutable, says so, and stores none of the call', async () => {
+  test('rejects all activities when one would move while activity logs are immutable', async () => {
     await configure({ immutable: true });
     await add([activity({ id: 'a' })]);
     expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
@@ -190,7 +190,7 @@ describe('spec 4.15: activities/add', () => {
     expect(await get()).toMatchObject([{ id: 'a', metadata: { documentId: 'nda' } }]);
   });
 
-  test('moves no activity out of a disabled document', async () => {
+  test('rejects a move out of a disabled document', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok('/v2/organizations/documents/access/disablestate/update', {
       organizationId: 'acme',
@@ -204,7 +204,7 @@ describe('spec 4.15: activities/add', () => {
     );
   });
 
-  test('the same id in another organization, or of another customer, is another activity', async () => {
+  test('keeps ids of organizations and customers apart', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'beta',
       createOrganization: true,
@@ -215,14 +215,14 @@ describe('spec 4.15: activities/add', () => {
     expect([(await get())[0].entityData, (await get({ organizationId: 'beta' }))[0].entityData]).toEqual([1, 2]);
   });
 
-  test('takes 500 activities; each is there afterwards', async () => {
+  test('stores 500 activities', async () => {
     await add(list(500, (i) => ({ id: `a${String(i).padStart(3, '0')}` })));
     expect(await idsOf({ order: 'asc' })).toEqual(
       Array.from({ length: 500 }, (_, i) => `a${String(i).padStart(3, '0')}`),
     );
   });
 
-  test('takes activities of 320 KB each, as many as a body holds; and changes of them', async () => {
+  test('stores and changes activities of 320 KB, as many as a body holds', async () => {
     const big = 'x'.repeat(65_000);
     const text = 'x'.repeat(32_000);
     const activities = list(16, (i) => ({
@@ -247,7 +247,7 @@ describe('spec 4.15: activities/add', () => {
     });
   });
 
-  test('ten callers at once with the same ids leave one record of each', async () => {
+  test('stores one activity per id for ten concurrent requests', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => add(list(30, (n) => ({ id: `a${n}`, entityData: i })))));
     const shown = await get();
     expect(shown).toHaveLength(30);
@@ -312,7 +312,7 @@ describe('spec 4.15: activities/add', () => {
       { actionIcon: 'x'.repeat(32_769) },
       'activities[1].actionIcon must be at most 32768 bytes of UTF-8',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field, and none of the call is stored', async (_what, fields, message) => {
+  ])("rejects %s with the field's name, and stores nothing", async (_what, fields, message) => {
     expect(await failure(ADD, { ...nda, activities: [activity(), activity(fields)] })).toEqual(invalid(message));
     expect(await get()).toEqual([]);
   });
@@ -328,11 +328,11 @@ describe('spec 4.15: activities/add', () => {
       { organizationId: 'nowhere', activities: [activity()] },
       'organizationId: the organization does not exist',
     ],
-  ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, data, message) => {
     expect(await failure(ADD, { ...nda, ...data })).toEqual(invalid(message));
   });
 
-  test('a document that does not exist is NOT_FOUND', async () => {
+  test('returns NOT_FOUND for an unknown document', async () => {
     expect(await failure(ADD, { ...nda, documentId: 'nowhere', activities: [activity()] })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
@@ -343,28 +343,31 @@ describe('spec 4.15: activities/add', () => {
   test.each([
     ['never configured', undefined],
     ['disabled', { isEnabled: false }],
-  ])('while activity logs are %s it is FAILED_PRECONDITION that names how to enable them', async (_what, config) => {
-    if (config) await configure(config);
-    else
-      customer = await newCustomer().then(async (fresh) => {
-        await fresh.ok('/v2/organizations/documents/add', {
-          organizationId: 'acme',
-          createOrganization: true,
-          documents: [{ documentId: 'nda' }],
+  ])(
+    'returns FAILED_PRECONDITION that explains how to enable activity logs while they are %s',
+    async (_what, config) => {
+      if (config) await configure(config);
+      else
+        customer = await newCustomer().then(async (fresh) => {
+          await fresh.ok('/v2/organizations/documents/add', {
+            organizationId: 'acme',
+            createOrganization: true,
+            documents: [{ documentId: 'nda' }],
+          });
+          return fresh;
         });
-        return fresh;
+      expect(await failure(ADD, { ...nda, activities: [activity()] })).toEqual({
+        http: 400,
+        status: 'FAILED_PRECONDITION',
+        message:
+          'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
       });
-    expect(await failure(ADD, { ...nda, activities: [activity()] })).toEqual({
-      http: 400,
-      status: 'FAILED_PRECONDITION',
-      message:
-        'Activity logs are not enabled. Enable them with /v2/workspace/activityconfig/update: activityServiceConfig.isEnabled',
-    });
-    expect(await get()).toEqual([]);
-  });
+      expect(await get()).toEqual([]);
+    },
+  );
 });
 
-describe('activities/get (facts C9)', () => {
+describe('POST /v2/activities/get', () => {
   beforeEach(async () => {
     const bob = { userId: 'bob' };
     await add([
@@ -409,7 +412,7 @@ describe('activities/get (facts C9)', () => {
       { activityIds: ['t1', 'n1', 'n2'], userId: 'ada', featureTypes: ['comment'] },
       ['n1'],
     ],
-  ])('gives those %s', async (_which, filter, ids) => {
+  ])('returns the activities %s', async (_which, filter, ids) => {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', ...filter });
     expect({ status, message: body.result.message, pageToken: body.result.pageToken }).toEqual({
       status: 200,
@@ -420,7 +423,7 @@ describe('activities/get (facts C9)', () => {
     expect(body.result.data.map(({ id }: any) => id)).toEqual(ids);
   });
 
-  test('names document and organization of each', async () => {
+  test('names document and organization of each activity', async () => {
     const shown = await get({ order: 'asc' });
     expect(shown.map(({ metadata }) => metadata.documentId)).toEqual(['nda', 'nda', 'nda', 'tos', 'tos']);
   });
@@ -446,11 +449,11 @@ describe('activities/get (facts C9)', () => {
     ['a page of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not one that this listing gave, or it has expired')],
-  ])('refuses %s', async (_what, data, expected) => {
+  ])('rejects %s', async (_what, data, expected) => {
     expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });
 
-  test('a page token is that of one listing: other filters, another order or tenant are refused', async () => {
+  test('rejects a page token with other filters, another order or another tenant', async () => {
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
     const refused = invalid('pageToken is not one that this listing gave, or it has expired');
     for (const other of [
@@ -467,7 +470,7 @@ describe('activities/get (facts C9)', () => {
     expect(await idsOf({ pageToken, order: 'desc', pageSize: 2 })).toEqual(['n2', 'n1']);
   });
 
-  test('more than 5 MB by ids is INVALID_ARGUMENT naming the parameter that narrows', async () => {
+  test('rejects more than 5 MB by ids and names the parameter to narrow', async () => {
     const big = 'x'.repeat(60_000);
     const bigs = (from: number) =>
       list(20, (i) => ({ id: `b${from + i}`, changes: { x: { to: big } }, entityData: big, entityTargetData: big }));

@@ -44,8 +44,8 @@ const invalid = (message: string) => ({ http: 400, status: 'INVALID_ARGUMENT', m
 const list = (count: number, fields: (i: number) => object) =>
   Array.from({ length: count }, (_, i) => activity(fields(i)));
 
-describe('activities/update (facts C9)', () => {
-  test('replaces the fields that are sent and keeps the others, time and place', async () => {
+describe('POST /v2/activities/update', () => {
+  test('replaces the sent fields and keeps the others with time and document', async () => {
     const sent = activity({
       id: 'a',
       targetEntityId: 't',
@@ -76,7 +76,7 @@ describe('activities/update (facts C9)', () => {
     expect(await idsOf({ order: 'asc' })).toEqual(['a', 'b']);
   });
 
-  test('who did what is not changed', async () => {
+  test('does not change actor and action', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok(UPDATE, {
       organizationId: 'acme',
@@ -95,7 +95,7 @@ describe('activities/update (facts C9)', () => {
     expect((await get())[0]).not.toHaveProperty('targetEntityId');
   });
 
-  test('an unknown id fails alone, inside a success; the map takes any id', async () => {
+  test('fails alone for an unknown id, for any id as a key', async () => {
     await add([activity({ id: 'a' }), activity({ id: '__proto__' })]);
     const { body } = await customer.call(UPDATE, {
       organizationId: 'acme',
@@ -108,7 +108,7 @@ describe('activities/update (facts C9)', () => {
     ]);
   });
 
-  test('of several changes of one activity the last counts', async () => {
+  test('applies the last of several changes of one activity', async () => {
     await add([activity({ id: 'a' })]);
     await customer.ok(UPDATE, {
       organizationId: 'acme',
@@ -121,7 +121,7 @@ describe('activities/update (facts C9)', () => {
     expect((await get())[0]).not.toHaveProperty('entityData');
   });
 
-  test('updates and additions at once lose no field of a change that succeeded', async () => {
+  test('loses no field of a successful update concurrent with additions', async () => {
     await add([activity({ id: 'a' })]);
     const fields = ['actionIcon', 'displayMessageTemplate', 'entityData', 'entityTargetData'];
     const answers = await Promise.all(
@@ -134,7 +134,7 @@ describe('activities/update (facts C9)', () => {
     expect(answers.some(({ a }) => a.success)).toBe(true);
   });
 
-  test('500 large ones are changed', async () => {
+  test('changes 500 large activities', async () => {
     const text = 'x'.repeat(9_000);
     await add(list(500, (i) => ({ id: `a${i}`, entityData: text })));
     const data = await customer.ok(UPDATE, {
@@ -152,11 +152,11 @@ describe('activities/update (facts C9)', () => {
     ['nothing to change', [{ id: 'a' }], 'activities[0] must have a field to change besides id'],
     ['no id', [{ actionIcon: 'i' }], 'activities[0].id is required'],
     ['no item', [], 'activities must not be empty'],
-  ])('%s is INVALID_ARGUMENT', async (_what, activities, message) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, activities, message) => {
     expect(await failure(UPDATE, { organizationId: 'acme', activities })).toEqual(invalid(message));
   });
 
-  test('is FAILED_PRECONDITION while activity logs are immutable', async () => {
+  test('returns FAILED_PRECONDITION while activity logs are immutable', async () => {
     await add([activity({ id: 'a' })]);
     await configure({ immutable: true });
     expect(await failure(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', actionIcon: 'i' }] })).toEqual({
@@ -169,11 +169,11 @@ describe('activities/update (facts C9)', () => {
   });
 });
 
-describe('activities/delete (facts C9)', () => {
+describe('POST /v2/activities/delete', () => {
   const remove = (by: object) =>
     customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
 
-  test('by ids: a map by id, an unknown one fails alone, the others stay', async () => {
+  test('deletes by ids; an unknown id fails alone', async () => {
     await add(list(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
     expect(await remove({ activityIds: ['a0', 'none', 'a2', 'a0'] })).toEqual({
       status: 'success',
@@ -195,7 +195,7 @@ describe('activities/delete (facts C9)', () => {
     });
   });
 
-  test('an id is free again after that, for any document and at a new time', async () => {
+  test('releases the id for any document', async () => {
     await add([activity({ id: 'a' })]);
     const [{ timestamp }] = (await get()) as [any];
     await remove({ activityIds: ['a'] });
@@ -205,7 +205,7 @@ describe('activities/delete (facts C9)', () => {
     expect(again.timestamp).toBeGreaterThan(timestamp);
   });
 
-  test('by document: all of it and nothing else', async () => {
+  test('deletes all activities of a document and no others', async () => {
     await add(list(120, (i) => ({ id: `a${i}` })));
     await add([activity({ id: 'other' })], { organizationId: 'acme', documentId: 'tos' });
     const { data, hasMore } = await remove({ documentId: 'nda' });
@@ -213,7 +213,7 @@ describe('activities/delete (facts C9)', () => {
     expect([await idsOf(), await idsOf({ activityIds: ['a0', 'a119'] })]).toEqual([['other'], []]);
   });
 
-  test('by target entity: in all documents, and nothing else', async () => {
+  test('deletes the activities of a target entity in all documents and no others', async () => {
     await add(list(130, (i) => ({ id: `a${i}`, targetEntityId: i % 2 === 0 ? 't' : 'u' })));
     await add([activity({ id: 'tos', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     const { data, hasMore } = await remove({ targetEntityId: 't' });
@@ -225,7 +225,7 @@ describe('activities/delete (facts C9)', () => {
   test.each([
     ['document', { documentId: 'nda' }],
     ['target entity', { targetEntityId: 't' }],
-  ])('by %s at most 2,000 in one call, which says that there is more; a repetition deletes that', async (_what, by) => {
+  ])('deletes at most 2,000 by %s, sets hasMore, and deletes the rest with the same request', async (_what, by) => {
     for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
     const first = await remove(by);
     expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
@@ -239,7 +239,7 @@ describe('activities/delete (facts C9)', () => {
     expect(await get()).toEqual([]);
   });
 
-  test('by document and target entity: only what is of both', async () => {
+  test('deletes only activities of both document and target entity', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
     await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     expect(await remove({ documentId: 'nda', targetEntityId: 't' })).toMatchObject({
@@ -249,7 +249,7 @@ describe('activities/delete (facts C9)', () => {
     expect((await idsOf()).sort()).toEqual(['document', 'target']);
   });
 
-  test('by ids with a document or target entity: the others fail and stay', async () => {
+  test('keeps activities of another document or target entity', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
     await add([activity({ id: 'target', targetEntityId: 't' })], { organizationId: 'acme', documentId: 'tos' });
     const activityIds = ['both', 'document', 'target', 'none'];
@@ -272,7 +272,7 @@ describe('activities/delete (facts C9)', () => {
   test.each([
     ['nothing that selects', {}],
     ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
-  ])('%s is INVALID_ARGUMENT, and nothing is deleted', async (_what, by) => {
+  ])('rejects %s and deletes nothing', async (_what, by) => {
     await add([activity({ id: 'a' })]);
     expect(await failure(DELETE, { organizationId: 'acme', ...by })).toEqual(
       invalid('data must have at least one of documentId, targetEntityId and activityIds'),
@@ -280,7 +280,7 @@ describe('activities/delete (facts C9)', () => {
     expect(await idsOf()).toEqual(['a']);
   });
 
-  test('an unknown document is NOT_FOUND', async () => {
+  test('returns NOT_FOUND for an unknown document', async () => {
     expect(await failure(DELETE, { organizationId: 'acme', documentId: 'none' })).toEqual({
       http: 404,
       status: 'NOT_FOUND',
@@ -289,7 +289,7 @@ describe('activities/delete (facts C9)', () => {
   });
 
   test.each([[{ activityIds: ['a'] }], [{ documentId: 'nda' }], [{ targetEntityId: 't' }]])(
-    'is FAILED_PRECONDITION while activity logs are immutable: %j',
+    'returns FAILED_PRECONDITION while activity logs are immutable: %j',
     async (by) => {
       await add([activity({ id: 'a', targetEntityId: 't' })]);
       await configure({ immutable: true });

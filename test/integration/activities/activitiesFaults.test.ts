@@ -63,8 +63,8 @@ async function cutOff(data: object, headers = {}) {
   expect([status, body.error?.status]).toEqual([503, 'UNAVAILABLE']);
 }
 
-describe('design 5: an addition that is cut off between its transactions', () => {
-  test('is completed by a repetition with the same ids: each activity is there once, in its first place', async () => {
+describe('an addition that fails between its transactions', () => {
+  test('is completed once by a request with the same ids', async () => {
     const data = { ...nda, activities: activities(120, (i) => ({ id: `a${i}`, entityData: i })) };
     await cutOff(data);
     const half = await get();
@@ -77,7 +77,7 @@ describe('design 5: an addition that is cut off between its transactions', () =>
     expect(whole).toEqual(expect.arrayContaining(half));
   });
 
-  test('is completed under its Idempotency-Key also when the ids were left to us', async () => {
+  test('is completed under its Idempotency-Key when the service generates the ids', async () => {
     const data = { ...nda, activities: activities(120, (i) => ({ entityData: i })) };
     const headers = { 'idempotency-key': 'import-7' };
     await cutOff(data, headers);
@@ -91,7 +91,7 @@ describe('design 5: an addition that is cut off between its transactions', () =>
     expect(await get()).toHaveLength(120);
   });
 
-  test('of at most 50 activities leaves nothing: they are one transaction', async () => {
+  test('stores nothing for at most 50 activities, which are one transaction', async () => {
     const data = { ...nda, activities: activities(50, () => ({})) };
     faults.fail('TransactWriteItems', 0);
     expect((await customer.call(ADD, data)).status).toBe(503);
@@ -99,7 +99,7 @@ describe('design 5: an addition that is cut off between its transactions', () =>
     expect(await get()).toEqual([]);
   });
 
-  test('another key, or the same one of another endpoint, makes other ids', async () => {
+  test('generates other ids for another key or endpoint', async () => {
     const add = (key: string) => customer.call(ADD, { ...nda, activities: [activity()] }, { 'idempotency-key': key });
     await add('one');
     await add('two');
@@ -114,7 +114,7 @@ describe('design 5: an addition that is cut off between its transactions', () =>
   });
 });
 
-describe('design 5: what a document that is gone left behind', () => {
+describe('the activities of a deleted document', () => {
   /** Takes the document away under the customer's id, as its deletion does, and makes it again. */
   async function deleteAndMakeAgain() {
     await table.write([remove(DocumentEntity, { ...(await scope()), documentId: 'nda' })]);
@@ -125,7 +125,7 @@ describe('design 5: what a document that is gone left behind', () => {
     });
   }
 
-  test('is not there by id, target or document, and cannot be updated or deleted', async () => {
+  test('cannot be found by id, target or document, updated or deleted', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     await deleteAndMakeAgain();
     for (const filter of [{}, nda, { activityIds: ['a'] }, { targetEntityId: 't' }])
@@ -144,7 +144,7 @@ describe('design 5: what a document that is gone left behind', () => {
     expect(await customer.ok('/v2/activities/delete', { organizationId: 'acme', targetEntityId: 't' })).toEqual({});
   });
 
-  test('does not keep its id from being used again', async () => {
+  test('leave their ids free', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     await deleteAndMakeAgain();
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'new' })] });
@@ -153,8 +153,8 @@ describe('design 5: what a document that is gone left behind', () => {
   });
 });
 
-describe('design 5: what races', () => {
-  test('an index that lags behind names activities that have another target by now: they are neither listed nor deleted', async () => {
+describe('races of activities', () => {
+  test('ignores index entries of activities that have another target by now', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 'new' })] });
     const item = (await everyItem(engine)).find(
       ({ _t, PK }) => _t === ActivityEntity.type && PK.includes(customer.apiKey),
@@ -172,7 +172,7 @@ describe('design 5: what races', () => {
     expect(await get()).toHaveLength(1);
   });
 
-  test('a deletion by id that meets a deletion and a new addition deletes the new one whole, or nothing', async () => {
+  test('deletes a concurrently added activity completely or not at all', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', entityData: 'old' })] });
     class Racing extends Table {
       raced = false;
@@ -195,7 +195,7 @@ describe('design 5: what races', () => {
   });
 });
 
-describe("facts A15: an activity of the service's own", () => {
+describe('activityOps', () => {
   const names = { document: { documentId: 'nda' } };
   const own = {
     cause: { type: 'Thread', id: 'c1', revision: 1 },
@@ -213,7 +213,7 @@ describe("facts A15: an activity of the service's own", () => {
     };
   };
 
-  test('is written with the change that it is about, and found like any other', async () => {
+  test('writes an activity in the transaction of its change', async () => {
     expect(
       await table.write(activityOps(await at(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000)),
     ).toBe('done');
@@ -232,7 +232,7 @@ describe("facts A15: an activity of the service's own", () => {
     expect([await get({ activityIds: [shown.id] }), await get({ targetEntityId: 'c1' })]).toEqual([[shown], [shown]]);
   });
 
-  test('is one for one change; another change, verb or document makes another', async () => {
+  test('creates one activity per change, verb and document', async () => {
     const here = await at();
     const idOf = (ops: ReturnType<typeof activityOps>) => (ops[0] as { put: { id: string } }).put.id;
     const ids = [
@@ -250,7 +250,7 @@ describe("facts A15: an activity of the service's own", () => {
 });
 
 describe('a disabled document', () => {
-  test('takes and loses no activities, and still shows those that it has', async () => {
+  test('rejects additions and deletions and still returns its activities', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
     const at = await scope();
     const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
@@ -280,7 +280,7 @@ describe('a disabled document', () => {
     expect(await get(nda)).toEqual([expect.not.objectContaining({ actionIcon: 'i' })]);
   });
 
-  test('or organization refuses all of it with FAILED_PRECONDITION', async () => {
+  test('returns FAILED_PRECONDITION, as a disabled organization does', async () => {
     const organization = (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!;
     await table.write([
       replace(OrganizationEntity, { tenant: customer.apiKey, ...organization, disabled: true }, organization._r),

@@ -67,7 +67,7 @@ async function pages(filter: object, between: () => Promise<unknown> = async () 
   return found;
 }
 
-describe("design 5: every list past its second page: a document's activities", () => {
+describe("pages of a document's activities", () => {
   beginOnceWith(async () => {
     await make(['nda']);
     for (let n = 0; n < 1_250; n += 250)
@@ -80,7 +80,7 @@ describe("design 5: every list past its second page: a document's activities", (
   test.each([
     ['asc', numbers(1_250)],
     ['desc', numbers(1_250).reverse()],
-  ])('%s', async (order, expected) => {
+  ])('contain each activity once in order %s', async (order, expected) => {
     const found = await pages({ documentId: 'nda', order, pageSize: 500 });
     expect(found.map((page) => page.length)).toEqual([500, 500, 250]);
     expect(found.flat().map(({ id }) => id)).toEqual(expected.map(name));
@@ -89,8 +89,8 @@ describe("design 5: every list past its second page: a document's activities", (
   });
 });
 
-describe('design 5: every list past its second page', () => {
-  test('those of an organization, over documents with awkward ids, empty ones and a full one among them', async () => {
+describe('pages of activities', () => {
+  test('contain every activity of an organization once, over empty, full and unusual documents', async () => {
     const documentIds = [
       'doc1',
       'doc10',
@@ -139,7 +139,7 @@ describe('design 5: every list past its second page', () => {
     }
   });
 
-  test('those of a target entity, by time over all documents', async () => {
+  test('contain the activities of a target entity by time over all documents', async () => {
     await make(['a', 'b', 'c']);
     for (let n = 0; n < 330; n += 30)
       await add(
@@ -158,7 +158,7 @@ describe('design 5: every list past its second page', () => {
     );
   });
 
-  test('few among many: a filter loses nothing, and does not end a page', async () => {
+  test('lose nothing when a filter matches few of many activities', async () => {
     await make(['nda', 'tos']);
     for (let n = 0; n < 2_500; n += 500)
       await add(
@@ -172,7 +172,7 @@ describe('design 5: every list past its second page', () => {
   });
 });
 
-test('design 5: a filter over several documents that are read together loses nothing', async () => {
+test('a filter over documents that are read together loses nothing', async () => {
   const documentIds = numbers(10).map((i) => `d${i}`);
   await make(documentIds);
   for (const documentId of documentIds)
@@ -190,7 +190,7 @@ test('design 5: a filter over several documents that are read together loses not
   );
 });
 
-describe('design 4: past 1 MB, in answers below 5 MB', () => {
+describe('answers below 5 MB with more than 1 MB', () => {
   const big = 'x"'.repeat(32_000);
   const addBig = (documentId: string, first: number) =>
     add(
@@ -216,7 +216,7 @@ describe('design 4: past 1 MB, in answers below 5 MB', () => {
     expect(Math.max(...found.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
   }
 
-  test('of a document', async () => {
+  test('contain the activities of a document', async () => {
     await make(['nda', 'tos']);
     for (const first of [0, 20, 40]) await addBig('nda', first);
     await expectAll({ documentId: 'nda' });
@@ -243,7 +243,7 @@ describe('design 4: past 1 MB, in answers below 5 MB', () => {
   });
 });
 
-describe('design 5: what is there through the whole listing is listed exactly once, whatever others write', () => {
+describe('a listing returns each activity once while others write', () => {
   test.each([
     ['a document', { documentId: 'b' }],
     ['an organization', {}],

@@ -68,8 +68,8 @@ beforeEach(async () => {
   await configure({ useEmailService: true });
 });
 
-describe('an event is mailed', () => {
-  test('design 6: to those mentioned, the author and the participants, less who did it', async () => {
+describe('the mails of an event', () => {
+  test('go to mentioned users, the author and participants, except the actor', async () => {
     await addThread();
     await reply();
     await system.deliver();
@@ -83,7 +83,7 @@ describe('an event is mailed', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 3]]));
   });
 
-  test('with the comment escaped, the link to unsubscribe, and as whom the customer says', async () => {
+  test("contain the escaped comment, the unsubscribe link and the customer's name", async () => {
     await configure({ emailServiceConfig: { fromCompany: 'Acme', fromEmail: 'notes@acme.example' } });
     await addThread();
     await system.deliver();
@@ -95,7 +95,7 @@ describe('an event is mailed', () => {
     );
   });
 
-  test('names the actor by the stored profile where the call gave only the user id, else as the call says', async () => {
+  test('name the actor by the stored profile when the request has only the user id', async () => {
     await addThread({}, { from: { userId: 'bob' } });
     await reply({ from: { userId: 'ada', name: 'Countess Lovelace' }, taggedUserContacts: [{ userId: 'grace' }] });
     await system.deliver();
@@ -107,7 +107,7 @@ describe('an event is mailed', () => {
     ).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
   });
 
-  test('spec 6 rule 4: only while the service and the trigger of its type are on', async () => {
+  test('need the service and the trigger to be on', async () => {
     await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
     await addThread();
     await reply();
@@ -119,7 +119,7 @@ describe('an event is mailed', () => {
     expect((await system.stored()).map(({ about }) => about.event)).toEqual(['comment.add', 'comment.add']);
   });
 
-  test('at the address that the comment gives, where the tenant does not know the user; never at what is none', async () => {
+  test('use the address in the comment for an unknown user, and no invalid address', async () => {
     await addUsers({ userId: 'nameless', email: 'call me' });
     await addThread(
       {},
@@ -135,7 +135,7 @@ describe('an event is mailed', () => {
     expect(system.mailed).toEqual(['guest@example.org']);
   });
 
-  test('facts A23: to whom ALL is set or nothing; at MINE only when it concerns the user; never at NONE', async () => {
+  test("follow the user's level: ALL, MINE or NONE", async () => {
     await settings('grace', 'MINE');
     await settings('linus', 'MINE');
     await settings('bob', 'NONE');
@@ -148,7 +148,7 @@ describe('an event is mailed', () => {
     expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com']);
   });
 
-  test('deliveries 2.8: once, however often it is fanned out and its messages come', async () => {
+  test('are sent once although the event and its messages are processed repeatedly', async () => {
     await addThread();
     await system.fanOut();
     const messages = [...system.queue, ...system.queue];
@@ -159,7 +159,7 @@ describe('an event is mailed', () => {
     expect(await system.states()).toEqual({ grace: 'SENT' });
   });
 
-  test('keeps neither address nor text in the table', async () => {
+  test('are stored without address and text', async () => {
     await addThread();
     await system.deliver();
     const [{ tenant, mailId }] = (await system.stored()) as [any];
@@ -171,7 +171,7 @@ describe('an event is mailed', () => {
 });
 
 describe('a private thread', () => {
-  test('deliveries 2.12: is mailed to those alone who may see it', async () => {
+  test('is mailed only to users who may see it', async () => {
     await addThread(
       { visibility: { type: 'restricted', userIds: ['bob'] } },
       { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] },
@@ -180,7 +180,7 @@ describe('a private thread', () => {
     expect(system.mailed).toEqual(['bob@example.com']);
   });
 
-  test('deliveries 2.12: that became private before its mail was sent is not mailed to the others', async () => {
+  test('is not mailed to others when it became private before the sending', async () => {
     await addThread({}, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
     await system.fanOut();
     await customer.ok('/v2/commentannotations/update', {
@@ -281,7 +281,7 @@ describe('a thread with an access context', () => {
   });
 });
 
-describe('just before it is sent', () => {
+describe('a mail at the time of sending', () => {
   test.each<[what: string, change: () => Promise<unknown>]>([
     ['the service was turned off', () => configure({ useEmailService: false })],
     [
@@ -293,7 +293,7 @@ describe('just before it is sent', () => {
       'the thread was deleted',
       () => customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['thread'] }),
     ],
-  ])('%s: it is skipped, and stays so', async (_what, change) => {
+  ])('is skipped when %s', async (_what, change) => {
     await addThread();
     await system.fanOut();
     const [message] = system.queue;
@@ -304,7 +304,7 @@ describe('just before it is sent', () => {
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
 
-  test('the operator has set no sender: it is skipped, and the log says why', async () => {
+  test('is skipped with a log line when the operator has not set mailFrom', async () => {
     await addThread();
     system.ses = undefined;
     await system.deliver();
@@ -312,7 +312,7 @@ describe('just before it is sent', () => {
   });
 });
 
-describe('when something goes wrong', () => {
+describe('failures of workers and providers', () => {
   beforeEach(async () => {
     await addThread();
     await system.fanOut();
@@ -320,7 +320,7 @@ describe('when something goes wrong', () => {
   const [message, only] = [() => system.queue[0]!.body as never, async () => (await system.stored())[0]!];
   const key = async () => ({ tenant: customer.apiKey, mailId: (await only()).mailId });
 
-  test('deliveries 2.12: a worker that ends while it sends leaves a mail that nobody sends again', async () => {
+  test('does not send a mail again whose worker ended while sending', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -345,7 +345,7 @@ describe('when something goes wrong', () => {
     ]);
   });
 
-  test('deliveries 2.12: nor does the sweeper, which finds it', async () => {
+  test('does not send it again when the sweeper finds it', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -358,12 +358,12 @@ describe('when something goes wrong', () => {
     expect(system.mails).toHaveLength(1);
   });
 
-  test('of several workers with the same message one sends', async () => {
+  test('sends once when several workers get the same message', async () => {
     await Promise.all(Array.from({ length: 8 }, () => system.work(message())));
     expect(system.mails).toHaveLength(1);
   });
 
-  test('deliveries 2.12: it is sent again by the schedule: near attempts by delayed messages, far ones by the sweeper', async () => {
+  test('retries by the schedule: near attempts by delayed messages, far ones by the sweeper', async () => {
     for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
@@ -404,7 +404,7 @@ describe('when something goes wrong', () => {
     ]);
   });
 
-  test('deliveries 2.12: a throttled mail waits and uses no attempt', async () => {
+  test('postpones a throttled mail without counting the attempt', async () => {
     system.results.push({ outcome: 'throttled', reason: 'TooManyRequestsException' });
     const mail = await key();
     system.queue.length = 0;
@@ -417,7 +417,7 @@ describe('when something goes wrong', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
   });
 
-  test('deliveries 2.6: a message that comes before its time does nothing but come again', async () => {
+  test('sends a message again that comes before the attempt is due', async () => {
     system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const body = message();
     system.queue.length = 0;
@@ -428,7 +428,7 @@ describe('when something goes wrong', () => {
     expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
   });
 
-  test('a lost message is sent again by the sweeper, and by one of two sweepers alone', async () => {
+  test('sends a lost message again from exactly one of two sweepers', async () => {
     system.queue.length = 0;
     await system.sweep();
     expect(system.queue).toEqual([]);
@@ -443,16 +443,19 @@ describe('when something goes wrong', () => {
   });
 });
 
-describe('through SendGrid', () => {
+describe('mails through SendGrid', () => {
   let provider: Receiver;
   let requests: any[];
   let status: number;
   beforeEach(async () => {
     [requests, status] = [[], 202];
-    provider = await startHttp(async (request, response) => {
-      requests.push({ authorization: request.headers.authorization, ...((await json(request)) as object) });
-      response.writeHead(status, { 'x-message-id': 'sg-1' }).end();
-    });
+    provider = await startHttp(
+      (request, response) =>
+        void (async () => {
+          requests.push({ authorization: request.headers.authorization, ...((await json(request)) as object) });
+          response.writeHead(status, { 'x-message-id': 'sg-1' }).end();
+        })(),
+    );
     system.sendGrid = provider.url;
     await configure({
       emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.key', fromEmail: 'notes@acme.example', fromCompany: 'Acme' },
@@ -460,7 +463,7 @@ describe('through SendGrid', () => {
   });
   afterEach(() => provider.stop());
 
-  test("design 6: mails go with the customer's key, from the customer's address", async () => {
+  test("use the customer's key and address", async () => {
     await addThread();
     await system.deliver();
     expect(requests).toMatchObject([
@@ -475,7 +478,7 @@ describe('through SendGrid', () => {
     expect(system.mails).toEqual([]);
   });
 
-  test('facts A8: the templates take the place of the text, that for tags for those mentioned', async () => {
+  test("use the customer's templates, the tag template for mentioned users", async () => {
     await configure({ emailServiceConfig: { commentTemplateId: 'd-comment', tagTemplateId: 'd-tag' } });
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
@@ -499,7 +502,7 @@ describe('through SendGrid', () => {
     ]);
   });
 
-  test("deliveries 2.12: refused credentials pause the tenant's e-mail, and the owner is told once, through SES", async () => {
+  test('pause after refused credentials, and notify the owner once through SES', async () => {
     status = 401;
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
@@ -521,7 +524,7 @@ describe('through SendGrid', () => {
     expect(system.mails).toHaveLength(1);
   });
 
-  test('deliveries 2.12: any change of the configuration ends the pause', async () => {
+  test('continue after any change of the configuration', async () => {
     status = 403;
     await addThread();
     await system.deliver();
@@ -533,7 +536,7 @@ describe('through SendGrid', () => {
     expect(Object.values(await system.states()).sort()).toContain('SENT');
   });
 
-  test('without an address to send from nothing is sent, and the owner is told', async () => {
+  test('are not sent without a sender address, and the owner is notified', async () => {
     await configure({ emailServiceConfig: { fromEmail: '' } });
     await addThread();
     await system.deliver();
@@ -542,7 +545,7 @@ describe('through SendGrid', () => {
   });
 });
 
-describe('the owner', () => {
+describe('mails to the owner', () => {
   const notice = {
     kind: 'endpointTrouble',
     endpointId: 'ep_1',
@@ -551,7 +554,7 @@ describe('the owner', () => {
     failingSince: Date.UTC(2026, 0, 10),
   } as const;
 
-  test('deliveries 2.9: is mailed through SES whatever the e-mail configuration says, once for the same occasion', async () => {
+  test('go through SES independently of the e-mail configuration, once per occasion', async () => {
     await configure({ useEmailService: false });
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
@@ -564,7 +567,7 @@ describe('the owner', () => {
     expect(system.mails).toHaveLength(2);
   });
 
-  test('deliveries 2.12: is mailed again when nobody knows whether the mail was sent', async () => {
+  test('are sent again when the result is unknown', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -579,7 +582,7 @@ describe('the owner', () => {
     expect(system.mails).toHaveLength(2);
   });
 
-  test('is not mailed where the operator has set no sender; the log says so', async () => {
+  test('are skipped with a log line when the operator has not set mailFrom', async () => {
     system.ses = undefined;
     await system.notifyOwner(customer.apiKey, notice, [1]);
     await system.workOff();

@@ -90,8 +90,8 @@ const inbox = async (userId: string): Promise<any[]> =>
 const headlines = async (userId: string) =>
   (await inbox(userId)).map(({ displayHeadlineMessageTemplate }) => displayHeadlineMessageTemplate);
 
-describe('a comment event makes a notification', () => {
-  test("of source comment, for those mentioned and assigned, with the thread's ids, text and location", async () => {
+describe('the in-app notification of a comment event', () => {
+  test("has the source comment, mentioned and assigned users, and the thread's ids, text and location", async () => {
     await thread('t', { location: { id: 'l1' }, context: { access: {} } }, mention('grace'));
     await fanOutAll();
     const [shown] = await inbox('grace');
@@ -113,14 +113,14 @@ describe('a comment event makes a notification', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
-  test('with the stored profile of an actor whom the call named by id', async () => {
+  test('has the stored profile of an actor who was sent by id', async () => {
     await thread('t', {}, { ...mention('grace'), from: { userId: 'lin' } });
     await fanOutAll();
     const actionUser = { userId: 'lin', email: 'lin@example.com' };
     expect(await inbox('grace')).toMatchObject([{ actionUser, displayHeadlineMessageTemplateData: { actionUser } }]);
   });
 
-  test('once, however often the event is delivered, and leaves what readers did to it', async () => {
+  test('is created once and keeps its readers when the event is consumed again', async () => {
     await thread('t', {}, mention('grace'));
     await fanOutAll();
     const [{ id }] = await inbox('grace');
@@ -132,7 +132,7 @@ describe('a comment event makes a notification', () => {
     expect(await inbox('grace')).toMatchObject([{ id, readByUserIds: ['grace'] }]);
   });
 
-  test('of a reply for the author, and for those who take part', async () => {
+  test('goes to author and participants of a reply', async () => {
     await thread('t', {}, mention('lin'));
     await reply('t', {});
     await fanOutAll();
@@ -141,7 +141,7 @@ describe('a comment event makes a notification', () => {
     expect(await headlines('grace')).toEqual([]);
   });
 
-  test('per 50 of more than 50 recipients, and each is in one', async () => {
+  test('is split into one for each 50 recipients', async () => {
     const users = Array.from({ length: 70 }, (_, i) => `u${i}`);
     await thread('t', {}, mention(...users.slice(0, 25)));
     for (const some of [users.slice(25, 50), users.slice(50)])
@@ -155,8 +155,8 @@ describe('a comment event makes a notification', () => {
   });
 });
 
-describe('nobody is notified', () => {
-  test('while the service is off, nor of what has no trigger', async () => {
+describe('nobody is notified of an event', () => {
+  test('while the service is off or without a trigger', async () => {
     await customer.ok('/v2/workspace/notificationconfig/update', {
       notificationServiceConfig: { triggers: { comment: { newlyAdded: false } } },
     });
@@ -170,7 +170,7 @@ describe('nobody is notified', () => {
     expect(await inbox('grace')).toHaveLength(1);
   });
 
-  test("at level NONE, nor of what is not the user's own at MINE; the document's level wins", async () => {
+  test("at level NONE, or at MINE when it does not concern the user; the document's level wins", async () => {
     const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
       customer.ok('/v2/notifications/config/set', {
         organizationId: 'acme',
@@ -189,7 +189,7 @@ describe('nobody is notified', () => {
     expect(await inbox('lin')).toEqual([]);
   });
 
-  test('who may not see the thread as it is now, or has no access to the document', async () => {
+  test('without access to the current thread or the document', async () => {
     await thread('secret', { visibility: { type: 'restricted', userIds: ['grace', 'lin'] } }, mention('grace', 'lin'));
     await customer.ok('/v2/commentannotations/update', {
       ...at,
@@ -215,7 +215,7 @@ describe('nobody is notified', () => {
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 2]);
   });
 
-  test('whose access context lacks that of the thread or of the comment', async () => {
+  test('without the access context of thread and comment', async () => {
     const context = (region: string) => ({ context: { access: { region } } });
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
@@ -243,13 +243,13 @@ describe('nobody is notified', () => {
     ]);
   });
 
-  test('who is no member of the organization that the thread is for', async () => {
+  test('outside the organization that the thread is for', async () => {
     await thread('members', { visibility: { type: 'organizationPrivate' } }, mention('grace', 'stranger'));
     await fanOutAll();
     expect([(await inbox('grace')).length, await inbox('stranger')]).toEqual([1, []]);
   });
 
-  test('of a thread that is gone, but that a comment was deleted', async () => {
+  test('of a deleted thread, except of the deletion of a comment', async () => {
     await thread('t', {}, mention('grace', 'stranger'));
     const [added] = await events();
     await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['t'] });
@@ -261,7 +261,7 @@ describe('nobody is notified', () => {
     expect(JSON.stringify(await inbox('grace'))).not.toContain('Look');
   });
 
-  test('of an event that is published without a thread, or of another source', async () => {
+  test('published without a thread or with another source', async () => {
     const audience = { addressed: ['grace'], following: [] };
     for (const payload of [
       { source: 'comment', data: {} },

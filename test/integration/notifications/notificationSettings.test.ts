@@ -36,8 +36,8 @@ async function failure(path: string, data: object) {
   return { http: status, status: body.error?.status, message: body.error?.message };
 }
 
-describe('spec 4.23: notifications/config/get', () => {
-  test('of a user for whom nothing was set is ALL, with inbox and email alone', async () => {
+describe('POST /v2/notifications/config/get', () => {
+  test('returns ALL for inbox and email of a user without settings', async () => {
     const { body } = await customer.call(GET, { organizationId: 'acme', userId: 'ada', documentIds: ['offer', 'nda'] });
     const metadata = { organizationId: 'acme', apiKey: customer.apiKey, userId: 'ada' };
     expect(body.result).toEqual({
@@ -53,14 +53,14 @@ describe('spec 4.23: notifications/config/get', () => {
     ]);
   });
 
-  test("with both gives the organization's first; a repeated document once, an unknown one not at all", async () => {
+  test('returns the organization first, each document once, and no unknown document', async () => {
     await set(['ada'], { inbox: 'NONE' });
     const found = await read('ada', { getOrganizationConfig: true, documentIds: ['nda', 'nowhere', 'nda'] });
     expect(found.map(({ metadata }: any) => metadata.documentId)).toEqual([undefined, 'nda']);
     expect(found.map(({ config }: any) => config.inbox)).toEqual(['NONE', 'NONE']);
   });
 
-  test("gives what is in force: the document's level, else the organization's, else ALL, channel by channel", async () => {
+  test("returns the effective level of each channel: the document's, the organization's, or ALL", async () => {
     await set(['ada'], { inbox: 'MINE', email: 'NONE' });
     await set(['ada'], { inbox: 'NONE', slack: 'MINE' }, ['nda']);
     expect(await configs('ada', ['nda', 'offer'])).toEqual([
@@ -93,7 +93,7 @@ describe('spec 4.23: notifications/config/get', () => {
       { documentIds: ['nda'], organizationId: 'nowhere' },
       'organizationId: the organization does not exist',
     ],
-  ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
+  ])('rejects a request %s with INVALID_ARGUMENT', async (_what, more, message) => {
     expect(await failure(GET, { organizationId: 'acme', userId: 'ada', ...more })).toEqual({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -101,14 +101,14 @@ describe('spec 4.23: notifications/config/get', () => {
     });
   });
 
-  test('is answered although the service of notifications is off', async () => {
+  test('returns settings while the notification service is off', async () => {
     expect((await customer.ok('/v2/workspace/notificationconfig/get', {})).useNotificationService).toBe(false);
     expect(await organizationConfig('ada')).toEqual({ inbox: 'ALL', email: 'ALL' });
   });
 });
 
-describe('notifications/config/set', () => {
-  test('answers by user; an unknown one fails alone, and ids such as __proto__ are ids', async () => {
+describe('POST /v2/notifications/config/set', () => {
+  test('returns a result per user; an unknown user fails alone, and __proto__ is an id', async () => {
     const data = await set(['ada', 'stranger', '__proto__', 'ada'], { inbox: 'MINE' }, ['nda']);
     const result = (userId: string) => ({
       success: true,
@@ -128,7 +128,7 @@ describe('notifications/config/set', () => {
     expect(await configs('stranger', ['nda'])).toEqual([{ inbox: 'ALL', email: 'ALL' }]);
   });
 
-  test('for the organization names no document', async () => {
+  test('returns no document for the organization', async () => {
     expect((await set(['ada'], { email: 'NONE' })).ada).toEqual({
       success: true,
       userId: 'ada',
@@ -137,7 +137,7 @@ describe('notifications/config/set', () => {
     });
   });
 
-  test('keeps the channels that are not sent, also of callers at once', async () => {
+  test('keeps channels that are not sent, also for concurrent requests', async () => {
     await Promise.all([
       set(['ada'], { inbox: 'NONE' }),
       set(['ada'], { email: 'MINE' }),
@@ -148,7 +148,7 @@ describe('notifications/config/set', () => {
     expect(await organizationConfig('ada')).toEqual({ inbox: 'ALL', email: 'MINE', slack: 'NONE' });
   });
 
-  test('with an unknown document is NOT_FOUND, and nothing is set', async () => {
+  test('returns NOT_FOUND for an unknown document and sets nothing', async () => {
     expect(
       await failure(SET, {
         organizationId: 'acme',
@@ -164,7 +164,7 @@ describe('notifications/config/set', () => {
     ['without a level', { config: {} }, 'config must have at least one of inbox, email and slack'],
     ['with an unknown level', { config: { inbox: 'SOME' } }, 'config.inbox must be "ALL" or "MINE" or "NONE"'],
     ['without users', { config: { inbox: 'ALL' }, userIds: [] }, 'userIds must not be empty'],
-  ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
+  ])('rejects a request %s with INVALID_ARGUMENT', async (_what, more, message) => {
     expect(await failure(SET, { organizationId: 'acme', userIds: ['ada'], ...more })).toEqual({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -172,7 +172,7 @@ describe('notifications/config/set', () => {
     });
   });
 
-  test('of 100 users in 30 documents sets all', async () => {
+  test('sets 100 users in 30 documents', async () => {
     const documentIds = Array.from({ length: 30 }, (_, i) => `d${i}`);
     const userIds = Array.from({ length: 100 }, (_, i) => `u${i}`);
     await customer.ok('/v2/organizations/documents/add', {

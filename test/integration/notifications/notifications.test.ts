@@ -66,8 +66,8 @@ async function pages(data: object): Promise<any[][]> {
   return found;
 }
 
-describe('notifications/add', () => {
-  test('completes the actor from the stored profile; fields that were sent win', async () => {
+describe('POST /v2/notifications/add', () => {
+  test('completes the actor from the stored profile; sent fields win', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }],
@@ -83,7 +83,7 @@ describe('notifications/add', () => {
     ]);
   });
 
-  test("answers success and message, and what is read then is spec 2's notification", async () => {
+  test('returns success and stores the documented notification', async () => {
     const before = Date.now();
     const { status, body } = await customer.call(ADD, {
       ...at,
@@ -129,7 +129,7 @@ describe('notifications/add', () => {
     expect(shown.timestamp).toBeGreaterThanOrEqual(before);
   });
 
-  test('needs both templates unless a resolver fills them in', async () => {
+  test('requires both templates unless a resolver provides them', async () => {
     const data = { ...at, actionUser: ada, notifyUsers: [grace] };
     expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({
       http: 400,
@@ -172,21 +172,21 @@ describe('notifications/add', () => {
       ),
       'data must be at most 262144 bytes as JSON',
     ],
-  ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, more, message) => {
+  ])('rejects %s and stores nothing', async (_what, more, message) => {
     expect(
       await failure(ADD, { ...at, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
     ).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
     expect(await get({})).toEqual([]);
   });
 
-  test('of the same id once more succeeds and changes nothing', async () => {
+  test('succeeds and changes nothing for the same id', async () => {
     await add('same');
     await add('same', { displayBodyMessage: 'again', notifyUsers: [ada] });
     expect(await get({ documentId: 'nda' })).toMatchObject([{ id: 'same', displayBodyMessage: 'It is done.' }]);
     expect(await ids({ userId: 'ada' })).toEqual([]);
   });
 
-  test('of an id that another document has is ALREADY_EXISTS', async () => {
+  test('returns ALREADY_EXISTS for an id of another document', async () => {
     await add('taken');
     expect(
       await failure(ADD, {
@@ -201,14 +201,14 @@ describe('notifications/add', () => {
     expect(await ids({})).toEqual(['taken']);
   });
 
-  test('by 20 callers with the same id at once stores one, with one edge per user', async () => {
+  test('stores one notification for 20 concurrent requests with the same id', async () => {
     await Promise.all(Array.from({ length: 20 }, () => add('once')));
     expect(await ids({})).toEqual(['once']);
     const own = (await everyItem(engine)).filter(({ PK, _t }) => _t === 'Involvement' && PK.includes(customer.apiKey));
     expect(own).toHaveLength(2);
   });
 
-  test('makes what is missing when the flags say so, else it is INVALID_ARGUMENT or NOT_FOUND', async () => {
+  test('creates a missing organization and document only with the flags', async () => {
     const data = { actionUser: ada, notifyUsers: [grace], ...texts };
     expect(await failure(ADD, { ...data, organizationId: 'new', documentId: 'new' })).toMatchObject({
       status: 'INVALID_ARGUMENT',
@@ -227,7 +227,7 @@ describe('notifications/add', () => {
     expect(await customer.ok(GET, { organizationId: 'new' })).toHaveLength(1);
   });
 
-  test('with verifyUserPermissions leaves out who has no access to the document', async () => {
+  test('leaves out users without access to the document with verifyUserPermissions', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -246,7 +246,7 @@ describe('notifications/add', () => {
     expect(await ids({ userId: 'lin' })).toEqual(['unchecked']);
   });
 
-  test('with verifyUserPermissions goes by the folder that the document lies in', async () => {
+  test("checks the access to the document's folder with verifyUserPermissions", async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [
@@ -265,7 +265,7 @@ describe('notifications/add', () => {
     expect((await get({ notificationIds: ['filed'] }))[0].notifyUsersByUserId).toEqual({ [md5('grace')]: true });
   });
 
-  test('under an Idempotency-Key is one notification, however often it is sent', async () => {
+  test('stores one notification under an Idempotency-Key', async () => {
     const data = { ...at, actionUser: ada, notifyUsers: [grace], ...texts };
     for (let i = 0; i < 3; i++)
       expect((await customer.call(ADD, data, { 'idempotency-key': 'once' })).status).toBe(200);
@@ -273,8 +273,8 @@ describe('notifications/add', () => {
   });
 });
 
-describe('notifications/get', () => {
-  test('combines document, location and ids; a location is known by its id, else by its name', async () => {
+describe('POST /v2/notifications/get', () => {
+  test('combines document, location and ids; a location has its id or its name', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { location: { locationName: 'Chapter' } });
     await add('c', { documentId: 'offer', location: { id: 'l1' } });
@@ -305,7 +305,7 @@ describe('notifications/get', () => {
       { pageToken: 'x' },
       'pageToken is not one that this listing gave, or it has expired',
     ],
-  ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, more, message) => {
     expect(await failure(GET, { organizationId: 'acme', ...more })).toEqual({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -313,7 +313,7 @@ describe('notifications/get', () => {
     });
   });
 
-  test('of an unknown document is NOT_FOUND', async () => {
+  test('returns NOT_FOUND for an unknown document', async () => {
     expect(await failure(GET, { organizationId: 'acme', documentId: 'nowhere' })).toMatchObject({
       http: 404,
       status: 'NOT_FOUND',
@@ -321,7 +321,7 @@ describe('notifications/get', () => {
   });
 
   test.each(['asc', 'desc'])(
-    'in order %s gives every notification of a document once, past the second page, while others are written',
+    'returns every notification of a document once in order %s while others are written',
     async (order) => {
       for (let i = 0; i < 25; i++) await add(`n${String(i).padStart(2, '0')}`);
       const first = (await customer.call(GET, { ...at, order, pageSize: 10 })).body.result;
@@ -346,7 +346,7 @@ describe('notifications/get', () => {
     },
   );
 
-  test('pages past 1 MB in answers below 5 MB', async () => {
+  test('returns more than 1 MB in answers below 5 MB', async () => {
     const large = { notificationSourceData: { x: 'x'.repeat(60_000) }, metadata: { x: 'x'.repeat(60_000) } };
     for (let i = 0; i < 60; i++) await add(`n${i}`, large);
     const found = await pages({ documentId: 'nda' });
@@ -359,8 +359,8 @@ describe('notifications/get', () => {
   });
 });
 
-describe('spec 4.24: /v1/notifications/get', () => {
-  test('gives the notifications that the filters select, newest first, and nothing but data', async () => {
+describe('POST /v1/notifications/get', () => {
+  test('returns the selected notifications, newest first, and only data', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { notifyUsers: [{ userId: 'lin' }] });
     await add('c', { documentId: 'offer' });
@@ -374,13 +374,13 @@ describe('spec 4.24: /v1/notifications/get', () => {
     expect(await ids({}, GET_V1)).toEqual(['c', 'b', 'a']);
   });
 
-  test('more than 30 notificationIds are INVALID_ARGUMENT', async () => {
+  test('rejects more than 30 notificationIds', async () => {
     expect(
       await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 31 }, (_, i) => `n${i}`) }),
     ).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'notificationIds must have at most 30 items' });
   });
 
-  test('gives the most recent ones when not all fit into one answer, but of named ones all or INVALID_ARGUMENT', async () => {
+  test('returns the most recent ones when not all fit, and all or INVALID_ARGUMENT for given ids', async () => {
     const large = {
       notificationSourceData: { x: 'x'.repeat(64_000) },
       metadata: { x: 'x'.repeat(64_000) },
@@ -398,13 +398,13 @@ describe('spec 4.24: /v1/notifications/get', () => {
   });
 });
 
-describe('notifications/update', () => {
+describe('POST /v2/notifications/update', () => {
   const update = (notifications: object[], more: object = {}) =>
     customer.ok(UPDATE, { organizationId: 'acme', notifications, ...more });
   const updated = { success: true, message: 'Notification updated.' };
   const failed = { success: false, message: 'Failed to update notification.' };
 
-  test('replaces what is sent, adds readers, keeps the rest; an unknown id fails alone', async () => {
+  test('replaces the sent fields and adds readers; an unknown id fails alone', async () => {
     await add('a', { notificationSourceData: { a: 1 } });
     expect(
       await update([
@@ -440,7 +440,7 @@ describe('notifications/update', () => {
     expect(await update(both, { userId: 'grace' })).toEqual({ a: updated, b: updated });
   });
 
-  test('of another actor changes whose data it belongs to', async () => {
+  test('moves the notification to the data of the new actor', async () => {
     await add('a');
     await update([{ id: 'a', actionUser: { userId: 'lin' } }]);
     const notificationsOf = async (userId: string) =>
@@ -454,7 +454,7 @@ describe('notifications/update', () => {
     ]);
   });
 
-  test('with verifyUserPermissions marks it as read only by those who have access to its document', async () => {
+  test('adds only readers with access to the document with verifyUserPermissions', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -472,7 +472,7 @@ describe('notifications/update', () => {
     expect([a.readByUserIds, b.readByUserIds]).toEqual([['grace'], ['grace', 'lin']]);
   });
 
-  test('by ten callers at once loses no reader', async () => {
+  test('loses no reader of ten concurrent requests', async () => {
     await add('a');
     const readers = Array.from({ length: 10 }, (_, i) => `reader${i}`);
     const pending = new Set(readers);
@@ -487,7 +487,7 @@ describe('notifications/update', () => {
     expect([...(await get({ notificationIds: ['a'] }))[0].readByUserIds].sort()).toEqual(readers);
   });
 
-  test('past the size of an item fails alone', async () => {
+  test('fails alone beyond the size of an item', async () => {
     await add('a');
     const large = { x: 'x'.repeat(65_000) };
     await update([
@@ -504,12 +504,12 @@ describe('notifications/update', () => {
   });
 });
 
-describe('notifications/delete', () => {
+describe('POST /v2/notifications/delete', () => {
   const remove = (filter: object) => customer.ok(DELETE, { organizationId: 'acme', ...filter });
   const deleted = { success: true, message: 'Notification deleted.' };
   const failed = { success: false, message: 'Failed to delete notification.' };
 
-  test('needs a document, a location, a user or ids', async () => {
+  test('requires a document, a location, a user or ids', async () => {
     await add('a');
     expect(await failure(DELETE, { organizationId: 'acme' })).toEqual({
       http: 400,
@@ -519,7 +519,7 @@ describe('notifications/delete', () => {
     expect(await ids({})).toEqual(['a']);
   });
 
-  test('by ids, which combine with the other filters', async () => {
+  test('deletes by ids combined with the other filters', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b');
     expect(await remove({ notificationIds: ['a', 'b', 'nowhere'], locationId: 'l1' })).toEqual({
@@ -530,7 +530,7 @@ describe('notifications/delete', () => {
     expect(await ids({})).toEqual(['b']);
   });
 
-  test('of a document, a location, or a user; what is for everybody is of no user', async () => {
+  test('deletes those of a document, a location or a user; one for everybody belongs to no user', async () => {
     for (const [id, more] of [
       ['a', {}],
       ['b', { documentId: 'offer', location: { id: 'l1' } }],
@@ -546,7 +546,7 @@ describe('notifications/delete', () => {
     expect(await ids({})).toEqual([]);
   });
 
-  test('leaves nothing of it, and its id is free', async () => {
+  test('leaves no item and releases the id', async () => {
     await add('a', { location: { id: 'l1' }, notifyAll: true });
     await remove({ notificationIds: ['a'] });
     const left = (await everyItem(engine)).filter(
@@ -557,14 +557,14 @@ describe('notifications/delete', () => {
     expect(await ids({ documentId: 'offer' })).toEqual(['a']);
   });
 
-  test('of many that are not named deletes them all', async () => {
+  test('deletes all of many selected notifications', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => add(`n${i}`)));
     const { body } = await customer.call(DELETE, { organizationId: 'acme', documentId: 'nda' });
     expect(body.result).toMatchObject({ hasMore: false, message: 'Notification(s) deleted successfully.' });
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
 
-  test('of more than one call deletes says so, and the same call deletes the rest', async () => {
+  test('sets hasMore, and the same request deletes the rest', async () => {
     await Promise.all(Array.from({ length: 110 }, (_, i) => add(`n${i}`)));
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });

@@ -61,8 +61,8 @@ async function pages(
   return found;
 }
 
-describe('a user is shown', () => {
-  test('what names the user and what is for everybody, merged by time, each once', async () => {
+describe("a user's notifications", () => {
+  test('contain those that name the user and those for everybody, once, by time', async () => {
     await add('1', ['grace']);
     await add('2', 'everybody');
     await add('3', ['lin']);
@@ -74,14 +74,14 @@ describe('a user is shown', () => {
     expect(await listed('grace', { documentId: 'nda' })).toEqual(['1', '2', '4']);
   });
 
-  test('nothing for having caused it', async () => {
+  test('do not contain those that the user caused', async () => {
     await add('1', ['grace']);
     expect(await listed('ada')).toEqual([]);
     await add('2', ['ada']);
     expect(await listed('ada')).toEqual(['2']);
   });
 
-  test('what is for everybody only with access to the document', async () => {
+  test('contain those for everybody only with access to the document', async () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
     expect(await listed('stranger')).toEqual([]);
@@ -95,12 +95,12 @@ describe('a user is shown', () => {
     expect(await listed('grace')).toEqual(['1', '2']);
   });
 
-  test('what names a user that the tenant does not know', async () => {
+  test('contain those of an unknown user who is named', async () => {
     await add('1', ['stranger']);
     expect(await listed('stranger')).toEqual(['1']);
   });
 
-  test("what has a context only when all of it is the user's", async () => {
+  test('require the complete access context', async () => {
     await add('1', ['grace'], { context: { access: { region: 'eu', level: 2 } } });
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
@@ -124,7 +124,7 @@ describe('a user is shown', () => {
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('nothing of a document that is gone, nor by its id', async () => {
+  test('contain none of a deleted document, also by id', async () => {
     await add('1', ['grace'], { documentId: 'offer' });
     await add('2', ['grace']);
     const { PK, SK } = (await everyItem(engine)).find(
@@ -157,7 +157,7 @@ describe('a notification about a thread', () => {
   const about = (id: string, annotationId: string, to: readonly string[] | 'everybody' = ['ada', 'grace', 'lin']) =>
     add(id, to, { notificationSource: 'comment', notificationSourceData: { annotationId } });
 
-  test('that is restricted is shown to its author and to those whom it names, and to the server', async () => {
+  test('is visible to author, named users and the server when it is restricted', async () => {
     await thread('open');
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'open');
@@ -173,7 +173,7 @@ describe('a notification about a thread', () => {
     ).toEqual(['1']);
   });
 
-  test('that is for members is shown to them alone', async () => {
+  test('is visible only to members when it is for members', async () => {
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'other' }] });
     await customer.ok('/v2/users/add', { organizationId: 'other', users: [{ userId: 'lin' }] });
     await thread('members', { type: 'organizationPrivate' });
@@ -215,7 +215,7 @@ describe('a notification about a thread', () => {
     expect([await listed('ada'), await listed('grace')]).toEqual([[], ['1', '2']]);
   });
 
-  test('is hidden from users who have no access to the document any more', async () => {
+  test('is hidden from users without access to the document', async () => {
     await thread('t');
     await about('1', 't');
     await customer.ok('/v2/organizations/documents/access/update', {
@@ -228,7 +228,7 @@ describe('a notification about a thread', () => {
     expect(await listed('grace')).toEqual(['1']);
   });
 
-  test('is shown by what the thread is now, and once it is gone by what it was when the notification was made', async () => {
+  test('follows the current thread, and after its deletion the state at the creation', async () => {
     await thread('secret', { type: 'restricted', userIds: ['grace'] });
     await about('1', 'secret');
     await customer.ok('/v2/commentannotations/update', {
@@ -246,7 +246,7 @@ describe('a notification about a thread', () => {
     expect([await listed('grace'), await listed('lin')]).toEqual([['1'], []]);
   });
 
-  test('that an update makes it be about counts from then on', async () => {
+  test('follows the thread that an update sets', async () => {
     await thread('secret', { type: 'restricted', userIds: [] });
     await about('1', 'unknown');
     expect(await listed('lin')).toEqual(['1']);
@@ -266,30 +266,27 @@ describe('a notification about a thread', () => {
 describe("pages of a user's notifications", () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, i) => String(i).padStart(3, '0'));
 
-  test.each(['asc', 'desc'])(
-    'in order %s hold each once, past the second page, with writers alongside',
-    async (order) => {
-      const own = numbered(40);
-      for (const [index, id] of own.entries())
-        await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
-      const found = await pages({ userId: 'grace', order, pageSize: 7 }, (page) =>
-        Promise.all([
-          add(`new-${page}`, page % 2 ? ['grace'] : 'everybody'),
-          customer.ok('/v2/notifications/update', {
-            organizationId: 'acme',
-            notifications: own.slice(0, 20).map((id) => ({ id, readByUserIds: [`reader-${page}`] })),
-          }),
-          customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [`new-${page - 1}`] }),
-        ]),
-      );
-      expect(found.length).toBeGreaterThan(5);
-      const flat = found.flat();
-      expect(flat.filter((id) => !id.startsWith('new-'))).toEqual(order === 'asc' ? own : own.toReversed());
-      expect(new Set(flat).size).toBe(flat.length);
-    },
-  );
+  test.each(['asc', 'desc'])('contain each notification once in order %s while others write', async (order) => {
+    const own = numbered(40);
+    for (const [index, id] of own.entries())
+      await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
+    const found = await pages({ userId: 'grace', order, pageSize: 7 }, (page) =>
+      Promise.all([
+        add(`new-${page}`, page % 2 ? ['grace'] : 'everybody'),
+        customer.ok('/v2/notifications/update', {
+          organizationId: 'acme',
+          notifications: own.slice(0, 20).map((id) => ({ id, readByUserIds: [`reader-${page}`] })),
+        }),
+        customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [`new-${page - 1}`] }),
+      ]),
+    );
+    expect(found.length).toBeGreaterThan(5);
+    const flat = found.flat();
+    expect(flat.filter((id) => !id.startsWith('new-'))).toEqual(order === 'asc' ? own : own.toReversed());
+    expect(new Set(flat).size).toBe(flat.length);
+  });
 
-  test('are full although the user may not see most', async () => {
+  test('are full although the user may not see most notifications', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['offer'],
@@ -301,7 +298,7 @@ describe("pages of a user's notifications", () => {
     expect(found.map((page) => page.length)).toEqual([4, 4, 2]);
   });
 
-  test('lose nothing where what is for everybody lies far before what names the user', async () => {
+  test('lose nothing when notifications for everybody are much older', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['offer'],
@@ -315,7 +312,7 @@ describe("pages of a user's notifications", () => {
     expect((await pages({ userId: 'grace', order: 'desc', pageSize: 4 })).flat()).toEqual(ids.slice(12).reverse());
   });
 
-  test('end where the rest was deleted meanwhile', async () => {
+  test('end when the rest was deleted meanwhile', async () => {
     for (const id of numbered(5)) await add(id, ['grace']);
     const deletes = (page: number) =>
       page === 1
@@ -324,7 +321,7 @@ describe("pages of a user's notifications", () => {
     expect(await pages({ userId: 'grace', order: 'asc', pageSize: 2 }, deletes)).toEqual([['000', '001'], []]);
   });
 
-  test('of one listing are not those of another', async () => {
+  test('reject the token of another listing', async () => {
     for (const id of numbered(3)) await add(id, ['grace', 'lin']);
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', userId: 'grace', pageSize: 1 })).body
       .result;

@@ -58,8 +58,8 @@ const set = (userId: string, levels: object, documentIds?: string[]) =>
     documentIds,
   });
 
-describe('opening the link', () => {
-  test('shows from whom the mails come and one button, whose form goes to the same address', async () => {
+describe('GET /v2/notifications/email/unsubscribe', () => {
+  test('shows the organization and one button that posts to the same address', async () => {
     await customer.ok('/v2/organizations/add', {
       organizations: [{ organizationId: 'named', organizationName: 'Acme <Inc>' }],
     });
@@ -70,7 +70,7 @@ describe('opening the link', () => {
     expect(html).toContain(`<form method="post" action="unsubscribe?token=${token}"><button>`);
   });
 
-  test('changes nothing, however often scanners and previews do it', async () => {
+  test('changes nothing when scanners open it', async () => {
     await addUsers('grace');
     const token = await tokenFor('grace');
     const before = await everyItem(engine);
@@ -80,8 +80,8 @@ describe('opening the link', () => {
   });
 });
 
-describe('pressing its button, or one click in the mail program', () => {
-  test('sets the e-mail level to NONE for the organization, and nothing else', async () => {
+describe('POST /v2/notifications/email/unsubscribe', () => {
+  test('sets only the e-mail level of the organization to NONE', async () => {
     await addUsers('grace', 'linus');
     await set('grace', { inbox: 'MINE', slack: 'ALL' });
     const { status, html } = await oneClick(await tokenFor('grace'));
@@ -91,7 +91,7 @@ describe('pressing its button, or one click in the mail program', () => {
     expect(await config('linus')).toMatchObject({ email: 'ALL' });
   });
 
-  test('the body does not matter: forms, multipart, or none', async () => {
+  test('accepts any body: form, multipart or none', async () => {
     await addUsers('grace');
     for (const body of [
       'List-Unsubscribe=One-Click',
@@ -105,7 +105,7 @@ describe('pressing its button, or one click in the mail program', () => {
     }
   });
 
-  test('wins over levels of documents, also past a page of them; the customer can turn mail on again', async () => {
+  test('overrides the levels of all documents; the customer can turn mail on again', async () => {
     await addUsers('grace');
     const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
     await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
@@ -127,7 +127,7 @@ describe('pressing its button, or one click in the mail program', () => {
     expect(await config('grace')).toMatchObject({ email: 'MINE' });
   });
 
-  test('works for who is not known, ten times at once, and once more', async () => {
+  test('works for an unknown user, concurrently and repeatedly', async () => {
     const token = await tokenFor('guest');
     const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -135,7 +135,7 @@ describe('pressing its button, or one click in the mail program', () => {
     expect((await oneClick(token)).status).toBe(200);
   });
 
-  test('of an organization that is gone leaves nothing behind', async () => {
+  test('stores nothing for a deleted organization', async () => {
     expect((await oneClick(await tokenFor('grace', 'gone'))).status).toBe(200);
     expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
   });
@@ -150,11 +150,11 @@ describe('pressing its button, or one click in the mail program', () => {
   });
 });
 
-describe('what is no token of ours', () => {
+describe('an invalid unsubscribe token', () => {
   const expectUnknown = ({ status, html }: Shown) =>
     expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
 
-  test('any text, or another version of the key', async () => {
+  test('is rejected for any text or another key version', async () => {
     const sealed = (await tokenFor('grace')).split('.')[1]!;
     for (const token of [
       undefined,
@@ -172,7 +172,7 @@ describe('what is no token of ours', () => {
     }
   });
 
-  test('one with a bit changed, anywhere', async () => {
+  test('is rejected with any bit changed', async () => {
     const [version, sealed = ''] = (await tokenFor('grace')).split('.');
     const bytes = Buffer.from(sealed, 'base64url');
     for (let at = 0; at < bytes.length; at += 7) {
@@ -183,7 +183,7 @@ describe('what is no token of ours', () => {
     expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
   });
 
-  test('one that was sealed under what the secret says of its current version, which is no key', async () => {
+  test('is rejected when it was sealed with the version marker instead of a key', async () => {
     const forged = sealBytes(
       deriveKey('1', ['unsubscribe']),
       Buffer.from(JSON.stringify([customer.apiKey, 'acme', 'grace'])),
@@ -192,7 +192,7 @@ describe('what is no token of ours', () => {
     expectUnknown(await oneClick(`current.${forged.toString('base64url')}`));
   });
 
-  test('tells nothing of whom it is for', async () => {
+  test('reveals nothing about its user', async () => {
     const [one, other] = [await tokenFor('grace'), await tokenFor('grace')];
     expect(one).not.toBe(other);
     expect(Buffer.from(one.split('.')[1]!, 'base64url').toString('latin1')).not.toMatch(/grace|acme|key_/);
@@ -200,7 +200,7 @@ describe('what is no token of ours', () => {
 });
 
 describe('the worker that sends mail', () => {
-  test('mails through SES with both headers, and no more once the link in the mail was used', async () => {
+  test('mails through SES with both headers, and not after the link was used', async () => {
     const system = new MailSystem(engine, customer);
     await addUsers('grace');
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
@@ -238,7 +238,7 @@ describe('the worker that sends mail', () => {
     expect(engine.mails).toHaveLength(1);
   });
 
-  test('fails for what it cannot read of the table, so that the message comes again', async () => {
+  test('fails on errors of the table, so that SQS redelivers the message', async () => {
     jest.spyOn(openTable(environment(process.env)), 'get').mockRejectedValueOnce(new Error('out of order'));
     const answer = await sendEmail(
       messagesEvent([

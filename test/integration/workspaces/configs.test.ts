@@ -48,7 +48,7 @@ describe.each(Object.entries(initial))('%s', (config, value) => {
     expect([status, body.result.data]).toEqual([200, value]);
   });
 
-  test.each(['get', 'update'] as const)('%s is PERMISSION_DENIED for an API key that is not valid', async (verb) => {
+  test.each(['get', 'update'] as const)('%s returns PERMISSION_DENIED for an invalid API key', async (verb) => {
     const { status, body } = await post(
       await handlerOf(pathOf(config, verb)),
       { ...customer.headers, 'x-svc-api-key': 'unknown' },
@@ -89,7 +89,7 @@ test.each([
     'API key configuration updated successfully.',
     'API key metadata retrieved successfully.',
   ],
-])('%s says what was done', async (config, data, updated, retrieved) => {
+])('%s returns its message', async (config, data, updated, retrieved) => {
   expect((await customer.call(pathOf(config, 'update'), data)).body.result).toMatchObject({
     status: 'success',
     message: updated,
@@ -100,7 +100,7 @@ test.each([
   });
 });
 
-describe('e-mail (spec 4.8 and 4.9)', () => {
+describe('emailconfig get and update', () => {
   const provider = {
     type: 'sendgrid',
     apiKey: 'SG.0123456789',
@@ -108,7 +108,7 @@ describe('e-mail (spec 4.8 and 4.9)', () => {
     fromCompany: 'Acme & Söhne',
   };
 
-  test('an update changes what it sends, answers with all of it, the key too, and is read so', async () => {
+  test('returns the complete configuration with the key after an update', async () => {
     const first = await update('emailconfig', { emailServiceConfig: provider });
     expect(first).toEqual({ useEmailService: false, emailServiceConfig: { ...emptyEmail, ...provider } });
     const second = await update('emailconfig', {
@@ -121,7 +121,7 @@ describe('e-mail (spec 4.8 and 4.9)', () => {
     expect(await get('emailconfig')).toEqual(second);
   });
 
-  test("the first enabling seeds the triggers and the provider, and keeps the provider's fields; the next seeds nothing", async () => {
+  test("sets triggers and provider only at the first enabling and keeps the provider's fields", async () => {
     await update('emailconfig', { emailServiceConfig: provider });
     const enabled = {
       useEmailService: true,
@@ -149,14 +149,14 @@ describe('e-mail (spec 4.8 and 4.9)', () => {
     });
   });
 
-  test('an empty key removes the stored one', async () => {
+  test('deletes the stored key when an empty one is sent', async () => {
     await update('emailconfig', { emailServiceConfig: provider });
     expect((await update('emailconfig', { emailServiceConfig: { apiKey: '' } })).emailServiceConfig.apiKey).toBe('');
     expect((await get('emailconfig')).emailServiceConfig.apiKey).toBe('');
     expect((await itemsOf(customer))[0]?.emailServiceConfig.apiKey).toBe('');
   });
 
-  test('a key named __proto__ or constructor is ignored beside the fields, and refused as a trigger', async () => {
+  test('ignores fields named __proto__ or constructor, and rejects them as triggers', async () => {
     const fields = JSON.parse(
       '{"__proto__":{"type":"custom","polluted":true},"constructor":{"type":"custom"},"fromCompany":"Acme"}',
     );
@@ -174,8 +174,8 @@ describe('e-mail (spec 4.8 and 4.9)', () => {
   });
 });
 
-describe('activity logs (facts C1)', () => {
-  test('the first enabling fills in everything, with the time; later updates merge', async () => {
+describe('activityconfig get and update', () => {
+  test('sets everything at the first enabling, and merges later updates', async () => {
     const before = Date.now();
     const { activityServiceConfig } = await update('activityconfig', { activityServiceConfig: { isEnabled: true } });
     expect(activityServiceConfig).toMatchObject({
@@ -199,8 +199,8 @@ describe('activity logs (facts C1)', () => {
   });
 });
 
-describe('notifications (facts C1)', () => {
-  test('every level merges by itself, and the first enabling turns the triggers on', async () => {
+describe('notificationconfig get and update', () => {
+  test('merges every level, and sets the triggers at the first enabling', async () => {
     await update('notificationconfig', {
       notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60 } } },
     });
@@ -229,10 +229,10 @@ describe('notifications (facts C1)', () => {
   });
 });
 
-describe('the permission provider (facts C1)', () => {
+describe('permissionproviderconfig get and update', () => {
   const permissionProviderUrl = 'https://example.com/permissions';
 
-  test('an update answers without data; what was sent is merged and read in full', async () => {
+  test('returns no data after an update, and the merged configuration when it is read', async () => {
     const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       usePermissionProvider: true,
       permissionProviderConfig: { permissionProviderUrl },
@@ -262,7 +262,7 @@ describe('the permission provider (facts C1)', () => {
     'https://user@example.com',
     'https://example.com:25/',
     'https://example.com/\n',
-  ])('%j is INVALID_ARGUMENT, and not stored', async (url) => {
+  ])('rejects the URL %j and does not store it', async (url) => {
     const { status, body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       permissionProviderConfig: { permissionProviderUrl: url },
     });
@@ -282,7 +282,7 @@ describe('the permission provider (facts C1)', () => {
     'http://[::1]/',
     'http://169.254.169.254/latest/',
     'https://10.0.0.1/',
-  ])('%s is an address that this service must not be sent to', async (url) => {
+  ])('rejects the internal address %s', async (url) => {
     const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       permissionProviderConfig: { permissionProviderUrl: url },
     });
@@ -295,7 +295,7 @@ describe('the permission provider (facts C1)', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('invalid updates of configurations', () => {
   const nothing = 'At least one field must be provided for update';
   test.each([
     ['emailconfig', {}, 'Invalid email service configuration.', [[], ['useEmailService'], ['emailServiceConfig']]],
@@ -341,7 +341,7 @@ describe('what is refused', () => {
         ].map((field) => [field]),
       ],
     ],
-  ])('%s: a change of nothing: %j', async (config, data, message, paths) => {
+  ])('%s rejects an update without fields: %j', async (config, data, message, paths) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
     expect(body.error.details.issues.map(({ path }: { path: unknown }) => path)).toEqual(paths);
@@ -425,7 +425,7 @@ describe('what is refused', () => {
       provider({ permissionProviderUrl: `https://example.com/${'x'.repeat(2_048)}` }),
       'permissionProviderConfig.permissionProviderUrl must have at most 2048 characters',
     ],
-  ])('%s: %j', async (config, data, message) => {
+  ])('%s rejects %j', async (config, data, message) => {
     const { status, body } = await customer.call(pathOf(config, 'update'), data);
     const general =
       config === 'emailconfig' && / must be an? (boolean|string|object)$/.test(message)
@@ -439,7 +439,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('updates at the same time all survive', () => {
+describe('concurrent updates of configurations', () => {
   const verbs = [
     'newlyAdded',
     'added',
@@ -482,7 +482,7 @@ describe('updates at the same time all survive', () => {
       verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })),
       { notificationServiceConfig: { triggers: { comment: on(verbs) } } },
     ],
-  ])('ten of %s', async (config, updates, expected) => {
+  ])('all survive: ten of %s', async (config, updates, expected) => {
     await Promise.all(updates.map((data) => update(config, data)));
     expect(await get(config)).toMatchObject(expected);
   });
@@ -524,12 +524,12 @@ describe('updates at the same time all survive', () => {
       { defaultDocumentAccessType: 'restricted' },
       { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
     ],
-  ])('two of %s: %j and %j', async (config, one, other, expected) => {
+  ])('both survive: %s %j and %j', async (config, one, other, expected) => {
     await Promise.all([update(config, one), update(config, other)]);
     expect(await get(config)).toMatchObject(expected);
   });
 
-  test('of several first enablings one seeds, and no value of another is lost to it', async () => {
+  test('set the defaults once and lose no value at several first enablings', async () => {
     await Promise.all(
       types
         .slice(0, 5)

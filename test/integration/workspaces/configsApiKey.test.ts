@@ -28,8 +28,8 @@ const initial = {
   requireAutoOrgUser: false,
 };
 
-describe('the settings of an API key (facts C1)', () => {
-  test('read as never configured, with the owner of its workspace', async () => {
+describe('apikeyconfig get and update', () => {
+  test('returns the initial configuration with the owner of the workspace', async () => {
     const { ownerEmail, keyHeaders } = await newWorkspace();
     const { body } = await post(getConfig, keyHeaders, {});
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe('the settings of an API key (facts C1)', () => {
     });
   });
 
-  test('an update answers with what was written, keys masked, and nothing else', async () => {
+  test('returns only the written fields, with masked keys, after an update', async () => {
     const aiModelApiKey = [
       { provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' },
       { provider: 'openai', customerApiKey: 'short' },
@@ -61,7 +61,7 @@ describe('the settings of an API key (facts C1)', () => {
     });
   });
 
-  test("a key of one provider replaces and removes no other's; an empty one removes its own", async () => {
+  test('changes the key of one provider only; an empty one deletes it', async () => {
     const set = (provider: string, customerApiKey: string) =>
       customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
     await set('openai', 'sk-0123456789-0001');
@@ -79,7 +79,7 @@ describe('the settings of an API key (facts C1)', () => {
     expect(await customer.ok(GET, {})).toEqual(initial);
   });
 
-  test('are those of one API key, and not of the workspace', async () => {
+  test('belongs to one API key and not to the workspace', async () => {
     const { ownerEmail, headers, keyHeaders } = await newWorkspace();
     const { apiKey, authToken } = (
       await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })
@@ -124,7 +124,7 @@ describe('the settings of an API key (facts C1)', () => {
       'aiModelApiKey[0].customerApiKey must have at most 4096 characters',
     ],
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
-  ])('%s is INVALID_ARGUMENT, and nothing is stored', async (_what, data, message) => {
+  ])('rejects %s and stores nothing', async (_what, data, message) => {
     const { status, body } = await customer.call(UPDATE, data);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
     expect(await customer.ok(GET, {})).toEqual(initial);
@@ -143,7 +143,7 @@ describe('defaultDocumentAccessType', () => {
   const add = (documentId: string, more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents: [{ documentId }], ...more });
 
-  test('is what documents are open to that are added from then on, and no others', async () => {
+  test('applies only to documents that are added later', async () => {
     await add('before');
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('after');
@@ -153,7 +153,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ before: 'public', after: 'restricted', later: 'organizationPrivate' });
   });
 
-  test('is what documents are open to that come with a user', async () => {
+  test('applies to documents that are added with a user', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
@@ -165,7 +165,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ new: 'restricted' });
   });
 
-  test('closes a document to those who were given nothing', async () => {
+  test('closes a document to users without grants', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('secret');
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
@@ -177,13 +177,13 @@ describe('defaultDocumentAccessType', () => {
     expect(member.documents.secret).toMatchObject({ errorCode: 'permission_denied', accessType: 'restricted' });
   });
 
-  test("says nothing of folders, nor of documents in them: those have the folder's", async () => {
+  test('does not apply to folders and the documents in them', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('filed', { folderId: 'folder', createFolder: true });
     expect(await accessTypes()).toEqual({ filed: 'public' });
   });
 
-  test('is that of the API key that adds', async () => {
+  test('is the setting of the API key that adds the document', async () => {
     await (await newCustomer()).ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('mine');
     expect(await accessTypes()).toEqual({ mine: 'public' });

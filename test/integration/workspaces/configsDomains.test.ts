@@ -21,15 +21,15 @@ const allowed = async (of = customer): Promise<string[]> => (await of.ok(GET, {}
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `d${from + index}.example`);
 
-describe('domains (facts C1)', () => {
-  test('there are none at first; get needs no body', async () => {
+describe('workspace/domains', () => {
+  test('returns an empty list at first, without a body', async () => {
     const { body } = await send(await handlerOf(GET), eventOf(undefined, customer.headers));
     expect(body).toEqual({
       result: { status: 'success', message: 'Allowed domains retrieved successfully.', data: { allowedDomains: [] } },
     });
   });
 
-  test('are added bare and once each, in whatever form they were written', async () => {
+  test('adds each bare domain once in any spelling', async () => {
     const { body } = await customer.call(ADD, {
       domains: [
         'https://www.Example.com:8080/x',
@@ -48,7 +48,7 @@ describe('domains (facts C1)', () => {
     expect(await allowed()).toEqual(domains);
   });
 
-  test('that are there already are skipped, inside a success', async () => {
+  test('skips existing domains', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example'] });
     expect(await customer.ok(ADD, { domains: ['B.example', 'c.example'] })).toEqual({
       domainsAdded: ['c.example'],
@@ -61,7 +61,7 @@ describe('domains (facts C1)', () => {
     expect(await allowed()).toEqual(['a.example', 'b.example', 'c.example']);
   });
 
-  test('are removed in whatever form; those that are not there are skipped', async () => {
+  test('deletes domains in any spelling and skips missing ones', async () => {
     await customer.ok(ADD, { domains: ['a.example', 'b.example', '*.b.example'] });
     const { body } = await customer.call(DELETE, { domains: ['https://www.b.example/', 'elsewhere.example'] });
     expect(body.result).toEqual({
@@ -72,7 +72,7 @@ describe('domains (facts C1)', () => {
     expect(await allowed()).toEqual(['a.example', '*.b.example']);
   });
 
-  test('can be removed where there never were any', async () => {
+  test('skips a deletion from an empty list', async () => {
     expect(await customer.ok(DELETE, { domains: ['a.example'] })).toEqual({
       domainsRemoved: [],
       skippedDomains: ['a.example'],
@@ -80,26 +80,23 @@ describe('domains (facts C1)', () => {
     expect(await allowed()).toEqual([]);
   });
 
-  test.each([ADD, DELETE])(
-    '%s: one that is none is INVALID_ARGUMENT naming its place, and nothing changes',
-    async (path) => {
-      await customer.ok(ADD, { domains: ['a.example'] });
-      const { status, body } = await customer.call(path, {
-        domains: ['a.example', 'b.example', 'exa mple.com', '10.0.0.1', '__proto__'],
-      });
-      expect(status).toBe(400);
-      expect(body.error).toMatchObject({
-        status: 'INVALID_ARGUMENT',
-        message: 'domains[2] must be a domain such as example.com, *.example.com or localhost',
-      });
-      expect(body.error.details.issues.map((issue: { path: unknown }) => issue.path)).toEqual([
-        ['domains', 2],
-        ['domains', 3],
-        ['domains', 4],
-      ]);
-      expect(await allowed()).toEqual(['a.example']);
-    },
-  );
+  test.each([ADD, DELETE])('%s rejects an invalid domain with its index and changes nothing', async (path) => {
+    await customer.ok(ADD, { domains: ['a.example'] });
+    const { status, body } = await customer.call(path, {
+      domains: ['a.example', 'b.example', 'exa mple.com', '10.0.0.1', '__proto__'],
+    });
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'domains[2] must be a domain such as example.com, *.example.com or localhost',
+    });
+    expect(body.error.details.issues.map((issue: { path: unknown }) => issue.path)).toEqual([
+      ['domains', 2],
+      ['domains', 3],
+      ['domains', 4],
+    ]);
+    expect(await allowed()).toEqual(['a.example']);
+  });
 
   test.each([
     [{}, 'domains is required'],
@@ -108,13 +105,13 @@ describe('domains (facts C1)', () => {
     [{ domains: [7] }, 'domains[0] must be a string'],
     [{ domains: [null] }, 'domains[0] must be a string'],
     [{ domains: numbered(0, 101) }, 'domains must have at most 100 items'],
-  ])('%j is INVALID_ARGUMENT: %s', async (data, message) => {
+  ])('rejects %j: %s', async (data, message) => {
     for (const path of [ADD, DELETE])
       expect((await customer.call(path, data)).body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
     expect(await allowed()).toEqual([]);
   });
 
-  test('the five hundredth is added, the next is RESOURCE_EXHAUSTED with all that came with it', async () => {
+  test('adds the five hundredth domain and rejects any more with RESOURCE_EXHAUSTED', async () => {
     for (let from = 0; from < 400; from += 100) await customer.ok(ADD, { domains: numbered(from, 100) });
     await customer.ok(ADD, { domains: numbered(400, 99) });
     const { status, body } = await customer.call(ADD, { domains: ['one.example', 'two.example'] });
@@ -133,7 +130,7 @@ describe('domains (facts C1)', () => {
     expect(await customer.ok(ADD, { domains: ['two.example'] })).toMatchObject({ domainsAdded: ['two.example'] });
   });
 
-  test('that are added and removed at the same time are all added and removed', async () => {
+  test('applies concurrent additions and deletions', async () => {
     await customer.ok(ADD, { domains: numbered(0, 5) });
     await Promise.all([
       ...numbered(5, 5).map((domain) => customer.ok(ADD, { domains: [domain] })),
@@ -142,7 +139,7 @@ describe('domains (facts C1)', () => {
     expect((await allowed()).sort()).toEqual(numbered(5, 5));
   });
 
-  test('added by several at the same time are there once, and told to each', async () => {
+  test('stores a domain once for concurrent additions', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const answers = await Promise.all(Array.from({ length: 5 }, () => customer.ok(ADD, { domains: ['b.example'] })));
     expect(answers.flatMap(({ domainsAdded }) => domainsAdded)).toEqual(['b.example']);
@@ -150,7 +147,7 @@ describe('domains (facts C1)', () => {
     expect(await allowed()).toEqual(['a.example', 'b.example']);
   });
 
-  test('are those of one API key', async () => {
+  test('belong to one API key', async () => {
     await customer.ok(ADD, { domains: ['a.example'] });
     const other = await newCustomer();
     expect(await allowed(other)).toEqual([]);

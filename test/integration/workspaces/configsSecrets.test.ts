@@ -60,8 +60,8 @@ async function storeSecrets(headers: Record<string, string> = {}): Promise<void>
   for (const [path, data] of sent) expect((await customer.call(path, data, headers)).status).toBe(200);
 }
 
-describe('no secret of a configuration (design 3)', () => {
-  test('lies in the table, not even in the answers kept for an Idempotency-Key', async () => {
+describe('secrets of configurations', () => {
+  test('are not in the table, also not in answers kept for an Idempotency-Key', async () => {
     await storeSecrets();
     await storeSecrets({ 'idempotency-key': 'once' });
     const items = await everyItem(engine);
@@ -77,7 +77,7 @@ describe('no secret of a configuration (design 3)', () => {
     expect((await customer.ok(get('permissionproviderconfig'), {})).permissionProviderConfig.authToken).toBe(TOKEN);
   });
 
-  test('gets into an answer but the two that hand it to its owner', async () => {
+  test('are only in the answers that return them to their owner', async () => {
     await storeSecrets();
     for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains'])
       expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
@@ -98,7 +98,7 @@ describe('no secret of a configuration (design 3)', () => {
     );
   });
 
-  test('gets into the message of an error, or into a log line, also when the call fails', async () => {
+  test('are in no error message and no log line, also when a request fails', async () => {
     await storeSecrets();
     const refused = await Promise.all([
       customer.call(update('emailconfig'), { emailServiceConfig: { apiKey: `${EMAIL_KEY}\n` } }),
@@ -142,7 +142,7 @@ describe('no secret of a configuration (design 3)', () => {
     for (const line of lines) expectNoSecret(line);
   });
 
-  test('opens for another tenant, whose item it was copied to', async () => {
+  test('do not open for another tenant to whose item they were copied', async () => {
     await storeSecrets();
     const other = await newCustomer();
     await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
@@ -175,7 +175,7 @@ describe('the functions of configurations', () => {
     mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
       ?.actions ?? [];
 
-  test('only those may read the master key that seal or open a secret', () => {
+  test('may read the master key only to seal or open a secret', () => {
     expect(
       endpoints
         .filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0)
@@ -192,14 +192,14 @@ describe('the functions of configurations', () => {
     );
   });
 
-  test('those that read can put nothing; all of them count calls with UpdateItem', () => {
+  test('may not write when they only read, and all count calls with UpdateItem', () => {
     for (const endpoint of endpoints)
       expect(granted(endpoint, 'table')).toEqual(
         endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
       );
   });
 
-  test("those that hand out a secret verify the caller's credentials afresh", () => {
+  test('verify credentials afresh when they return a secret', () => {
     expect(
       endpoints
         .filter(({ freshCredentials }) => freshCredentials)

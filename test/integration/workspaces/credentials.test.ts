@@ -56,7 +56,7 @@ async function storeKey(apiKey: string, tokens: string[], expiresAt?: number): P
   ]);
 }
 
-describe('every failure is the same', () => {
+describe('invalid credentials', () => {
   const apiKey = 'x-svc-api-key';
   const authToken = 'x-svc-auth-token';
 
@@ -96,7 +96,7 @@ describe('every failure is the same', () => {
       'the hash of the token',
       () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') }),
     ],
-  ])('spec 5: %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
+  ])('return the same PERMISSION_DENIED for %s', async (_what, headers) => {
     const { status, body } = await post(getOrganizations, await headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } });
@@ -134,7 +134,7 @@ describe('every failure is the same', () => {
       'the credentials of an API key',
       () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken }),
     ],
-  ])('spec 5: at workspace level %s is PERMISSION_DENIED in one and the same answer', async (_what, headers) => {
+  ])('return the same PERMISSION_DENIED at workspace level for %s', async (_what, headers) => {
     const { status, body } = await post(getWorkspace, headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
@@ -143,7 +143,7 @@ describe('every failure is the same', () => {
     });
   });
 
-  test('design 4: credentials come first: a stranger learns nothing about the body', async () => {
+  test('are rejected before the body is checked', async () => {
     for (const body of ['not json', '{}', '{"data":{"organizations":3}}', 'x'.repeat(6_000_000)]) {
       const { status } = await send(addOrganizations, eventOf(body));
       expect(status).toBe(403);
@@ -174,7 +174,7 @@ describe('the token of a workspace', () => {
     });
   });
 
-  test('makes a repetition under an Idempotency-Key safe in either header', async () => {
+  test('allows a repetition under an Idempotency-Key in either header', async () => {
     const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
     const [first, second] = [
       { [authToken]: mine.workspaceAuthToken },
@@ -186,7 +186,7 @@ describe('the token of a workspace', () => {
       ).toBe(200);
   });
 
-  test('is not needed for a call with an API key that names the workspace as well: the id alone selects no level', async () => {
+  test('is not needed with an API key and a workspace id', async () => {
     const { status } = await post(getOrganizations, { ...mine.keyHeaders, [id]: mine.id }, {});
     expect(status).toBe(200);
     expect((await post(getOrganizations, { [id]: mine.id, [authToken]: mine.workspaceAuthToken }, {})).status).toBe(
@@ -195,12 +195,12 @@ describe('the token of a workspace', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('cached credentials', () => {
   const NOW = 1_800_000_000_000;
   const at = (now: number, fresh = false) => ({ now, fresh });
   const denied = { status: 'PERMISSION_DENIED' };
 
-  test('design 3: a revoked token works from memory for less than 10 s', async () => {
+  test('accept a revoked token for less than 10 s', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_revoked', ['old']);
     await credentials.apiKey('key_revoked', 'old', at(NOW));
@@ -213,7 +213,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('design 3: calls do not prolong the time for which a record is believed', async () => {
+  test('are not kept longer by further requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_busy', ['old']);
     for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', at(now));
@@ -223,7 +223,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('design 3: verifying costs one eventually consistent read, once in 10 s, also for calls at once', async () => {
+  test('need one eventually consistent read in 10 s, also for concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_read', ['t']);
     await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', at(NOW))));
@@ -231,7 +231,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('design 3: a fresh check reads consistently every time, and sees a revocation at once', async () => {
+  test('are bypassed by a fresh check, which sees a revocation at once', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_fresh', ['old']);
     await credentials.apiKey('key_fresh', 'old', at(NOW, true));
@@ -240,7 +240,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('design 3: that a key does not exist is remembered for 1 s', async () => {
+  test('keep an unknown key for 1 s', async () => {
     const credentials = new Credentials(table);
     await expect(credentials.apiKey('key_late', 't', at(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_late', ['t']);
@@ -249,7 +249,7 @@ describe('what is remembered', () => {
     await expect(credentials.apiKey('key_late', 't', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_late' });
   });
 
-  test('accepts a new token at once, though the key was just read', async () => {
+  test('accept a new token at once after a recent read', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_second', ['first']);
     await credentials.apiKey('key_second', 'first', at(NOW));
@@ -260,7 +260,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
-  test('accepts a new token at once when the first read is older than the token', async () => {
+  test('accept a new token at once when the first read is older', async () => {
     const credentials = new Credentials({
       get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
         apiKey,
@@ -274,7 +274,7 @@ describe('what is remembered', () => {
     await expect(credentials.apiKey('key', 'new', at(NOW))).resolves.toMatchObject({ tenant: 'key' });
   });
 
-  test('refuses a second new token within the same second, and accepts it after that second', async () => {
+  test('reject a second new token within the same second and accept it later', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_third', ['first']);
     await expect(credentials.apiKey('key_third', 'second', at(NOW))).rejects.toMatchObject(denied);
@@ -285,7 +285,7 @@ describe('what is remembered', () => {
     });
   });
 
-  test('guessing tokens of a known key costs one read per second, and does not disturb its owner', async () => {
+  test('limit guesses of tokens to one read per second without affecting the owner', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_guessed', ['right']);
     await credentials.apiKey('key_guessed', 'right', at(NOW));
@@ -297,7 +297,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('50 requests with an unknown token at the same time cause one fresh read, and all of them use its result', async () => {
+  test('share one fresh read between 50 concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_rush', ['first']);
     await credentials.apiKey('key_rush', 'first', at(NOW));
@@ -312,14 +312,14 @@ describe('what is remembered', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
   });
 
-  test('guessing unknown keys never causes a fresh read', async () => {
+  test('need no fresh read for unknown keys', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
       await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('accepts a new workspace token at once', async () => {
+  test('accept a new workspace token at once', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
@@ -330,14 +330,14 @@ describe('what is remembered', () => {
     await table.write([upsert(WorkspaceEntity, stored!)]);
   });
 
-  test('design 3: an API key stops at the moment it expires, also from memory', async () => {
+  test('reject an API key from the moment it expires', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_expiring', ['t'], NOW + 5_000);
     await credentials.apiKey('key_expiring', 't', at(NOW + 4_999));
     await expect(credentials.apiKey('key_expiring', 't', at(NOW + 5_000))).rejects.toMatchObject(denied);
   });
 
-  test('design 3: implausible headers are refused without a read', async () => {
+  test('reject malformed headers without a read', async () => {
     const credentials = new Credentials(table);
     for (const key of [undefined, '', 'k'.repeat(513)])
       await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
@@ -346,7 +346,7 @@ describe('what is remembered', () => {
     expect(reads).toEqual([]);
   });
 
-  test('spec 5: the workspace level is remembered in the same way', async () => {
+  test('work the same at workspace level', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     reads = [];
@@ -365,7 +365,7 @@ describe('what is remembered', () => {
   });
 });
 
-describe('the memory itself', () => {
+describe('the cache of credentials', () => {
   /** Credentials over a table that knows every key, with the token `t`, and counts what is read. */
   function counting() {
     const ids: string[] = [];
@@ -392,7 +392,7 @@ describe('the memory itself', () => {
   }
   const options = { now: 0, fresh: false };
 
-  test('design 3: it is bounded: the oldest of 1,001 keys is forgotten, and only that one', async () => {
+  test('drops only the oldest of 1,001 keys', async () => {
     const { ids, credentials } = counting();
     for (let i = 0; i <= 1_000; i++) await credentials.apiKey(`key ${i}`, 't', options);
     ids.length = 0;
@@ -403,7 +403,7 @@ describe('the memory itself', () => {
     expect(ids).toEqual(['key 0']);
   });
 
-  test('design 3: a read that failed is not remembered', async () => {
+  test('does not keep a failed read', async () => {
     const { ids, failNext, credentials } = counting();
     failNext(1);
     await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');

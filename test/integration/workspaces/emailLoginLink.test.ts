@@ -37,7 +37,7 @@ async function allow(apiKey: string, domains: string[]): Promise<void> {
 }
 
 describe('a login link', () => {
-  test('facts C1: is mailed to the owner, in a mail with a text and an HTML part', async () => {
+  test('is mailed to the owner with a text and an HTML part', async () => {
     const { ownerEmail } = await newWorkspace();
     expect(await sendLink(ownerEmail, CONTINUE_URL)).toMatchObject({ status: 200, body: SENT });
     const [mail, ...others] = engine.mails;
@@ -53,13 +53,13 @@ describe('a login link', () => {
     expect(mail!.html).toContain(`href="${link}"`);
   });
 
-  test('goes to the address under which the workspace was created, however it is written in the call', async () => {
+  test('goes to the stored address for any spelling in the request', async () => {
     const { ownerEmail } = await newWorkspace();
     await sendLink(ownerEmail.toUpperCase(), CONTINUE_URL);
     expect(engine.mails[0]?.to).toEqual([ownerEmail]);
   });
 
-  test('design 3: has a token of 256 bits, another one every time', async () => {
+  test('has a new token of 256 bits every time', async () => {
     const workspace = await newWorkspace();
     const tokens = new Set<string>();
     for (let i = 0; i < 5; i++) tokens.add(await mailedToken(engine, workspace));
@@ -67,7 +67,7 @@ describe('a login link', () => {
     for (const token of tokens) expect(Buffer.from(token, 'base64url')).toHaveLength(32);
   });
 
-  test('design 3: is stored as a hash, and goes with its time', async () => {
+  test('is stored as a hash and expires', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const items = await everyItem(engine);
@@ -78,7 +78,7 @@ describe('a login link', () => {
     expect(stored[0]!.ttl - Date.now() / 1000).toBeLessThan(31 * 60);
   });
 
-  test('design 3: its token is in no log, from its sending to the pressed button', async () => {
+  test('has a token that is in no log', async () => {
     const workspace = await newWorkspace();
     const written: string[] = [];
     for (const stream of [process.stdout, process.stderr])
@@ -123,7 +123,7 @@ describe('continueUrl', () => {
     ['of FTP', 'ftp://app.example.com'],
     ['with a user name', 'https://api.test@evil.net/'],
     ['too long', `https://api.test/${'a'.repeat(2_048)}`],
-  ])('facts C1: that is %s is INVALID_ARGUMENT', async (_what, continueUrl) => {
+  ])('is INVALID_ARGUMENT when it is %s', async (_what, continueUrl) => {
     const { ownerEmail } = await newWorkspace();
     const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
     expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
@@ -131,7 +131,7 @@ describe('continueUrl', () => {
     expect(engine.mails).toEqual([]);
   });
 
-  test('design 3: may lead to the allowed domains of any API key of the workspace, and to the service itself', async () => {
+  test('may be on the allowed domains of any API key of the workspace or on the service', async () => {
     const workspace = await newWorkspace();
     const second = (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' }))
       .body.result.data.apiKey;
@@ -148,7 +148,7 @@ describe('continueUrl', () => {
     expect(engine.mails).toHaveLength(4);
   });
 
-  test('facts C1: to any other domain it is INVALID_ARGUMENT, and no mail is sent', async () => {
+  test('is INVALID_ARGUMENT on any other domain, and no mail is sent', async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()];
     await allow(workspace.apiKey, ['app.example.com', '*.example.org']);
     await allow(other.apiKey, ['theirs.example']);
@@ -173,7 +173,7 @@ describe('continueUrl', () => {
 
 describe('an address without a workspace', () => {
   test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])(
-    'gets the answer of one with a workspace, to %s, and no mail',
+    'gets the same answer as one with a workspace for %s, and no mail',
     async (continueUrl) => {
       const { ownerEmail } = await newWorkspace();
       const known = await sendLink(ownerEmail, continueUrl);
@@ -185,7 +185,7 @@ describe('an address without a workspace', () => {
     },
   );
 
-  test('gets nothing stored', async () => {
+  test('stores nothing', async () => {
     const email = someone();
     await sendLink(email, CONTINUE_URL);
     const items = (await everyItem(engine)).filter((item) => item._t !== 'RateLimit');
@@ -193,8 +193,8 @@ describe('an address without a workspace', () => {
   });
 });
 
-describe('what is refused', () => {
-  test.each([[undefined], ['nobody'], [{}]])('facts C1: email %j is INVALID_ARGUMENT', async (email) => {
+describe('POST /v2/workspace/email/send-login-link', () => {
+  test.each([[undefined], ['nobody'], [{}]])('rejects email %j', async (email) => {
     const { status, body } = await post(handler, {}, { email, continueUrl: CONTINUE_URL });
     expect({ status, error: body.error.status, message: body.error.message }).toEqual({
       status: 400,
@@ -203,7 +203,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('facts C1: an address of a disposable mail service is INVALID_ARGUMENT', async () => {
+  test('rejects an address of a disposable mail service', async () => {
     const { status, body } = await sendLink('ada@mailinator.com', CONTINUE_URL);
     expect({ status, message: body.error.message }).toEqual({
       status: 400,
@@ -211,7 +211,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('without a sender it is FAILED_PRECONDITION, for every address alike', async () => {
+  test('returns FAILED_PRECONDITION for every address when mailFrom is not set', async () => {
     const { ownerEmail } = await newWorkspace();
     const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
     const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
@@ -231,7 +231,7 @@ describe('what is refused', () => {
   test.each([
     ['TooManyRequestsException', 503, 'UNAVAILABLE'],
     ['MessageRejected', 500, 'INTERNAL'],
-  ])('design 4: %s of SES is %i', async (name, status, error) => {
+  ])('maps %s of SES to %i', async (name, status, error) => {
     const { ownerEmail } = await newWorkspace();
     jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error('secret detail'), { name }));
     const answer = await sendLink(ownerEmail, CONTINUE_URL);
@@ -240,7 +240,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('its limits', () => {
+describe('limits of login links', () => {
   const START = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
   const LIMITED = {
     status: 429,
@@ -257,7 +257,7 @@ describe('its limits', () => {
       LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
     });
 
-  test('facts C1: per hour and e-mail address, from wherever the calls come', async () => {
+  test('apply per hour and e-mail address from any source', async () => {
     const [{ ownerEmail }, one] = [await newWorkspace(), limited(1_000, 3)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(sourceIp(), one, { email: ownerEmail, continueUrl: CONTINUE_URL });
@@ -270,7 +270,7 @@ describe('its limits', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('per minute and source address, whether the addresses have workspaces or not', async () => {
+  test('apply per minute and source address with and without workspaces', async () => {
     const [from, one] = [sourceIp(), limited(2, 1_000)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(from, one, { email: someone(), continueUrl: CONTINUE_URL });
@@ -280,7 +280,7 @@ describe('its limits', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('an address without a workspace has the same limit', async () => {
+  test('are the same for an address without a workspace', async () => {
     const [email, one] = [someone(), limited(1_000, 2)];
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const statuses = [];

@@ -49,14 +49,14 @@ async function works({ keyHeaders }: TestWorkspace, now: number): Promise<boolea
   return answered === 200;
 }
 
-describe("the status of an owner's address", () => {
-  test('spec 4.25: an address without a workspace is NOT_FOUND', async () => {
+describe('POST /v2/workspace/email/status', () => {
+  test('returns NOT_FOUND for an address without a workspace', async () => {
     const { status: code, body } = await status('nobody@example.com');
     expect(code).toBe(404);
     expect(body).toEqual({ error: { status: 'NOT_FOUND', message: 'User not found' } });
   });
 
-  test('spec 4.25: it is false until the owner has pressed the button, and true ever after', async () => {
+  test('returns false until the owner presses the button, and true after that', async () => {
     const workspace = await newWorkspace();
     const unverified = { result: { status: 'success', message: 'Email not yet verified', data: { verified: false } } };
     expect(await status(workspace.ownerEmail)).toMatchObject({ status: 200, body: unverified });
@@ -70,12 +70,12 @@ describe("the status of an owner's address", () => {
     }
   });
 
-  test('spec 4.25: the address is the same however its letters are written', async () => {
+  test('ignores the case of the address', async () => {
     const { ownerEmail } = await newWorkspace();
     expect((await status(ownerEmail.toUpperCase())).body.result.data).toEqual({ verified: false });
   });
 
-  test('spec 4.25: it is public: no credentials are needed, and those that are sent do not matter', async () => {
+  test('needs no credentials and ignores them', async () => {
     const { ownerEmail } = await newWorkspace();
     const { status: code } = await post(
       handler,
@@ -92,7 +92,7 @@ describe("the status of an owner's address", () => {
     ['without a domain', 'a@b'],
     ['a number', 3],
     ['too long', `${'a'.repeat(250)}@example.com`],
-  ])('spec 4.25: an ownerEmail that is %s is INVALID_ARGUMENT', async (_what, ownerEmail) => {
+  ])('rejects an ownerEmail that is %s', async (_what, ownerEmail) => {
     const { status: code, body } = await post(handler, {}, { ownerEmail });
     expect(code).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringMatching(/^ownerEmail /) });
@@ -100,7 +100,7 @@ describe("the status of an owner's address", () => {
 });
 
 describe('the API keys of an owner who verifies late', () => {
-  test('design 3: stop after the days of grace, and work again after the first status call that follows the verification', async () => {
+  test('expire after the grace days and work again after the first status request after the verification', async () => {
     const workspace = await newWorkspace();
     const expiry = (await storedKey(workspace.apiKey))?.expiresAt as number;
     expect(await works(workspace, expiry - 1)).toBe(true);
@@ -116,14 +116,14 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await works(workspace, expiry + 3_650 * DAY)).toBe(true);
   });
 
-  test('spec 3: keys that have not expired yet will not', async () => {
+  test('do not expire after the verification', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     await status(workspace.ownerEmail);
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('spec 4.25: all of them, on more pages than one', async () => {
+  test('are all reactivated, on several pages', async () => {
     const workspace = await newWorkspace();
     const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
     for (const apiKey of apiKeys) {
@@ -153,7 +153,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(other.apiKey)).toHaveProperty('expiresAt');
   });
 
-  test('spec 4.25: those created after the verification never expire, whether the status was asked for or not', async () => {
+  test('never expire when they are created after the verification', async () => {
     const workspace = await newWorkspace();
     const create = async () =>
       (await post(createApiKey, workspace.headers, { ownerEmail: workspace.ownerEmail, type: 'testing' })).body.result
@@ -168,7 +168,7 @@ describe('the API keys of an owner who verifies late', () => {
       expect(await storedKey(apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('a token that is reset at the same moment is not lost, nor is the reactivation', async () => {
+  test('keep a concurrently reset token and are reactivated', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     const getMany = table.getMany.bind(table);
@@ -177,7 +177,7 @@ describe('the API keys of an owner who verifies late', () => {
       const read = await getMany(entity, keys);
       newToken = (await post(resetAuthToken, workspace.headers, { apiKey: workspace.apiKey })).body.result.data
         .newAuthToken.token;
-      return read as never;
+      return read;
     });
     expect((await status(workspace.ownerEmail)).body.result.data.verified).toBe(true);
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
@@ -189,7 +189,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(code).toBe(200);
   });
 
-  test('a call that failed half-way is made good by the next one', async () => {
+  test('are completed by the next request after a failure', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     jest.spyOn(table, 'getMany').mockRejectedValueOnce(new Error('The table is away'));
@@ -199,7 +199,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('calls at the same time all succeed', async () => {
+  test('are reactivated by concurrent requests', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     const answers = await Promise.all(Array.from({ length: 20 }, () => status(workspace.ownerEmail)));
@@ -207,7 +207,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('spec 4.25: once they are back, a call is one read and writes nothing but its counters', async () => {
+  test('need one read and no write except counters after the reactivation', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     await status(workspace.ownerEmail);
@@ -231,7 +231,7 @@ describe('the limits of the status', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
 
-  test('spec 4.25: of 200 calls at once, to several functions, exactly as many pass as one e-mail address may', async () => {
+  test('allow exactly the limit of one e-mail address for 200 concurrent requests', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
     const ownerEmail = someone();
@@ -246,7 +246,7 @@ describe('the limits of the status', () => {
     ).toHaveLength(190);
   });
 
-  test('spec 4.25: of 200 calls at once, to several functions, exactly as many pass as one source address may', async () => {
+  test('allow exactly the limit of one source address for 200 concurrent requests', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
     const from = sourceIp();
@@ -257,7 +257,7 @@ describe('the limits of the status', () => {
     expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
   });
 
-  test('spec 4.25: RESOURCE_EXHAUSTED has its own words, ends with the minute, and is for that address only', async () => {
+  test('return the documented RESOURCE_EXHAUSTED until the minute ends, for that address only', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, from, one] = [someone(), sourceIp(), limited(2, 1_000)];
     const call = (ip: string) => postFrom(ip, one, { ownerEmail });
@@ -268,7 +268,7 @@ describe('the limits of the status', () => {
     expect((await call(from)).status).toBe(404);
   });
 
-  test('who calls too often does not use up what the owner of the e-mail address may', async () => {
+  test('do not let one source use up the limit of the e-mail address', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, flood, one] = [someone(), sourceIp(), limited(3, 4)];
     for (let i = 0; i < 10; i++) await postFrom(flood, one, { ownerEmail });
@@ -276,7 +276,7 @@ describe('the limits of the status', () => {
     expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(429);
   });
 
-  test('design 14: they never slow another endpoint', async () => {
+  test('do not affect another endpoint', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [{ ownerEmail }, from, one] = [await newWorkspace(), sourceIp(), limited(1, 1)];
     await postFrom(from, one, { ownerEmail });
@@ -285,8 +285,8 @@ describe('the limits of the status', () => {
   });
 });
 
-describe('a check that fails', () => {
-  test('spec 4.25: is INTERNAL in its own words', async () => {
+describe('a failed check of the status', () => {
+  test('returns INTERNAL with the documented message', async () => {
     jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('secret detail'));
     expect(await status('ada@example.com')).toMatchObject({
       status: 500,
@@ -294,14 +294,14 @@ describe('a check that fails', () => {
     });
   });
 
-  test('design 4: is UNAVAILABLE when AWS throttles', async () => {
+  test('returns UNAVAILABLE when AWS throttles', async () => {
     jest
       .spyOn(table, 'get')
       .mockRejectedValueOnce(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
     expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   });
 
-  test('spec 4.25: has these words for nothing else: what fails before it is INTERNAL like everywhere', async () => {
+  test('returns the general INTERNAL for earlier failures', async () => {
     jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
     expect((await status('ada@example.com')).body.error).toMatchObject({
       status: 'INTERNAL',

@@ -40,8 +40,8 @@ function unescaped(text: string): string {
   return text.replace(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
 }
 
-describe('opening a login link', () => {
-  test('design 3: shows whose address it is and one button, which posts the token', async () => {
+describe('GET /v2/workspace/email/verify', () => {
+  test('shows the address and one button that posts the token', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const { status, html } = await openLink(token);
@@ -53,7 +53,7 @@ describe('opening a login link', () => {
     expect(html.match(/<button|<form|<input|<a /g)).toHaveLength(3);
   });
 
-  test('design 3: changes nothing, however often scanners and previews do it', async () => {
+  test('changes nothing when scanners open it', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const before = await everyItem(engine);
@@ -70,8 +70,8 @@ describe('opening a login link', () => {
   });
 });
 
-describe('pressing its button', () => {
-  test('design 3: verifies the owner, and leads on', async () => {
+describe('POST /v2/workspace/email/verify', () => {
+  test('verifies the owner and links to continueUrl', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const before = Date.now();
@@ -82,7 +82,7 @@ describe('pressing its button', () => {
     expect((await workspaceItem(workspace))?.verifiedAt).toBeGreaterThanOrEqual(before);
   });
 
-  test('design 3: works once, and leaves nothing of the link', async () => {
+  test('works once and deletes the link', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     await pressButton(token);
@@ -95,7 +95,7 @@ describe('pressing its button', () => {
     ).toEqual([]);
   });
 
-  test('design 3: works once under 20 at the same time, to several functions', async () => {
+  test('works once for 20 concurrent requests', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const functions = Array.from({ length: 4 }, () => toPage(page));
@@ -107,7 +107,7 @@ describe('pressing its button', () => {
     expect(await isVerified(workspace)).toBe(true);
   });
 
-  test('design 3: works until 30 minutes after it was sent, not a millisecond longer', async () => {
+  test('works for exactly 30 minutes', async () => {
     const [early, late] = [await newWorkspace(), await newWorkspace()];
     const sentAt = Date.now() + 60_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(sentAt);
@@ -121,7 +121,7 @@ describe('pressing its button', () => {
     expect([await isVerified(early), await isVerified(late)]).toEqual([true, false]);
   });
 
-  test('several links of one owner work each on its own, and the first one counts', async () => {
+  test('accepts several links of one owner and keeps the first verification time', async () => {
     const workspace = await newWorkspace();
     const [first, second] = [await mailedToken(engine, workspace), await mailedToken(engine, workspace)];
     await pressButton(second);
@@ -130,14 +130,14 @@ describe('pressing its button', () => {
     expect((await workspaceItem(workspace))?.verifiedAt).toBe(verified?.verifiedAt);
   });
 
-  test('verifies the owner whom the link was sent to, and nobody else', async () => {
+  test('verifies only the owner of the link', async () => {
     const [mine, other] = [await newWorkspace(), await newWorkspace()];
     await mailedToken(engine, other);
     await pressButton(await mailedToken(engine, mine));
     expect([await isVerified(mine), await isVerified(other)]).toEqual([true, false]);
   });
 
-  test('an API key that is being created meanwhile gets no expiry', async () => {
+  test('sets no expiry for a concurrently created API key', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const query = table.query.bind(table);
@@ -152,7 +152,7 @@ describe('pressing its button', () => {
     expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
   });
 
-  test('a transaction in the way is met again; one that always is, is told', async () => {
+  test('retries on a conflicting transaction, and returns an error when it stays', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
@@ -166,7 +166,7 @@ describe('pressing its button', () => {
     expect((await pressButton(token)).status).toBe(200);
   });
 
-  test('the token counts that was posted, not the one in the address', async () => {
+  test('uses the posted token and not the one in the address', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     await expectGone(await openLink(token, { method: 'POST' }));
@@ -174,7 +174,7 @@ describe('pressing its button', () => {
   });
 });
 
-describe('a text that is no token', () => {
+describe('a malformed token', () => {
   test.each([
     ['missing', undefined],
     ['empty', ''],
@@ -183,7 +183,7 @@ describe('a text that is no token', () => {
     ['long', 'a'.repeat(10_000)],
     ['key parts', 'LOGIN_LINK#x'],
     ['markup', '"><script>alert(1)</script>'],
-  ])('that is %s gets the same page as an unknown one, and is not repeated on it', async (_what, token) => {
+  ])('that is %s gets the page of an unknown token, without the text', async (_what, token) => {
     const get = jest.spyOn(table, 'get');
     const answers = [await openLink(token), await pressButton(token ?? '')];
     expect(get).not.toHaveBeenCalled();
@@ -200,7 +200,7 @@ describe('a hostile continueUrl', () => {
     "https://app.example.com/?a='onmouseover='alert(1)&b=<img src=x>",
     'https://app.example.com/#"onclick="alert(1)',
     'https://app.example.com/\u202e\u0000gpj.exe',
-  ])('%j is a link to what it says and nothing else', async (continueUrl) => {
+  ])('%j is escaped in the link', async (continueUrl) => {
     const workspace = await newWorkspace();
     await table.write([upsert(AllowedDomainsEntity, { tenant: workspace.apiKey, domains: ['app.example.com'] })]);
     const { html } = await pressButton(await mailedToken(engine, workspace, continueUrl));
@@ -211,7 +211,7 @@ describe('a hostile continueUrl', () => {
   });
 });
 
-test('every page that a link leads to may be kept by nobody and tells nobody where it was', async () => {
+test('every page of a login link forbids caching and sends no referrer', async () => {
   const token = await mailedToken(engine, await newWorkspace());
   for (const shown of [await openLink(token), await pressButton(token), await pressButton(token)]) {
     expect(shown.headers).toMatchObject({

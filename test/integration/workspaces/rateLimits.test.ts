@@ -41,8 +41,8 @@ async function answered(
   return count;
 }
 
-describe('the buckets of calls', () => {
-  test('of several processes share one limit, and settle with one write for a tenth of a second of calls', async () => {
+describe('RateBuckets', () => {
+  test('share one limit between processes with one write per tenth of a second of calls', async () => {
     const move = jest.spyOn(table, 'advanceNumber');
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
@@ -59,19 +59,19 @@ describe('the buckets of calls', () => {
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
   });
 
-  test('are apart by API key and by class', async () => {
+  test('are separate for each API key and class', async () => {
     const buckets = new RateBuckets(table, limits);
     expect(await answered(buckets, 50, { tenant: 'a' })).toBe(40);
     expect(await answered(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
     expect(await answered(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
-  test('take the rate of the API key instead of the settings', async () => {
+  test('use the rate of the API key before that of the settings', async () => {
     expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
     expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
   });
 
-  test('hold the limit in a process while the table fails, and settle all calls once it answers', async () => {
+  test('enforce the limit in each process while the table fails, and settle all calls after that', async () => {
     let fails = true;
     const moved: number[] = [];
     const away = {
@@ -102,7 +102,7 @@ describe('an API key that sends too many calls', () => {
   const handlerWith = (variables: Record<string, string>) =>
     toLambda(getOrganizations, { ...process.env, ...variables });
 
-  test('gets RESOURCE_EXHAUSTED with retry-after, which other API keys do not notice', async () => {
+  test('gets RESOURCE_EXHAUSTED with retry-after without affecting other API keys', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
     const outcomes = [];
     for (let i = 0; i < 5; i++) outcomes.push(await post(handler, workspace.keyHeaders, {}));
@@ -154,16 +154,16 @@ describe('npm run workspace -- limits', () => {
     [['read='], 'read must be'],
     [['reads=5'], 'reads'],
     [['5'], '5'],
-  ])('%j is refused', async (args, message) => {
+  ])('rejects %j', async (args, message) => {
     await expect(command(['limits', 'key_1', ...args], process.env)).rejects.toThrow(message);
   });
 
-  test('says that an API key does not exist', async () => {
+  test('reports an unknown API key', async () => {
     await expect(command(['limits', 'key_nobody'], process.env)).rejects.toThrow('API key key_nobody does not exist.');
   });
 });
 
-test('calls of editors, extraction, semantic search and user data are expensive, and no others are', () => {
+test('only endpoints of editors, extraction, semantic search and user data are expensive', () => {
   const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
   expect(limitClasses).toContain('expensive');
   for (const [path, endpoint] of cases)

@@ -56,28 +56,31 @@ async function startCloudFormation(stack: string, outputs: Record<string, string
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
   );
-  const server = createServer(async (request, response) => {
-    const asked = new URLSearchParams(await text(request)).get('StackName');
-    response.setHeader('content-type', 'text/xml');
-    if (asked === stack) {
-      response.end(
-        `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${stack}</StackName><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
-      );
-    } else {
-      response
-        .writeHead(400)
-        .end(
-          `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${asked} does not exist</Message></Error></ErrorResponse>`,
-        );
-    }
-  });
+  const server = createServer(
+    (request, response) =>
+      void (async () => {
+        const asked = new URLSearchParams(await text(request)).get('StackName');
+        response.setHeader('content-type', 'text/xml');
+        if (asked === stack) {
+          response.end(
+            `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${stack}</StackName><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
+          );
+        } else {
+          response
+            .writeHead(400)
+            .end(
+              `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${asked} does not exist</Message></Error></ErrorResponse>`,
+            );
+        }
+      })(),
+  );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return server;
 }
 
 describe('npm run workspace', () => {
-  test('design 3: it creates a verified workspace whose credentials work and never expire', async () => {
+  test('creates a verified workspace whose credentials never expire', async () => {
     const { code, stdout, stderr } = await operate(['create', 'operated@example.com', '--name', 'Operated']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const credentials = JSON.parse(stdout) as WorkspaceCredentials;
@@ -103,7 +106,7 @@ describe('npm run workspace', () => {
     expect(key).not.toHaveProperty('expiresAt');
   });
 
-  test('design 3: an address that has a workspace is refused in one line', async () => {
+  test('rejects an address with a workspace in one line', async () => {
     await createVerifiedWorkspace({
       email: 'twice@example.com',
       env: environment(process.env),
@@ -140,18 +143,18 @@ describe('npm run workspace', () => {
       /^nowhere\/operator\.json does not exist/,
     ],
     ['an empty name', ['create', 'ada@example.com', '--name', ''], /^--name "" is not valid: .*\n\nUsage: /],
-  ])('conventions: with %s it explains itself', async (_what, args, message) => {
+  ])('prints its usage with %s', async (_what, args, message) => {
     await expect(run(args, process.env)).rejects.toThrow(message);
   });
 
-  test('conventions: wrong arguments end it with code 1 and the explanation, without a stack trace', async () => {
+  test('exits with code 1 and its usage for wrong arguments, without a stack trace', async () => {
     const { code, stdout, stderr } = await operate(['create', 'ada']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^The e-mail address/);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test('conventions: --help is the explanation itself', async () => {
+  test('prints its usage for --help', async () => {
     expect(await run(['--help'], process.env)).toMatch(/^Usage: npm run workspace -- create <email>/);
   });
 
@@ -159,7 +162,7 @@ describe('npm run workspace', () => {
     ['workspace', ['create', 'ada@example.com']],
     ['deliveries', ['status']],
     ['checkDeploy', []],
-  ] as const)('conventions: without a region, %s says what to set', async (name, args) => {
+  ] as const)('without a region, %s says what to set', async (name, args) => {
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)),
     );
@@ -181,7 +184,7 @@ describe('npm run workspace', () => {
     });
   });
 
-  test('conventions: without credentials it says what to set', async () => {
+  test('says what to set without credentials', async () => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_URL$/.test(key)));
     const { code, stderr } = await operate(['create', 'ada@example.com'], {
       ...env,
@@ -194,7 +197,7 @@ describe('npm run workspace', () => {
     expect(stderr).toMatch(/^No AWS credentials found\. Set AWS_PROFILE .*\n$/);
   });
 
-  test('design 3: what AWS refuses is said in a line, without a stack trace', async () => {
+  test('reports an AWS error in one line, without a stack trace', async () => {
     const { code, stdout, stderr } = await operate(['create', 'ada@example.com'], {
       ...process.env,
       TABLE_NAME: 'elsewhere',
@@ -236,7 +239,7 @@ describe('npm run workspace -- show', () => {
     expect(JSON.stringify(shown)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
   });
 
-  test('shows until when the keys of an owner work who has not verified the address', async () => {
+  test('shows the expiry of the keys of an unverified owner', async () => {
     const now = 1_800_000_000_000;
     const env = environment(process.env);
     const created = await createWorkspaces
@@ -249,14 +252,17 @@ describe('npm run workspace -- show', () => {
     expect(created).not.toBe('exists');
   });
 
-  test.each(['nobody@example.com', 'ws_none', 'key_none'])('says that there is none of %s', async (subject) => {
-    await expect(show(subject)).rejects.toThrow(
-      `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
-    );
-  });
+  test.each(['nobody@example.com', 'ws_none', 'key_none'])(
+    'reports that there is no workspace of %s',
+    async (subject) => {
+      await expect(show(subject)).rejects.toThrow(
+        `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
+      );
+    },
+  );
 });
 
-describe('where the settings come from', () => {
+describe('the settings of npm run workspace', () => {
   const outputs = {
     TableName: TABLE_NAME,
     MasterKeySecretArn: MASTER_KEY_SECRET_ARN,
@@ -275,14 +281,14 @@ describe('where the settings come from', () => {
   test.each([
     ['named by --stack', 'Staging', ['--stack', 'Staging']],
     ['called CollaborationBackend by default', 'CollaborationBackend', []],
-  ])('design 3: from the outputs of the stack %s', async (_what, stack, args) => {
+  ])('come from the outputs of the stack %s', async (_what, stack, args) => {
     cloudFormation = await startCloudFormation(stack, outputs);
     const created = JSON.parse(await run(['create', `${stack}@example.com`, ...args], {})) as WorkspaceCredentials;
     expect(await storedItem(engine, WorkspaceEntity.key(created))).toBeDefined();
     expect(issuerOf(created.authToken)).toBe('stacked');
   });
 
-  test('design 3: what the environment says wins over the stack', async () => {
+  test('come from the environment before the stack', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', outputs);
     const created = JSON.parse(
       await run(['create', 'mixed@example.com'], { SERVICE_NAME: 'own' }),
@@ -290,7 +296,7 @@ describe('where the settings come from', () => {
     expect(issuerOf(created.authToken)).toBe('own');
   });
 
-  test('on a run of npm start: by what it wrote for its operator', async () => {
+  test('come from the files of npm start', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', {});
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const { TABLE_NAME: name, SERVICE_NAME } = process.env;
@@ -309,7 +315,7 @@ describe('where the settings come from', () => {
     }
   });
 
-  test('conventions: a stack that does not exist, or has not all outputs, is named', async () => {
+  test('name a missing stack or output', async () => {
     cloudFormation = await startCloudFormation('Old', { TableName: TABLE_NAME });
     await expect(run(['create', 'x@example.com'], {})).rejects.toThrow(
       'Stack with id CollaborationBackend does not exist',
@@ -326,7 +332,7 @@ function issuerOf(token: string): unknown {
 }
 
 describe('createVerifiedWorkspace', () => {
-  test('it gives "exists" for an address that has a workspace, and needs four settings only', async () => {
+  test('returns "exists" for an address with a workspace, and needs only four settings', async () => {
     const env = environment({ TABLE_NAME, MASTER_KEY_SECRET_ARN, SIGNING_KEY_SECRET_ARN, SERVICE_NAME: 'svc' });
     const options = { email: 'demo@example.com', env, now: 1_800_000_000_000 };
     expect(await createVerifiedWorkspace(options)).toMatchObject({

@@ -38,8 +38,8 @@ function creating(settings: Record<string, string>): Handler {
   return toLambda(endpoint, { ...process.env, ...settings });
 }
 
-describe('what a new workspace is', () => {
-  test('facts B1: it has an owner, a token of 32 hex characters and a first API key', async () => {
+describe('POST /v2/workspace/create', () => {
+  test('creates an owner, a token of 32 hex characters and a first API key', async () => {
     const { status, body } = await post(
       handler,
       {},
@@ -69,7 +69,7 @@ describe('what a new workspace is', () => {
     expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
   });
 
-  test('facts B1: the name defaults to the address and the workspace is named after it', async () => {
+  test('uses the address as the default name of owner and workspace', async () => {
     const { body } = await post(
       handler,
       {},
@@ -84,7 +84,7 @@ describe('what a new workspace is', () => {
     expect(named.body.result.data.name).toBe('Hedy workspace');
   });
 
-  test('design 3: the keys of an unverified owner expire after the days of grace', async () => {
+  test("sets the expiry of an unverified owner's keys to the grace days", async () => {
     const before = Date.now();
     const { apiKey } = await newWorkspace();
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey }));
@@ -92,13 +92,13 @@ describe('what a new workspace is', () => {
     expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
   });
 
-  test('design 3: the days of grace are a setting', async () => {
+  test('reads the grace days from a setting', async () => {
     const { body } = await post(creating({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
     expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
   });
 
-  test('has keys that expire after expiresInMs, a new one too, but never later than the days of grace', async () => {
+  test('sets the expiry to expiresInMs, at most to the grace days', async () => {
     const before = Date.now();
     const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
     const { id, authToken, owner, apiKeyList } = owned.body.result.data;
@@ -123,14 +123,14 @@ describe('what a new workspace is', () => {
   });
 
   test.each([59_999, 172_800_001, 60_000.5, '60000'])(
-    'is not made with expiresInMs %j, which must be 60,000 to 172,800,000',
+    'rejects expiresInMs %j, which must be 60,000 to 172,800,000',
     async (expiresInMs) => {
       const { status, body } = await post(handler, {}, { ownerEmail: someone(), expiresInMs });
       expect([status, body.error.message]).toEqual([400, expect.stringMatching(/^expiresInMs must be /)]);
     },
   );
 
-  test('answers an unexpected failure of its creation with the documented text', async () => {
+  test('returns the documented message for an unexpected failure', async () => {
     const write = jest
       .spyOn(openTable(environment(process.env)), 'write')
       .mockRejectedValueOnce(new Error('unexpected'));
@@ -142,7 +142,7 @@ describe('what a new workspace is', () => {
     }
   });
 
-  test('workspace/get shows the same, with the token that the caller sent', async () => {
+  test("matches workspace/get, which returns the caller's token", async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
     const { status, body } = await post(
       getWorkspace,
@@ -154,7 +154,7 @@ describe('what a new workspace is', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('invalid requests of workspace/create', () => {
   test.each([
     ['without an address', {}, 'ownerEmail is required'],
     ['with something else than an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
@@ -196,14 +196,14 @@ describe('what is refused', () => {
       { ownerEmail: 'x@eu.Mailinator.com' },
       'This email domain is not supported.',
     ],
-  ])('facts B1: creation %s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('are INVALID_ARGUMENT %s', async (_what, data, message) => {
     const { status, body } = await post(handler, {}, data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
     expect(body.error.details.issues).toHaveLength(1);
   });
 
-  test('facts B1: limits are inclusive: an address of 254 and names of 200 characters are accepted', async () => {
+  test('do not include an address of 254 and names of 200 characters', async () => {
     const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(
       -254,
     );
@@ -212,7 +212,7 @@ describe('what is refused', () => {
     expect(status).toBe(200);
   });
 
-  test('facts B1: an address has one workspace, however it is written', async () => {
+  test('include a second workspace of an address in any spelling', async () => {
     const ownerEmail = someone();
     expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
     const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
@@ -223,7 +223,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('facts B1: of concurrent creations for one address exactly one succeeds, and leaves the only workspace', async () => {
+  test('include all but one of concurrent requests for one address', async () => {
     const ownerEmail = someone();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(handler, {}, { ownerEmail })));
     const created = answers.filter(({ status }) => status === 200);
@@ -233,7 +233,7 @@ describe('what is refused', () => {
     expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
   });
 
-  test('design 5: a transaction in the way is no other workspace: creation is tried again, for 3 s at most', async () => {
+  test('do not include a conflicting transaction, which is retried for at most 3 s', async () => {
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     try {
       write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
@@ -251,7 +251,7 @@ describe('what is refused', () => {
     }
   });
 
-  test('design 3: closed creation is FAILED_PRECONDITION and counts nothing', async () => {
+  test('are FAILED_PRECONDITION while creation is closed, and are not counted', async () => {
     const ownerEmail = someone();
     const closed = creating({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
     for (let i = 0; i < 2; i++) {
@@ -269,10 +269,10 @@ describe('what is refused', () => {
   });
 });
 
-describe('the limit per source address', () => {
+describe('the limit of workspace/create per source address', () => {
   const START = Date.UTC(2026, 0, 1);
 
-  test('facts B1: above the limit creation is RESOURCE_EXHAUSTED; other addresses and the next minute are not', async () => {
+  test('returns RESOURCE_EXHAUSTED for one address and one minute', async () => {
     const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '2' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -293,7 +293,7 @@ describe('the limit per source address', () => {
     }
   });
 
-  test("design 3: the source address is the gateway's, never a header", async () => {
+  test('uses the source address of the gateway and no header', async () => {
     const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -312,7 +312,7 @@ describe('the limit per source address', () => {
     }
   });
 
-  test('spec 4.25: of 50 calls at once exactly as many pass as the limit says', async () => {
+  test('allows exactly the limit for 50 concurrent requests', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
     const answers = await Promise.all(Array.from({ length: 50 }, () => allow('198.51.100.9', START)));
@@ -322,7 +322,7 @@ describe('the limit per source address', () => {
     expect(await allow('198.51.100.10', START)).toBe(true);
   });
 
-  test('design 5: a counter expires, after its window has ended', async () => {
+  test('expires its counters after their window', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     await limits.allow('expiring', 'subject', { limit: 1, windowSeconds: 60, now: START + 30_000 });
     const item = await storedItem(

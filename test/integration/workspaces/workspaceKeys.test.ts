@@ -55,8 +55,8 @@ async function changeWorkspace(change: { verifiedAt?: number; createdAt?: number
   expect(await table.write([replace(WorkspaceEntity, { ...stored!, ...change }, stored!._r)])).toBe('done');
 }
 
-describe('creating an API key', () => {
-  test('facts C1: the key is made with the type and name asked for', async () => {
+describe('POST /v2/workspace/apikey/create', () => {
+  test('creates a key with the requested type and name', async () => {
     const { status, body } = await create({ type: 'production', apiKeyName: 'Live' });
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -73,18 +73,18 @@ describe('creating an API key', () => {
   test.each([
     ['testing', 'Testing API Key'],
     ['production', 'Production API Key'],
-  ])('facts C1: the name of a %s key defaults to "%s"', async (type, apiKeyName) => {
+  ])('names a %s key "%s" by default', async (type, apiKeyName) => {
     const { apiKey } = (await create({ type })).body.result.data;
     expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
   });
 
-  test('facts C1: createAuthToken true hands out the text of the default token, which works', async () => {
+  test('returns a working default token with createAuthToken true', async () => {
     const { apiKey, authToken } = (await create({ createAuthToken: true })).body.result.data;
     const { status } = await post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
     expect(status).toBe(200);
   });
 
-  test('facts C1: createAuthToken false makes a key without tokens', async () => {
+  test('creates a key without tokens with createAuthToken false', async () => {
     const { data } = (await create({ createAuthToken: false })).body.result;
     expect(data).toEqual({ apiKey: expect.any(String) });
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: data.apiKey })))?.tokenHashes).toEqual([]);
@@ -101,18 +101,18 @@ describe('creating an API key', () => {
     ['with another type', { type: 'staging' }, 'type must be "testing" or "production"'],
     ['with an empty name', { apiKeyName: '' }, 'apiKeyName must not be empty'],
     ['with createAuthToken as text', { createAuthToken: 'true' }, 'createAuthToken must be a boolean'],
-  ])('facts C1: creation %s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('rejects a request %s', async (_what, data, message) => {
     const { status, body } = await create(data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test("facts C1: the owner's address may be written in other capitals", async () => {
+  test('ignores the case of the owner address', async () => {
     const { status } = await create({ ownerEmail: workspace.ownerEmail.toUpperCase() });
     expect(status).toBe(200);
   });
 
-  test('design 3: keys of an unverified owner expire together, keys of a verified one never', async () => {
+  test('sets the same expiry for all keys of an unverified owner, and none for a verified one', async () => {
     const expiryOf = async (apiKey: string) => (await storedItem(engine, ApiKeyEntity.key({ apiKey })))?.expiresAt;
     const second = (await create()).body.result.data.apiKey;
     expect(await expiryOf(second)).toBe(await expiryOf(workspace.apiKey));
@@ -121,7 +121,7 @@ describe('creating an API key', () => {
     expect(await expiryOf(third)).toBeUndefined();
   });
 
-  test('design 3: after the days of grace an unverified owner gets no new key, a verified one does', async () => {
+  test('creates no key for an unverified owner after the grace days', async () => {
     await changeWorkspace({ createdAt: Date.now() - 14 * DAY });
     const { status, body } = await create();
     expect(status).toBe(400);
@@ -133,7 +133,7 @@ describe('creating an API key', () => {
     expect((await create()).status).toBe(200);
   });
 
-  test('design 8: the hundredth key is made, the hundred-and-first is RESOURCE_EXHAUSTED', async () => {
+  test('creates the hundredth key and rejects the next with RESOURCE_EXHAUSTED', async () => {
     await fillUp(99);
     expect((await create()).status).toBe(200);
     const { status, body } = await create();
@@ -147,7 +147,7 @@ describe('creating an API key', () => {
     );
   });
 
-  test('design 8: concurrent creations never pass the limit', async () => {
+  test('keeps the limit for concurrent requests', async () => {
     await fillUp(98);
     const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
     const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
@@ -160,7 +160,7 @@ describe('creating an API key', () => {
     ).toHaveLength(98 + made);
   });
 
-  test('design 8: a key that another request creates while this one reads is counted', async () => {
+  test('counts a key that is created between read and write', async () => {
     await fillUp(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
@@ -173,7 +173,7 @@ describe('creating an API key', () => {
     expect((await create()).body.error.status).toBe('RESOURCE_EXHAUSTED');
   });
 
-  test('design 5: a key is not made beside a verification that the request has not seen', async () => {
+  test('retries when the owner is verified between read and write', async () => {
     const write = jest.spyOn(table, 'write');
     write.mockImplementationOnce(async (ops) => {
       write.mockRestore();
@@ -185,8 +185,8 @@ describe('creating an API key', () => {
   });
 });
 
-describe('renaming an API key', () => {
-  test('facts C1: the key has its new name everywhere, and keeps the rest', async () => {
+describe('POST /v2/workspace/apikey/update', () => {
+  test('changes only the name', async () => {
     const before = await storedItem(
       engine,
       WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
@@ -205,7 +205,7 @@ describe('renaming an API key', () => {
       engine,
       WorkspaceApiKeyEntity.key({ workspaceId: workspace.id, apiKey: workspace.apiKey }),
     );
-    expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: before!._r + 1 });
+    expect(after).toEqual({ ...before, apiKeyName: 'Staging', _r: Number(before!._r) + 1 });
   });
 
   test.each([
@@ -213,13 +213,13 @@ describe('renaming an API key', () => {
     ['without apiKeyName', { apiKey: 'x' }, 'apiKeyName is required'],
     ['with null for apiKeyName', { apiKey: 'x', apiKeyName: null }, 'apiKeyName must be a string'],
     ['with an empty apiKeyName', { apiKey: 'x', apiKeyName: '' }, 'apiKeyName must not be empty'],
-  ])('facts C1: renaming %s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('rejects a request %s', async (_what, data, message) => {
     const { status, body } = await post(renameKey, workspace.headers, data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test('facts C1: an unknown key, or one of another workspace, is NOT_FOUND and stays as it is', async () => {
+  test('returns NOT_FOUND for an unknown key or one of another workspace', async () => {
     const other = await newWorkspace();
     for (const apiKey of ['key_unknown', other.apiKey]) {
       const { status, body } = await post(renameKey, workspace.headers, { apiKey, apiKeyName: 'Mine' });
@@ -231,7 +231,7 @@ describe('renaming an API key', () => {
     ]);
   });
 
-  test('design 5: a conflicting write is tried again for 3 s, then it is ABORTED', async () => {
+  test('retries conflicts for 3 s and returns ABORTED', async () => {
     const renamer = renameApiKeys.open(environment(process.env));
     const write = jest.spyOn(table, 'write');
     try {
@@ -252,8 +252,8 @@ describe('renaming an API key', () => {
   });
 });
 
-describe('listing API keys', () => {
-  test('facts C1: pages follow each other without loss or repetition, and the last has no token', async () => {
+describe('POST /v2/workspace/apikeys/get', () => {
+  test('pages through all keys without loss or repetition', async () => {
     const all = await fillUp(10);
     const seen: string[] = [];
     let pageToken: string | null = null;
@@ -269,7 +269,7 @@ describe('listing API keys', () => {
     expect(seen).toEqual(all);
   });
 
-  test('facts C1: a page that ends with the last key has no token', async () => {
+  test('returns no token with the last key', async () => {
     await fillUp(8);
     const first = (await list({ pageSize: 4 })).body.result;
     const second = (await list({ pageSize: 4, pageToken: first.nextPageToken })).body.result;
@@ -277,7 +277,7 @@ describe('listing API keys', () => {
     expect(second.nextPageToken).toBeNull();
   });
 
-  test('facts C1: the page size is at most, and by default, 100', async () => {
+  test('has a page size of at most and by default 100', async () => {
     await fillUp(100);
     const { data, nextPageToken } = (await list()).body.result;
     expect(data).toHaveLength(100);
@@ -287,7 +287,7 @@ describe('listing API keys', () => {
     expect(body.error.message).toBe('pageSize must be at most 100');
   });
 
-  test('facts C1: apiKeys names those to show; unknown and foreign ones are left out', async () => {
+  test('returns the keys in apiKeys without unknown and foreign ones', async () => {
     const other = await newWorkspace();
     const second = (await create()).body.result.data.apiKey;
     const { data, nextPageToken } = (
@@ -308,7 +308,7 @@ describe('listing API keys', () => {
     ['a page size of zero', { pageSize: 0 }, 'pageSize must be at least 1'],
     ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
     ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],
-  ])('facts C1: %s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('rejects %s', async (_what, data, message) => {
     const { status, body } = await list(data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
@@ -327,7 +327,7 @@ describe('listing API keys', () => {
       expect(body.error.details.issues).toMatchObject([{ path: ['pageToken'] }]);
     }
 
-    test('design 14: a damaged one is INVALID_ARGUMENT, whichever bit changed', async () => {
+    test('are rejected with any bit changed', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const bytes = Buffer.from(nextPageToken, 'base64url');
@@ -340,13 +340,13 @@ describe('listing API keys', () => {
       await expectRefused('x');
     });
 
-    test('design 14: one of another workspace is INVALID_ARGUMENT', async () => {
+    test('are rejected in another workspace', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       await expectRefused(nextPageToken, await newWorkspace());
     });
 
-    test('design 14: one of another endpoint is INVALID_ARGUMENT', async () => {
+    test('are rejected at another endpoint', async () => {
       const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
       await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
       // The same token for this endpoint is good, so it is the endpoint that was refused.
@@ -356,7 +356,7 @@ describe('listing API keys', () => {
       expect(status).toBe(200);
     });
 
-    test('design 14: an expired one is INVALID_ARGUMENT; it lives for a day', async () => {
+    test('expire after a day', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY - 60_000);

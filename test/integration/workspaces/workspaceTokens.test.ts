@@ -37,8 +37,8 @@ function claims(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
 
-describe('listing auth tokens', () => {
-  test('spec 4.2: the tokens of an API key are listed with their text, name and domains', async () => {
+describe('POST /v2/workspace/authtokens/get', () => {
+  test('lists tokens with text, name and domains', async () => {
     const { status, body } = await list(workspace.apiKey);
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -51,7 +51,7 @@ describe('listing auth tokens', () => {
     });
   });
 
-  test('spec 2: a token is signed, names its API key and works as credential of that key (spec 5 rule 1)', async () => {
+  test('returns signed tokens that name and authenticate their API key', async () => {
     const [{ token }] = (await list(workspace.apiKey)).body.result.data.authTokens;
     expect(JSON.parse(Buffer.from(token.split('.')[0], 'base64url').toString())).toEqual({
       alg: 'HS256',
@@ -67,7 +67,7 @@ describe('listing auth tokens', () => {
     expect((await call(workspace.apiKey, token)).status).toBe(200);
   });
 
-  test('spec 4.2: a key without tokens lists none', async () => {
+  test('returns an empty list for a key without tokens', async () => {
     const { apiKey } = (
       await post(createKey, workspace.headers, {
         ownerEmail: workspace.ownerEmail,
@@ -78,7 +78,7 @@ describe('listing auth tokens', () => {
     expect((await list(apiKey)).body.result.data).toEqual({ apiKey, authTokens: [] });
   });
 
-  test('spec 4.2: every token of a key that has several is listed, with its name and domains', async () => {
+  test('lists several tokens of a key', async () => {
     const sealed = await secretBox
       .open(environment(process.env))
       .seal('the text', { tenant: workspace.apiKey, purpose: 'authToken', id: 'tok_zz' });
@@ -98,13 +98,13 @@ describe('listing auth tokens', () => {
     ]);
   });
 
-  test('spec 4.2: an API key that does not exist is NOT_FOUND', async () => {
+  test('returns NOT_FOUND for an unknown API key', async () => {
     const { status, body } = await list('key_unknown');
     expect(status).toBe(404);
     expect(body.error).toEqual({ status: 'NOT_FOUND', message: 'API key not found.' });
   });
 
-  test('spec 4.2: a key of another workspace is NOT_FOUND in the very same words', async () => {
+  test('returns the same NOT_FOUND for a key of another workspace', async () => {
     const other = await newWorkspace();
     expect((await list(other.apiKey)).body).toEqual((await list('key_unknown')).body);
     expect((await list(other.apiKey, other)).status).toBe(200);
@@ -115,13 +115,13 @@ describe('listing auth tokens', () => {
     ['with null', null, 'apiKey must be a string'],
     ['with a number', 7, 'apiKey must be a string'],
     ['with an empty text', '', 'apiKey must not be empty'],
-  ])('spec 4.2: a request %s is INVALID_ARGUMENT', async (_what, apiKey, message) => {
+  ])('rejects a request %s', async (_what, apiKey, message) => {
     const { status, body } = await list(apiKey);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test('spec 5: the headers of an API key do not open the workspace level, nor the other way round', async () => {
+  test('accepts only the headers of its own level', async () => {
     const asKey = await post(listTokens, workspace.keyHeaders, { apiKey: workspace.apiKey });
     expect(asKey.status).toBe(403);
     expect(asKey.body.error).toEqual({ status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' });
@@ -130,7 +130,7 @@ describe('listing auth tokens', () => {
     expect((await call(workspace.id, workspace.workspaceAuthToken)).status).toBe(403);
   });
 
-  test('design 3: credentials are read afresh, so a revoked workspace token hands out nothing more', async () => {
+  test('reads credentials afresh and rejects a revoked workspace token', async () => {
     expect((await list(workspace.apiKey)).status).toBe(200);
     const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
     await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [tokenHash('another')] })]);
@@ -139,8 +139,8 @@ describe('listing auth tokens', () => {
   });
 });
 
-describe('resetting the auth token', () => {
-  test('facts C1: all tokens of the key are replaced by one new default token', async () => {
+describe('POST /v2/workspace/authtoken/reset', () => {
+  test('replaces all tokens of the key by one default token', async () => {
     const { status, body } = await reset(workspace.apiKey);
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -159,7 +159,7 @@ describe('resetting the auth token', () => {
     );
   });
 
-  test('design 3: the new token works at once, the old one not after 10 s', async () => {
+  test('accepts the new token at once and the old one for at most 10 s', async () => {
     const { token } = (await reset(workspace.apiKey)).body.result.data.newAuthToken;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
     try {
@@ -170,7 +170,7 @@ describe('resetting the auth token', () => {
     }
   });
 
-  test('facts C1: it leaves other keys of the workspace alone', async () => {
+  test('does not change other keys of the workspace', async () => {
     const created = await post(createKey, workspace.headers, {
       ownerEmail: workspace.ownerEmail,
       type: 'testing',
@@ -181,7 +181,7 @@ describe('resetting the auth token', () => {
     expect((await list(apiKey)).body.result.data.authTokens).toMatchObject([{ token: authToken }]);
   });
 
-  test('facts C1: it gives a first token to a key that has none', async () => {
+  test('creates a first token for a key without tokens', async () => {
     const { apiKey } = (
       await post(createKey, workspace.headers, {
         ownerEmail: workspace.ownerEmail,
@@ -193,7 +193,7 @@ describe('resetting the auth token', () => {
     expect((await call(apiKey, token)).status).toBe(200);
   });
 
-  test('facts C1: an unknown key, or one of another workspace, is NOT_FOUND and keeps its tokens', async () => {
+  test('returns NOT_FOUND for an unknown key or one of another workspace', async () => {
     const other = await newWorkspace();
     for (const apiKey of ['key_unknown', other.apiKey]) {
       const { status, body } = await reset(apiKey);
@@ -203,7 +203,7 @@ describe('resetting the auth token', () => {
     expect((await list(other.apiKey, other)).body.result.data.authTokens).toMatchObject([{ token: other.authToken }]);
   });
 
-  test('design 4: a repeated reset under one Idempotency-Key gives the same token', async () => {
+  test('returns the same token under the same Idempotency-Key', async () => {
     const first = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
     const second = await reset(workspace.apiKey, workspace, { 'idempotency-key': 'once' });
     expect(second.headers['idempotency-replayed']).toBe('true');
@@ -211,7 +211,7 @@ describe('resetting the auth token', () => {
     expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([first.body.result.data.newAuthToken]);
   });
 
-  test('design 5: concurrent resets leave one token, which the last of them gave; the rest are ABORTED or overtaken', async () => {
+  test('leaves the token of the last of concurrent resets', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => reset(workspace.apiKey)));
     const given = answers.filter(({ status }) => status === 200).map(({ body }) => body.result.data.newAuthToken.token);
     expect(given.length).toBeGreaterThanOrEqual(1);
@@ -222,7 +222,7 @@ describe('resetting the auth token', () => {
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: workspace.apiKey })))?.tokenHashes).toHaveLength(1);
   });
 
-  test('design 5: a reset that is overtaken is tried again for 3 s, then it is ABORTED', async () => {
+  test('retries conflicts for 3 s and returns ABORTED', async () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });
     try {
       const time = virtualTime();
@@ -241,7 +241,7 @@ describe('resetting the auth token', () => {
   });
 });
 
-test('design 3: no token and no key material appears anywhere in the table', async () => {
+test('no token and no key is readable in the table', async () => {
   const created = await post(createKey, workspace.headers, {
     ownerEmail: workspace.ownerEmail,
     type: 'production',

@@ -45,8 +45,8 @@ const change = fc.record(details).filter((fields) => Object.values(fields).some(
 const wire = (value: unknown) => JSON.stringify(value);
 const parsed = (value: unknown) => NewActivity.parse(JSON.parse(wire(value)));
 
-describe('spec 4.15: an activity', () => {
-  test('is shown as it was sent, whatever it says', () => {
+describe('an activity', () => {
+  test('is returned as it was sent', () => {
     fc.assert(
       fc.property(sent, ({ actionUser, ...fields }) => {
         const shown = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
@@ -62,7 +62,7 @@ describe('spec 4.15: an activity', () => {
     );
   });
 
-  test("keeps what is the caller's own as text, so that no key of it can be lost", () => {
+  test('stores open fields as text, so that no key is lost', () => {
     const activity = toActivity(
       parsed(
         JSON.parse(
@@ -77,7 +77,7 @@ describe('spec 4.15: an activity', () => {
     );
   });
 
-  test('after an update has the fields that were sent and keeps all others, its time and place among them', () => {
+  test('keeps all fields that an update does not send', () => {
     fc.assert(
       fc.property(sent, change, (fields, changes) => {
         const before = toActivity(parsed(fields), fixed);
@@ -97,7 +97,7 @@ describe('spec 4.15: an activity', () => {
     );
   });
 
-  test('is one of a listing when it meets every filter that is given', () => {
+  test('matches a filter when it meets every given condition', () => {
     const filter = fc.record({
       targetEntityId: fc.option(fc.constantFrom('t', 'u', 'v'), { nil: undefined }),
       featureTypes: fc.option(fc.subarray([...featureTypes]), { nil: undefined }),
@@ -117,7 +117,7 @@ describe('spec 4.15: an activity', () => {
     );
   });
 
-  test('of the largest size that callers may send fits into an item of DynamoDB', () => {
+  test('fits into an item of DynamoDB at the largest size of a request', () => {
     const object = { x: 'x'.repeat(65_536 - 8) };
     const text = 'é'.repeat(16_384);
     const id = '\u{ffff}'.repeat(512);
@@ -161,7 +161,7 @@ describe('spec 4.15: an activity', () => {
   });
 });
 
-describe("facts A15: an activity of the service's own", () => {
+describe('toServiceActivity and isActivityEnabled', () => {
   const own = {
     featureType: 'comment',
     actionType: 'comment.add',
@@ -169,7 +169,7 @@ describe("facts A15: an activity of the service's own", () => {
     targetEntityId: 't',
   } as const;
 
-  test('says what it is given', () => {
+  test('keeps the given fields', () => {
     const shown = toActivityResponse(
       names,
       toServiceActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
@@ -184,7 +184,7 @@ describe("facts A15: an activity of the service's own", () => {
     });
   });
 
-  test('leaves out what is too large to be stored, and nothing else', () => {
+  test('leaves out only the fields that are too large', () => {
     const activity = toServiceActivity(
       {
         ...own,
@@ -199,32 +199,34 @@ describe("facts A15: an activity of the service's own", () => {
   });
 
   test.each(Object.keys(commentVerbs) as (keyof typeof commentVerbs)[])(
-    'is written for %s while the logs are enabled and its trigger is on',
+    'writes an activity for %s while activity logs and its trigger are enabled',
     (verb) => {
       const seeded = changeActivityConfig(undefined, { isEnabled: true }, 0);
       expect(isActivityEnabled(seeded, verb)).toBe(true);
-      expect(isActivityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb)).toBe(
-        false,
-      );
+      expect(
+        isActivityEnabled(changeActivityConfig(seeded, { triggers: { comment: { [verb]: false } } }, 0), verb),
+      ).toBe(false);
       expect(isActivityEnabled(changeActivityConfig(seeded, { isEnabled: false }, 0), verb)).toBe(false);
       expect(isActivityEnabled(undefined, verb)).toBe(false);
     },
   );
 });
 
-describe('facts A15: the configuration', () => {
+describe('requireActivityLogsEnabled and requireActivityLogsMutable', () => {
   const refused = { status: 'FAILED_PRECONDITION' };
 
-  test('must be enabled for an addition', () => {
+  test('rejects an addition unless activity logs are enabled', () => {
     expect(() => requireActivityLogsEnabled({ isEnabled: true })).not.toThrow();
     for (const config of [undefined, { isEnabled: false }])
       expect(() => requireActivityLogsEnabled(config)).toThrow(expect.objectContaining(refused));
   });
 
-  test('must not be immutable for an update or deletion, enabled or not', () => {
+  test('rejects an update or deletion while activity logs are immutable', () => {
     for (const config of [undefined, { isEnabled: true }, { isEnabled: true, immutable: false }])
       expect(() => requireActivityLogsMutable(config)).not.toThrow();
     for (const isEnabled of [true, false])
-      expect(() => requireActivityLogsMutable({ isEnabled, immutable: true })).toThrow(expect.objectContaining(refused));
+      expect(() => requireActivityLogsMutable({ isEnabled, immutable: true })).toThrow(
+        expect.objectContaining(refused),
+      );
   });
 });

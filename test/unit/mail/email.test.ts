@@ -16,7 +16,7 @@ import { mailer, SesMailer } from '../../../lib/mail/senders/ses.ts';
 
 const API = 'https://api.test';
 
-describe('an allowed domain', () => {
+describe('matchesDomain', () => {
   test.each<[host: string, pattern: string, matches: boolean]>([
     ['app.example.com', 'app.example.com', true],
     ['APP.Example.com', 'app.example.COM', true],
@@ -39,16 +39,16 @@ describe('an allowed domain', () => {
     ['anything.net', '*.', false],
     ['anything.net', '', false],
     ['', '', false],
-  ])('facts C1: %s beside %s: %s', (host, pattern, matches) => {
+  ])('host %s with the allowed domain %s: %s', (host, pattern, matches) => {
     expect(matchesDomain(host, [pattern])).toBe(matches);
     expect(matchesDomain(host, ['other.example', pattern])).toBe(matches);
   });
 
-  test('without any nothing matches', () => {
+  test('matches no host without allowed domains', () => {
     fc.assert(fc.property(fc.domain(), (host) => !matchesDomain(host, [])));
   });
 
-  test('a wildcard matches what lies beneath, and a name itself, for any names', () => {
+  test('matches subdomains of a wildcard, and a name itself', () => {
     fc.assert(
       fc.property(
         fc.domain(),
@@ -72,7 +72,7 @@ describe('continueUrl', () => {
     ['https://:secret@app.example.com', false],
     ['https:\\\\evil.net', false],
     ['', false],
-  ])('facts C1: %s is an http(s) URL without credentials: %s', (url, valid) => {
+  ])('%s is an http(s) URL without credentials: %s', (url, valid) => {
     expect(ContinueUrl.safeParse(url).success).toBe(valid);
   });
 
@@ -89,19 +89,19 @@ describe('continueUrl', () => {
     [`${API}/anywhere`, [], true],
     ['https://api.test:8443/', [], false],
     ['https://sub.api.test/', [], false],
-  ])('design 3: %s with %j allowed: %s', (url, allowed, may) => {
+  ])('may lead to %s with the allowed domains %j: %s', (url, allowed, may) => {
     expect(mayContinueTo(url, API, allowed)).toBe(may);
   });
 });
 
 describe('a login link', () => {
-  test('design 3: lives 30 minutes', () => {
+  test('expires after 30 minutes', () => {
     const validUntil = linkValidUntil(1_000);
     expect(isLive({ validUntil }, 1_000 + 30 * 60_000 - 1)).toBe(true);
     expect(isLive({ validUntil }, 1_000 + 30 * 60_000)).toBe(false);
   });
 
-  test('leads to the page of this service', () => {
+  test('leads to the verification page of this service', () => {
     expect(linkAddress(API, 'T')).toBe('https://api.test/v2/workspace/email/verify?token=T');
   });
 
@@ -112,31 +112,31 @@ describe('a login link', () => {
     [`${'x'.repeat(42)}+`, false],
     ['', false],
     ['x'.repeat(43) + '\n', false],
-  ])('has a token of 256 bits in base64url: %j is one: %s', (text, is) => expect(isLinkToken(text)).toBe(is));
+  ])('has a token of 256 bits in base64url; %j is a token: %s', (text, is) => expect(isLinkToken(text)).toBe(is));
 });
 
 describe('the mail with a login link', () => {
   const link = `${API}/v2/workspace/email/verify?token=abc&x=1`;
   const mail = loginLinkMail({ to: 'ada@example.com', link });
 
-  test('deliveries 2.12: has a text part with the link as it is, alone in its line', () => {
+  test('has a text part with the link alone in its line', () => {
     expect(mail.text.split('\n')).toContain(link);
     expect(mail).toMatchObject({ to: 'ada@example.com', subject: 'Verify your e-mail address' });
   });
 
-  test('has the link escaped in HTML, as a button and to be copied', () => {
+  test('has the escaped link twice in HTML: as a button and as text', () => {
     const escaped = link.replace('&', '&#38;');
     expect(mail.html.split(`href="${escaped}"`)).toHaveLength(3);
     expect(mail.html).toContain(`>${escaped}</a>`);
     expect(mail.html).not.toContain('&x=1');
   });
 
-  test('loads nothing: no images, scripts, styles or fonts from elsewhere', () => {
+  test('loads no images, scripts, styles or fonts', () => {
     expect(mail.html).not.toMatch(/<(img|script|link|style|iframe)|url\(|@import/i);
   });
 });
 
-test("deliveries 2.12: whatever stands in a mail's HTML is escaped", () => {
+test('mailDocument escapes all texts', () => {
   const hostile = '<script>alert("1")</script>\'&';
   const document = mailDocument(hostile, [
     paragraph(hostile),
@@ -150,7 +150,7 @@ test("deliveries 2.12: whatever stands in a mail's HTML is escaped", () => {
 describe('the mailer', () => {
   const open = (MAIL_FROM: string) => mailer.open(environment({ MAIL_FROM, AWS_REGION: 'us-east-1' }));
 
-  test('is there where the operator has set a sender, and nowhere else', () => {
+  test('is undefined unless the operator has set mailFrom', () => {
     expect(open('no-reply@example.com')).toBeInstanceOf(SesMailer);
     expect(open('')).toBeUndefined();
   });

@@ -20,7 +20,7 @@ const write = (changes: Partial<OutgoingMail> = {}) => emlOf({ ...message, ...ch
 const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
 
 describe('the file of a mail', () => {
-  test('extensions: is RFC 5322 with a text and an HTML part, readable as it is', () => {
+  test('is readable RFC 5322 with a text and an HTML part', () => {
     expect(write()).toBe(
       [
         'From: no-reply@example.com',
@@ -49,7 +49,7 @@ describe('the file of a mail', () => {
     );
   });
 
-  test('has every line end in CRLF, whatever the text has', () => {
+  test('ends every line with CRLF for any line ends of the text', () => {
     expect(write({ text: 'a\r\nb\rc\nd' })).toContain('a\r\nb\r\nc\r\nd\r\n');
     expect(write()).not.toMatch(/[^\r]\n|\r[^\n]/);
   });
@@ -83,7 +83,7 @@ describe('the outbox', () => {
   });
   afterEach(() => rm(dataDir, { recursive: true }));
 
-  test('extensions: gets one .eml file for each mail, for its owner only', async () => {
+  test('writes one .eml file per mail that only its owner can read', async () => {
     const outbox = await openOutbox(dataDir);
     const ids = await Promise.all(
       Array.from({ length: 20 }, (_, index) => outbox.put({ ...message, subject: `Mail ${index}` })),
@@ -99,7 +99,7 @@ describe('the outbox', () => {
     expect((await stat(join(dataDir, 'outbox'))).mode & 0o777).toBe(0o700);
   });
 
-  test('extensions: a watcher finds each file whole', async () => {
+  test('shows a watcher only complete files', async () => {
     const outbox = await openOutbox(dataDir);
     const seen = new Map<string, Promise<string>>();
     const watcher = watch(join(dataDir, 'outbox'), (_event, name) => {

@@ -34,10 +34,13 @@ let provider: Receiver;
 beforeEach(async () => {
   requests = [];
   answer = { status: 202, headers: { 'x-message-id': 'sg-1' } };
-  provider = await startHttp(async (request, response) => {
-    requests.push({ url: request.url, headers: request.headers, body: await json(request) });
-    response.writeHead(answer.status, answer.headers).end(answer.body && JSON.stringify(answer.body));
-  });
+  provider = await startHttp(
+    (request, response) =>
+      void (async () => {
+        requests.push({ url: request.url, headers: request.headers, body: await json(request) });
+        response.writeHead(answer.status, answer.headers).end(answer.body && JSON.stringify(answer.body));
+      })(),
+  );
 });
 afterEach(() => provider.stop());
 
@@ -56,11 +59,11 @@ async function dropping(): Promise<Receiver> {
   return startHttp((request) => request.on('data', () => request.socket.destroy()));
 }
 
-describe('SendGrid', () => {
+describe('SendGridSender', () => {
   const sender = (base = provider.url) =>
     new SendGridSender({ apiKey: 'SG.key', from: { email: 'notes@customer.example', name: 'Acme' } }, base, () => NOW);
 
-  test('gets the mail in the shape of its v3 API, with the key, and our id in custom_args', async () => {
+  test('sends the mail in the format of the v3 API, with the key and the mail id', async () => {
     expect(await sender().send(mail)).toEqual({ outcome: 'sent', messageId: 'sg-1' });
     const [{ url, headers, body }] = requests as [Request];
     expect(url).toBe('/v3/mail/send');
@@ -79,7 +82,7 @@ describe('SendGrid', () => {
     });
   });
 
-  test("fills in the customer's template instead, when there is one", async () => {
+  test("uses the customer's template when there is one", async () => {
     await sender().send({ ...mail, template: { id: 'd-1', data: { headline: 'Bob commented' } } });
     const [{ body }] = requests as [Request];
     expect(body).toMatchObject({
@@ -99,7 +102,7 @@ describe('SendGrid', () => {
     [500, { outcome: 'failed', retry: true }],
     [503, { outcome: 'failed', retry: true }],
     [429, { outcome: 'throttled', retryAfterSeconds: 0 }],
-  ])('deliveries 2.12: its answer %i means %j', async (status, result) => {
+  ])('returns for the answer %i: %j', async (status, result) => {
     answer = {
       status,
       headers: { location: 'http://169.254.169.254/' },
@@ -114,12 +117,12 @@ describe('SendGrid', () => {
     [String(NOW / 1000 + 42), 42],
     [String(NOW / 1000 - 5), 0],
     ['soon', 0],
-  ])('waits until the time in X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
+  ])('takes the pause from X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
     answer = { status: 429, headers: { 'x-ratelimit-reset': reset } };
     expect(await sender().send(mail)).toMatchObject({ outcome: 'throttled', retryAfterSeconds });
   });
 
-  test('deliveries 2.12: a mail that never left is tried again; of one that was not answered nobody knows', async () => {
+  test('retries a mail that was not sent; without an answer the result is unknown', async () => {
     expect(await sender(await nowhere()).send(mail)).toMatchObject({
       outcome: 'failed',
       retry: true,
@@ -131,13 +134,13 @@ describe('SendGrid', () => {
     await silent.stop();
   });
 
-  test('gets each mail over a connection of its own: one that was kept could break while nobody looks', async () => {
+  test('opens a new connection for each mail', async () => {
     for (let i = 0; i < 3; i++) await sender().send(mail);
     expect(provider.connections()).toBe(3);
   });
 });
 
-describe('Amazon SES', () => {
+describe('SesSender', () => {
   const client = (endpoint: string) =>
     new SESv2Client({
       endpoint,
@@ -159,7 +162,7 @@ describe('Amazon SES', () => {
     body: { message: 'about ada@example.com' },
   });
 
-  test("gets it from the operator's address with the customer's name; answers go to the customer", async () => {
+  test("sends from the operator's address with the customer's name and reply address", async () => {
     answer = { status: 200, body: { MessageId: 'ses-1' } };
     expect(await sender().send(mail)).toEqual({ outcome: 'sent', messageId: 'ses-1' });
     const [{ body }] = requests as [Request];
@@ -177,7 +180,7 @@ describe('Amazon SES', () => {
     });
   });
 
-  test('gets it from the operator alone, when the customer has said nothing', async () => {
+  test('sends from the operator only when the customer has set no name or address', async () => {
     answer = { status: 200, body: { MessageId: 'ses-1' } };
     await sender().send({ ...mail, sender: {} });
     expect(requests[0]!.body).toMatchObject({ FromEmailAddress: 'no-reply@operator.example' });
@@ -194,13 +197,13 @@ describe('Amazon SES', () => {
     [400, 'SendingPausedException', { outcome: 'failed', retry: true }],
     [403, 'AccessDeniedException', { outcome: 'failed', retry: true }],
     [500, 'InternalServiceErrorException', { outcome: 'failed', retry: true }],
-  ])('deliveries 2.12: its answer %i %s means %j, after one try', async (status, name, result) => {
+  ])('returns for the answer %i %s after one attempt: %j', async (status, name, result) => {
     answer = exception(status, name);
     expect(await sender().send(mail)).toEqual({ ...result, reason: name });
     expect(requests).toHaveLength(1);
   });
 
-  test('deliveries 2.12: a mail that never left is tried again; of one that was not answered nobody knows', async () => {
+  test('retries a mail that was not sent; without an answer the result is unknown', async () => {
     // Within this runner the SDK does not know Node's errors for errors, and drops their code.
     const refused = new SesSender('no-reply@operator.example', {
       send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
@@ -219,7 +222,7 @@ describe('Amazon SES', () => {
     await hanging.stop();
   });
 
-  test('is there where the operator has set a sender, and nowhere else', () => {
+  test('is undefined unless the operator has set mailFrom', () => {
     const open = (MAIL_FROM: string) => sesSender.open(environment({ MAIL_FROM, AWS_REGION: 'us-east-1' }));
     expect(open('no-reply@example.com')).toBeInstanceOf(SesSender);
     expect(open('')).toBeUndefined();

@@ -15,6 +15,7 @@ import {
   type MailSubject,
   newMail,
   type ReadyMail,
+  type SendingMail,
   rescheduleSweep,
 } from '../../../lib/mail/rules/mailRecord.ts';
 import { isEventMailed, providerOf } from '../../../lib/mail/rules/provider.ts';
@@ -41,13 +42,11 @@ const aboutEndpoint: MailSubject = {
 const at = (now: number) => ({ now, random: 0.5, timing });
 const made = (about: MailSubject = aboutEvent) => newMail({ mailId: 'mail_1', about, shard: 3 }, NOW, timing);
 const sending = (about?: MailSubject) => claimMail(made(about), 'clm_1', NOW);
-const after = (
-  result: MailResult,
-  { about = aboutEvent as MailSubject, now = NOW + 1_000, mail = sending(about) } = {},
-) => applyMailResult(mail, result, at(now));
+const after = (result: MailResult, { about = aboutEvent, now = NOW + 1_000, mail = sending(about) } = {}) =>
+  applyMailResult(mail, result, at(now));
 
-describe('a mail', () => {
-  test('deliveries 2.12: is due at once, and in the hands of one worker while it is sent', () => {
+describe('the state of a mail', () => {
+  test('is due at once and has one claim while it is sent', () => {
     expect(made()).toMatchObject({
       status: 'READY',
       nextAt: NOW,
@@ -61,13 +60,13 @@ describe('a mail', () => {
     expect(mine).not.toHaveProperty('nextAt');
   });
 
-  test('that was sent is at its end: nothing of it is due', () => {
+  test('is final and not due any more after it was sent', () => {
     const sent = after({ outcome: 'sent', messageId: 'ses-1' });
     expect(sent).toMatchObject({ status: 'SENT', messageId: 'ses-1', attempts: 1 });
     for (const field of ['nextAt', 'dueAt', 'claim', 'leaseUntil', 'reason']) expect(sent).not.toHaveProperty(field);
   });
 
-  test('deliveries 2.12: about an event is not sent again when nobody knows whether it was', () => {
+  test('does not send the mail of an event again when the result is unknown', () => {
     expect(resolveUnknown(sending(), 'worker ended', at(NOW + HOUR))).toMatchObject({ status: 'UNKNOWN' });
     expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({
       status: 'UNKNOWN',
@@ -75,7 +74,7 @@ describe('a mail', () => {
     });
   });
 
-  test('deliveries 2.12: to an owner is sent again then', () => {
+  test('sends the mail to an owner again when the result is unknown', () => {
     expect(resolveUnknown(sending(aboutEndpoint), 'worker ended', at(NOW + HOUR))).toMatchObject({
       status: 'READY',
       attempts: 1,
@@ -87,7 +86,7 @@ describe('a mail', () => {
     });
   });
 
-  test('deliveries 2.12: is tried again by the schedule, then given up', () => {
+  test('retries by the schedule and fails after the last attempt', () => {
     let mail: MailRecord = made();
     let now = NOW;
     const pauses: number[] = [];
@@ -104,7 +103,7 @@ describe('a mail', () => {
     expect(mail).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
   });
 
-  test('that the provider refuses for good, or with the key, is not tried again', () => {
+  test('does not retry a mail that the provider rejects, or whose key it rejects', () => {
     expect(after({ outcome: 'failed', reason: 'MessageRejected', retry: false })).toMatchObject({
       status: 'FAILED',
       reason: 'MessageRejected',
@@ -112,7 +111,7 @@ describe('a mail', () => {
     expect(after({ outcome: 'denied', reason: '401' })).toMatchObject({ status: 'FAILED' });
   });
 
-  test('deliveries 2.12: a throttled one uses no attempt, waits longer each time, ten minutes at most, and not for ever', () => {
+  test('retries a throttled mail with doubled pauses up to ten minutes, without counting attempts, until the deadline', () => {
     let mail: MailRecord = made();
     let now = NOW;
     const pauses: number[] = [];
@@ -132,13 +131,13 @@ describe('a mail', () => {
     expect(now - NOW).toBeGreaterThan(29 * HOUR);
   });
 
-  test('waits as long as the provider says, ten minutes at most', () => {
+  test('waits as long as the provider says, at most ten minutes', () => {
     const waits = (retryAfterSeconds: number) =>
       after({ outcome: 'throttled', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
     expect([waits(0), waits(90), waits(86_400)]).toEqual([15_000, 90_000, 600_000]);
   });
 
-  test('deliveries 2.6: whose message seems lost gets another, each time after twice as long; not before its time', () => {
+  test('doubles the time between sweeps, and does not count a sweep before the attempt is due', () => {
     const first = rescheduleSweep(made(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE });
     expect(rescheduleSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
@@ -150,14 +149,14 @@ describe('a mail', () => {
   });
 });
 
-describe('the e-mail configuration', () => {
+describe('isEventMailed and providerOf', () => {
   const config = (service: object, useEmailService = true) =>
     EmailConfig.parse({
       useEmailService,
       emailServiceConfig: { ...initialEmailConfig.emailServiceConfig, ...service },
     });
 
-  test('spec 6 rule 4: an event is mailed when the service and its trigger are on', () => {
+  test('mails an event when the service and its trigger are on', () => {
     expect(isEventMailed(config({ triggers: { 'comment.add': true } }), 'comment.add')).toBe(true);
     expect(isEventMailed(config({ triggers: { 'comment.add': true } }, false), 'comment.add')).toBe(false);
     expect(isEventMailed(config({ triggers: { 'comment.add': false } }), 'comment.add')).toBe(false);
@@ -165,7 +164,7 @@ describe('the e-mail configuration', () => {
     expect(isEventMailed(undefined, 'comment.add')).toBe(false);
   });
 
-  test('every type that the first enabling turns on is mailed; types that concern nobody in particular are not, even when on', () => {
+  test('can mail every type of the default triggers, and no type that concerns no particular user', () => {
     expect(Object.keys(defaultEmailTriggers).filter((type) => !isMailed(type))).toEqual([]);
     expect(isEventMailed(config({ triggers: { 'crdt.update_data': true } }), 'crdt.update_data')).toBe(false);
   });
@@ -177,7 +176,7 @@ describe('the e-mail configuration', () => {
     ['custom', 'SG.key', 'sendgrid'],
     ['sendgrid', '', 'sendgrid'],
     ['sendgrid', 'SG.key', 'sendgrid'],
-  ])('design 6: type %s with the key "%s" is sent through %s', (type, apiKey, provider) => {
+  ])('sends type %s with the key "%s" through %s', (type, apiKey, provider) => {
     expect(providerOf(config({ type, apiKey }))).toBe(provider);
   });
 });
@@ -196,7 +195,7 @@ const HOSTILE = '<img src=x onerror="alert(1)">\'&';
 const tagsOf = (html: string) => html.match(/<[a-z!/][^>]*>/gi) ?? [];
 
 describe('the mail of an event', () => {
-  test.each(mailedTypes)('%s says who did what, where, and why one gets it', (event) => {
+  test.each(mailedTypes)('%s contains actor, action, document and the reason for the mail', (event) => {
     const mail = mailOf(event);
     expect(mail.subject).toMatch(/^Ada Lovelace .+ (in|on) Notes on the engine$/);
     for (const form of [mail.text, mail.html]) {
@@ -229,11 +228,11 @@ describe('the mail of an event', () => {
       'Ada Lovelace changed the priority of a comment',
     ],
     ['huddle.create', 'grace', {}, 'Ada Lovelace started a huddle'],
-  ])('%s tells %s: %s', (event, userId, changes, headline) => {
+  ])('%s for %s has the headline %s', (event, userId, changes, headline) => {
     expect(contentOf(event, userId, changes).headline).toBe(headline);
   });
 
-  test('names an emoji, and no name of one', () => {
+  test('shows a reaction only when it is an emoji', () => {
     const reacted = (icon: string) =>
       contentOf('comment.reaction_add', 'ada', {
         targetComment: { from: { userId: 'ada' }, reactionAnnotations: [{ icon }] },
@@ -242,7 +241,7 @@ describe('the mail of an event', () => {
     expect(reacted('HEART_FACE')).toBe('Ada Lovelace reacted to your comment');
   });
 
-  test('quotes what was written, as text, at most 1,000 characters; not what was deleted', () => {
+  test('quotes at most 1,000 characters of a comment as text, and nothing of a deleted one', () => {
     expect(mailOf('comment.add').text).toContain('> Yes, please.');
     expect(contentOf('comment.add', 'ada', { targetComment: { commentText: 'x'.repeat(5_000) } }).quote).toBe(
       `${'x'.repeat(999)}…`,
@@ -262,14 +261,14 @@ describe('the mail of an event', () => {
     ['a path', '/nda', undefined],
     ['a number', 7, undefined],
     ['what is very long', `https://a.example/${'x'.repeat(3_000)}`, undefined],
-  ])('links to http(s) alone: %s', (_what, url, link) => {
+  ])('links only to http(s) URLs without credentials: %s', (_what, url, link) => {
     const metadata = { document: { documentName: 'NDA', url } };
     expect(contentOf('comment.add', 'ada', { metadata }).link).toBe(link);
     expect(contentOf('comment.add', 'ada', { metadata: { pageInfo: { url } } }).link).toBe(link);
     expect(mailOf('comment.add', 'ada', { metadata }).html.includes('Open the document')).toBe(link !== undefined);
   });
 
-  test('offers to unsubscribe with one click, where the link is short enough for a header (RFC 8058)', () => {
+  test('has one-click unsubscribe headers (RFC 8058) when the link is short enough', () => {
     expect(mailOf('comment.add').headers).toEqual({
       'Auto-Submitted': 'auto-generated',
       'List-Unsubscribe': `<${unsubscribeLink}>`,
@@ -278,7 +277,7 @@ describe('the mail of an event', () => {
     expect(unsubscribeHeaders(`https://api.test/${'x'.repeat(900)}`)).toEqual({});
   });
 
-  test('says something of whatever is published: nothing in it need be as expected', () => {
+  test('has a subject for any published data', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...mailedTypes),
@@ -309,7 +308,7 @@ describe('the mail of an event', () => {
     );
   });
 
-  test('deliveries 2.12: whatever users write is escaped, in every field and for every type', () => {
+  test('escapes the texts of users in every field of every type', () => {
     const user = (userId: string) => ({ userId, name: HOSTILE, email: HOSTILE });
     const comment = {
       commentText: HOSTILE,
@@ -344,7 +343,7 @@ describe('the mail of an event', () => {
     }
   });
 
-  test('deliveries 2.12: no text of a user, whatever it is, becomes markup', () => {
+  test('keeps the same markup for any text of a user', () => {
     const text = fc.string({
       unit: fc.constantFrom('<', '>', '"', "'", '&', 'a', '/', '=', ' ', '\n', '😀', '&lt;', '<script>', '-->', '`'),
     });
@@ -363,7 +362,7 @@ describe('the mail of an event', () => {
     );
   });
 
-  test('a subject is one line, whatever the names are', () => {
+  test('has a subject of one line for any names', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (name, documentName) => {
         const { subject } = contentOf('comment.add', 'ada', {
@@ -371,12 +370,12 @@ describe('the mail of an event', () => {
           metadata: { document: { documentName } },
         });
         expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
-        expect([...subject].length).toBeLessThan(300);
+        expect(Array.from(subject).length).toBeLessThan(300);
       }),
     );
   });
 
-  test("gives a template of the customer's the same as texts, empty where there is nothing", () => {
+  test("passes the same texts to a customer's template, empty ones when missing", () => {
     const data = templateData('comment.add', contentOf('comment.add', 'ada', { metadata: {} }), { unsubscribeLink });
     expect(data).toEqual({
       event: 'comment.add',
@@ -395,8 +394,8 @@ describe('the mail of an event', () => {
   });
 });
 
-describe('who is mailed', () => {
-  test('is reached at the address of the profile, else at the one that the event gives', () => {
+describe('mailAddressOf', () => {
+  test('prefers the address of the profile over that of the event', () => {
     const said = parseEventContent(sampleEvent('comment_annotation.add', 'key').payload.data);
     expect(findPerson(said, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
     expect(mailAddressOf({ email: 'profile@example.com' }, findPerson(said, 'grace'))).toBe('profile@example.com');
@@ -404,7 +403,7 @@ describe('who is mailed', () => {
     expect(mailAddressOf({ email: 'call me' }, findPerson(said, 'nobody'))).toBeUndefined();
   });
 
-  test('not at any text that a profile may hold', () => {
+  test('rejects texts that are no address', () => {
     for (const email of [
       'call me',
       'ada@example.com\r\nBcc: eve@example.com',
@@ -416,14 +415,14 @@ describe('who is mailed', () => {
   });
 });
 
-describe('texts', () => {
-  test('are cut between characters', () => {
+describe('plain text', () => {
+  test('is cut between characters', () => {
     expect(oneLine('😀'.repeat(200), 10)).toBe(`${'😀'.repeat(9)}…`);
     expect(oneLine(' a\r\n\tb\u202ec ')).toBe('a bc');
     expect(toQuote('a\r\nb\0c\n\n\n\nd')).toBe('a\nb c\n\nd');
   });
 
-  test('of HTML are found in time that grows with their length alone', () => {
+  test('is extracted from HTML in linear time', () => {
     const pieces = ['<', '<a', '&', '&#', '</p'];
     const microseconds = (length: number) => {
       const since = process.cpuUsage();
@@ -442,16 +441,16 @@ describe('texts', () => {
   });
 });
 
-describe('a mailbox', () => {
+describe('mailbox', () => {
   test.each([
     [undefined, 'a@example.com'],
     ['Acme', '"Acme" <a@example.com>'],
     ['A "B" \\C', '"A \\"B\\" \\\\C" <a@example.com>'],
     ['Bücher', '=?UTF-8?B?QsO8Y2hlcg==?= <a@example.com>'],
     ['=?UTF-8?B?eA==?=', '=?UTF-8?B?PT9VVEYtOD9CP2VBPT0/PQ==?= <a@example.com>'],
-  ])('of the name %j is %s', (name, expected) => expect(mailbox('a@example.com', name)).toBe(expected));
+  ])('writes the name %j as %s', (name, expected) => expect(mailbox('a@example.com', name)).toBe(expected));
 
-  test('has words of 75 characters at most that are whole characters each, for any name', () => {
+  test('splits any name into encoded words of at most 75 characters without splitting a character', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
         const words = encodedWords(`ü${name}`);
@@ -469,7 +468,7 @@ describe('the mail to an owner', () => {
     [1, 'A webhook endpoint has failed for a day'],
     [3, 'A webhook endpoint has failed for 3 days'],
     ['disabled', 'A webhook endpoint was disabled'],
-  ] as const)('deliveries 2.9: at stage %s: %s', (stage, subject) => {
+  ] as const)('at stage %s has the subject %s', (stage, subject) => {
     const mail = ownerMail(
       {
         kind: 'endpointTrouble',
@@ -489,7 +488,7 @@ describe('the mail to an owner', () => {
     expect(mail.html).toContain('Production &#60;1&#62;');
   });
 
-  test('tells that the provider refuses mails, and what to do', () => {
+  test('explains that the provider rejects mails and how to correct it', () => {
     const mail = ownerMail({ kind: 'providerTrouble', reason: 'SendGrid answered 401' }, to);
     expect(mail.text).toContain('SendGrid answered 401');
     expect(mail.text).toContain('/v2/workspace/emailconfig/update');

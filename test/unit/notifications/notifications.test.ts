@@ -32,7 +32,7 @@ const shown = (notification: Notification) =>
   toNotificationResponse({ apiKey: 'key', organizationId: 'acme' }, notification);
 
 describe('a notification', () => {
-  test('is for everybody, and of source custom, unless it says otherwise', () => {
+  test('is for everybody and has the source custom by default', () => {
     expect(shown(made())).toMatchObject({ notifyAll: true, notificationSource: 'custom' });
     expect(shown(made({ notifyAll: false, notificationSource: 'crdt' }))).toMatchObject({
       notifyAll: false,
@@ -40,7 +40,7 @@ describe('a notification', () => {
     });
   });
 
-  test('names users by hashes: of addresses in lower case, and of ids as they are; a repeated user once', () => {
+  test('names each user once by hashes of the id and of the address in lower case', () => {
     const { notifyUsers, notifyUsersByUserId } = shown(
       made({
         notifyUsers: [
@@ -55,7 +55,7 @@ describe('a notification', () => {
     expect(userHash('grace')).toBe('15e5c87b18c1289d45bb4a72961b58e8');
   });
 
-  test("shows open objects as they were sent, and its own metadata over the caller's", () => {
+  test("returns open objects as they were sent, with its own metadata over the caller's", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
         const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
@@ -77,7 +77,7 @@ describe('a notification', () => {
     );
   });
 
-  test('keeps what an update does not send, and who has read it', () => {
+  test('keeps readers and the fields that an update does not send', () => {
     const before = made({ notificationSourceData: { a: 1 }, displayBodyMessageTemplate: 't' });
     const read = changeNotification(before, { id: 'n', readByUserIds: ['ada', 'grace'] }, undefined);
     const after = changeNotification(
@@ -99,7 +99,7 @@ describe('a notification', () => {
     });
   });
 
-  test('names those in notifyUsers alone, and neither everybody nor the actor', () => {
+  test('notifies the users in notifyUsers, not everybody and not the actor', () => {
     expect([notifiesUser(made(), 'grace'), notifiesUser(made(), 'ada'), notifiesUser(made(), 'lin')]).toEqual([
       true,
       false,
@@ -107,7 +107,7 @@ describe('a notification', () => {
     ]);
   });
 
-  test('with a context is for those who have all of it (facts B19)', () => {
+  test('with an access context is for users who have all of it', () => {
     const notification = made({ context: { access: { region: ['eu', 'us'], level: 1 } } });
     expect(contextAllows(notification, ['level:1', 'region:eu', 'region:us', 'x:y'])).toBe(true);
     expect(contextAllows(notification, ['level:1', 'region:eu'])).toBe(false);
@@ -115,7 +115,7 @@ describe('a notification', () => {
     expect(contextAllows(made(), undefined)).toBe(true);
   });
 
-  test('is about the annotation that its data name, when its source is comment', () => {
+  test('has the annotation of its source data when its source is comment', () => {
     expect(annotationIdOf({ notificationSource: 'comment', notificationSourceData: { annotationId: 'a' } })).toBe('a');
     expect(
       annotationIdOf({ notificationSource: 'custom', notificationSourceData: { annotationId: 'a' } }),
@@ -126,7 +126,7 @@ describe('a notification', () => {
     expect(annotationIdOf({ notificationSource: 'comment' })).toBeUndefined();
   });
 
-  test('is too large to be stored before DynamoDB says so', () => {
+  test('is limited to less than an item of DynamoDB can hold', () => {
     expect(fitsItem(made({ metadata: { x: 'x'.repeat(60_000) } }))).toBe(true);
     expect(fitsItem({ ...made(), readByUserIds: Array.from({ length: 1_000 }, () => 'x'.repeat(400)) })).toBe(false);
   });
@@ -140,7 +140,7 @@ describe('a notification', () => {
     ['é', false],
     ['a\n', false],
     ['x'.repeat(513), false],
-  ])('has an id of letters, digits, _ and -: %j', (id, valid) => {
+  ])('accepts only letters, digits, _ and - in an id: %j', (id, valid) => {
     expect(NotificationId.safeParse(id).success).toBe(valid);
   });
 });
@@ -175,7 +175,7 @@ describe('in-app notifications of an event', () => {
   });
   const recipients = [{ userId: 'grace' }];
 
-  test('have the same ids and times whenever they are made, and others for another event', () => {
+  test('have the same ids and times for the same event, and different ones for another', () => {
     const [first] = toInAppNotifications(event(), recipients);
     expect(toInAppNotifications(event(), recipients)).toEqual([first]);
     expect(first).toMatchObject({ id: expect.stringMatching(/^ntf_[A-Za-z0-9]{27}$/), createdAt: 1_767_225_600_000 });
@@ -185,7 +185,7 @@ describe('in-app notifications of an event', () => {
     );
   });
 
-  test('cut a long text between characters, at 4 KB', () => {
+  test('cut a long text at 4 KB between characters', () => {
     const [notification] = toInAppNotifications(
       event({ targetComment: { commentId: 1, commentText: '€'.repeat(5_000) } }),
       recipients,
@@ -198,7 +198,7 @@ describe('in-app notifications of an event', () => {
     });
   });
 
-  test('are none without recipients, thread, document, or the data that they need', () => {
+  test('need recipients, a thread, a document and valid data', () => {
     expect(toInAppNotifications(event(), [])).toEqual([]);
     expect(toInAppNotifications(event({}, { documentId: undefined }), recipients)).toEqual([]);
     expect(toInAppNotifications(event({}, { event: 'huddle.create' }), recipients)).toEqual([]);
@@ -211,7 +211,7 @@ describe('in-app notifications of an event', () => {
     ).toEqual([]);
   });
 
-  test('are made when the service and the trigger are on', () => {
+  test('need the service and the trigger to be on', () => {
     const on = changeNotificationConfig(undefined, { useNotificationService: true });
     expect(createsNotifications(undefined, 'comment.add')).toBe(false);
     expect(createsNotifications(initialNotificationConfig, 'comment.add')).toBe(false);
@@ -223,14 +223,14 @@ describe('in-app notifications of an event', () => {
 });
 
 describe('fairShares', () => {
-  test('gives what a modest one leaves to the others', () => {
+  test('gives unused shares to the others', () => {
     expect(divideFairly([10, 100, 100], 100)).toEqual([10, 45, 45]);
     expect(divideFairly([0, 30, 500, 20], 100)).toEqual([0, 30, 50, 20]);
     expect(divideFairly([5, 5], 100)).toEqual([5, 5]);
     expect(divideFairly([], 100)).toEqual([]);
   });
 
-  test('never gives more than is needed or there, nor less than an equal share to one who needs it', () => {
+  test('gives at most the need and the budget, and at least an equal share', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 6 }), fc.nat(2_000), (needs, budget) => {
         const shares = divideFairly(needs, budget);

@@ -11,8 +11,8 @@ import {
 const key = (name: string) => ({ sealedKey: `sealed ${name}`, displayText: `****${name}` });
 const removed = { sealedKey: '', displayText: '' };
 
-describe('the settings of an API key (facts C1)', () => {
-  test('change where they are sent, and are otherwise kept', () => {
+describe('the configuration of an API key', () => {
+  test('keeps the fields that an update does not send', () => {
     const first = changeApiKeyConfig(
       undefined,
       { enablePrivateComments: true, defaultDocumentAccessType: 'restricted' },
@@ -29,7 +29,7 @@ describe('the settings of an API key (facts C1)', () => {
     ).toEqual({ ...first, requireJwtToken: true, aiKeys: { openai: key('1'), gemini: key('2') } });
   });
 
-  test('lose the AI key that is sent empty', () => {
+  test('deletes an AI key that is sent empty', () => {
     const stored = { ...initialApiKeyConfig, aiKeys: { openai: key('1'), gemini: key('2') } };
     expect(changeApiKeyConfig(stored, {}, { openai: removed, anthropic: removed }).aiKeys).toEqual({
       gemini: key('2'),
@@ -37,7 +37,7 @@ describe('the settings of an API key (facts C1)', () => {
     expect(changeApiKeyConfig(stored, {}, { openai: key('3') }).aiKeys).toEqual({ openai: key('3'), gemini: key('2') });
   });
 
-  test('show AI keys masked, all or those asked for', () => {
+  test('returns masked AI keys of all or of given providers', () => {
     const aiKeys = { openai: key('1'), gemini: key('2') };
     expect({ ...toAiKeysResponse(aiKeys) }).toEqual({
       openai: { displayText: '****1' },
@@ -46,7 +46,7 @@ describe('the settings of an API key (facts C1)', () => {
     expect({ ...toAiKeysResponse(aiKeys, ['gemini', 'anthropic']) }).toEqual({ gemini: { displayText: '****2' } });
   });
 
-  test('a mask shows at most the last four characters, and a quarter of the key', () => {
+  test('masks all but at most four characters and a quarter of the key', () => {
     expect(['sk-0123456789-x7Qa', '0123456789abcdef', '0123456789abcde', 'k'].map(maskKey)).toEqual([
       '****x7Qa',
       '****cdef',
@@ -83,7 +83,7 @@ describe('the settings of an API key (facts C1)', () => {
       },
       'aiModelApiKey',
     ],
-  ])('%j is refused at %p', (sent, path) => {
+  ])('rejects %j at %p', (sent, path) => {
     expect(ApiKeyConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });

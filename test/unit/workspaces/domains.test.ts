@@ -9,7 +9,7 @@ import {
 } from '../../../lib/workspaces/rules/domains.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 
-describe('parseDomain (facts C1)', () => {
+describe('parseDomain', () => {
   test.each([
     ['example.com', 'example.com'],
     ['EXAMPLE.Com', 'example.com'],
@@ -34,7 +34,7 @@ describe('parseDomain (facts C1)', () => {
     ['例え。テスト', 'xn--r8jz45g.xn--zckzah'],
     ['my_app.example.com', 'my_app.example.com'],
     [`${'a'.repeat(63)}.com`, `${'a'.repeat(63)}.com`],
-  ])('%s is %s', (text, domain) => {
+  ])('reads %s as %s', (text, domain) => {
     expect(parseDomain(text)).toBe(domain);
   });
 
@@ -79,11 +79,11 @@ describe('parseDomain (facts C1)', () => {
     'xn--iñvalid.com',
     '__proto__',
     'a\u0000b.com',
-  ])('%j is no domain', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseDomain(text)).toBeUndefined();
   });
 
-  test('gives what it gives again, whatever it was given', () => {
+  test('returns a domain unchanged', () => {
     const label = fc.stringMatching(/^[a-zA-Z0-9]{1,8}$/);
     const name = fc
       .tuple(
@@ -100,7 +100,7 @@ describe('parseDomain (facts C1)', () => {
     );
   });
 
-  test('is what a URL parser takes for the host', () => {
+  test('returns the host of a URL', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
         const { hostname } = new URL(url);
@@ -123,7 +123,7 @@ describe('matchesDomain', () => {
     ['www.example.com', '*.example.com'],
     ['a.www.example.com', '*.www.example.com'],
     ['www.com', 'www.com'],
-  ])('%s is allowed by %s', (host, pattern) => {
+  ])('allows %s by %s', (host, pattern) => {
     expect(matchesDomain(host, ['elsewhere.example', pattern])).toBe(true);
   });
 
@@ -138,15 +138,15 @@ describe('matchesDomain', () => {
     ['', 'example.com'],
     ['a', '*.'],
     ['localhost', '*.localhost'],
-  ])('%s is not allowed by %s', (host, pattern) => {
+  ])('does not allow %s by %s', (host, pattern) => {
     expect(matchesDomain(host, [pattern])).toBe(false);
   });
 
-  test('allows nothing where nothing is allowed', () => {
+  test('allows no host without domains', () => {
     expect(matchesDomain('example.com', [])).toBe(false);
   });
 
-  test('allows the host of every domain that was added, however it was written', () => {
+  test('allows the host of an added domain in any spelling', () => {
     fc.assert(
       fc.property(fc.domain(), fc.constantFrom('', 'www.', 'https://'), (host, start) => {
         const domain = parseDomain(start + host.toUpperCase());
@@ -157,7 +157,7 @@ describe('matchesDomain', () => {
 });
 
 describe('the list of domains', () => {
-  test('takes each domain once, at its end', () => {
+  test('adds each new domain once at the end', () => {
     expect(addDomains(['b', 'a'], ['c', 'a', 'c', 'd'])).toEqual({
       domains: ['b', 'a', 'c', 'd'],
       changed: ['c', 'd'],
@@ -165,7 +165,7 @@ describe('the list of domains', () => {
     });
   });
 
-  test('loses each domain, and keeps the order of the others', () => {
+  test('removes domains and keeps the order of the others', () => {
     expect(removeDomains(['b', 'a', 'c'], ['c', 'x', 'b', 'x'])).toEqual({
       domains: ['a'],
       changed: ['c', 'b'],
@@ -173,7 +173,7 @@ describe('the list of domains', () => {
     });
   });
 
-  test(`holds ${MOST_DOMAINS}, and no more`, () => {
+  test(`holds at most ${MOST_DOMAINS} domains`, () => {
     const present = Array.from({ length: MOST_DOMAINS - 1 }, (_, index) => `d${index}.example`);
     const full = addDomains(present, ['last.example', 'd0.example']).domains;
     expect(full).toHaveLength(MOST_DOMAINS);

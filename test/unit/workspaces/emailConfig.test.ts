@@ -52,7 +52,7 @@ function expectOutcome(
   });
 }
 
-describe('spec 3 and 4.8 rule 1: while no triggers are stored', () => {
+describe('changeEmailConfig while no triggers are stored', () => {
   const enabling: Row[] = [
     [true, undefined, undefined, [true, 'custom', 'seeded']],
     [undefined, 'custom', undefined, [true, 'custom', 'seeded']],
@@ -94,7 +94,7 @@ describe('spec 3 and 4.8 rule 1: while no triggers are stored', () => {
   );
 
   test.each([[configured(false, {})], [configured(false, { triggers: {} })]])(
-    'an update that enables nothing leaves the way open for the first that does: %p',
+    'sets the defaults at the first enabling after other updates: %p',
     (stored) => {
       expectOutcome(changeEmailConfig(stored, sent({ emailServiceConfig: { fromCompany: 'Acme' } })), [
         true,
@@ -105,7 +105,7 @@ describe('spec 3 and 4.8 rule 1: while no triggers are stored', () => {
     },
   );
 
-  test('the defaults are every type of comments and huddles, suggestions off', () => {
+  test('sets the triggers of comments and huddles, with suggestions off', () => {
     expect(changeEmailConfig(undefined, { useEmailService: true }).emailServiceConfig.triggers).toEqual({
       'comment_annotation.add': true,
       'comment_annotation.assign': true,
@@ -130,7 +130,7 @@ describe('spec 3 and 4.8 rule 1: while no triggers are stored', () => {
   });
 });
 
-describe('spec 4.8 rule 2: while triggers are stored, nothing is seeded again', () => {
+describe('changeEmailConfig while triggers are stored', () => {
   const stored = { 'comment.add': true, 'huddle.join': false };
   const rows: Row[] = [
     [true, undefined, undefined, [true, 'sendgrid', stored]],
@@ -143,11 +143,11 @@ describe('spec 4.8 rule 2: while triggers are stored, nothing is seeded again', 
     [true, undefined, { 'comment.add': null }, [true, 'sendgrid', stored]],
   ];
 
-  test.each(rows)('off: useEmailService %p, type %p, triggers %p gives %p', (...row) => {
+  test.each(rows)('changes a disabled service: useEmailService %p, type %p, triggers %p gives %p', (...row) => {
     expectOutcome(configured(false, { ...provider, type: 'sendgrid', triggers: stored }), row);
   });
 
-  test.each(rows)('on: useEmailService %p, type %p, triggers %p gives %p', (...row) => {
+  test.each(rows)('changes an enabled service: useEmailService %p, type %p, triggers %p gives %p', (...row) => {
     expectOutcome(configured(true, { ...provider, type: 'sendgrid', triggers: stored }), row);
   });
 
@@ -155,17 +155,20 @@ describe('spec 4.8 rule 2: while triggers are stored, nothing is seeded again', 
     ['off', false, undefined, undefined, undefined],
     ['on', true, undefined, 'custom', undefined],
     ['on', true, undefined, undefined, own],
-  ])('%s stays so when nothing is said of it', (_what, on, useEmailService, type, triggers) => {
-    expectOutcome(configured(on, { type: 'default', triggers: stored }), [
-      useEmailService,
-      type,
-      triggers,
-      [on, type ?? 'default', { ...stored, ...triggers }],
-    ]);
-  });
+  ])(
+    'keeps the service %s when the update does not send useEmailService',
+    (_what, on, useEmailService, type, triggers) => {
+      expectOutcome(configured(on, { type: 'default', triggers: stored }), [
+        useEmailService,
+        type,
+        triggers,
+        [on, type ?? 'default', { ...stored, ...triggers }],
+      ]);
+    },
+  );
 });
 
-describe('what may be sent', () => {
+describe('EmailConfigChange', () => {
   const issuesOf = (emailServiceConfig: unknown) =>
     EmailConfigChange.safeParse({ emailServiceConfig }).error?.issues.map(({ path }) => path.slice(1).join('.'));
 
@@ -176,7 +179,7 @@ describe('what may be sent', () => {
     { apiKey: '~'.repeat(4_096) },
     { fromCompany: 'x'.repeat(512) },
     { triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])) },
-  ])('%j', (fields) => {
+  ])('accepts %j', (fields) => {
     expect(issuesOf(fields)).toBeUndefined();
   });
 
@@ -202,11 +205,11 @@ describe('what may be sent', () => {
     ['tagTemplateId', 5],
     ['triggers', []],
     ['triggers', { 'comment.added': true }],
-  ])('but not %s %j', (field, value) => {
+  ])('rejects %s %j', (field, value) => {
     expect(issuesOf({ [field]: value })).toEqual([field]);
   });
 
-  test('the fault of a trigger is told by its name', () => {
+  test('names the invalid trigger', () => {
     expect(issuesOf({ triggers: { 'comment.add': 'yes' } })).toEqual(['triggers.comment.add']);
     const { error } = EmailConfigChange.safeParse({
       emailServiceConfig: { triggers: JSON.parse('{"comment.added":true,"__proto__":true}') },

@@ -31,7 +31,7 @@ const commentTriggers = (suggestions: boolean) => ({
 });
 
 describe('the verbs of grouped triggers', () => {
-  test('turn on every event of comments and huddles, each by one verb', () => {
+  test('cover every event of comments and huddles, each by one verb', () => {
     const turnedOn = [...Object.values(commentVerbs), ...Object.values(huddleVerbs)];
     expect(new Set(turnedOn).size).toBe(turnedOn.length);
     const groups = triggerTypes.filter((type) => /^(comment|comment_annotation|huddle)\./.test(type));
@@ -41,7 +41,7 @@ describe('the verbs of grouped triggers', () => {
   });
 });
 
-describe('activity logs (facts B9 and C1)', () => {
+describe('changeActivityConfig', () => {
   const change = (stored: Parameters<typeof changeActivityConfig>[0], data: object) =>
     changeActivityConfig(stored, ActivityConfigChange.parse(data), NOW);
   const all = commentTriggers(true);
@@ -50,7 +50,7 @@ describe('activity logs (facts B9 and C1)', () => {
     ['never configured', undefined, {}],
     ['configured before', { isEnabled: false, immutable: false, enabledTime: 5 }, { immutable: false, enabledTime: 5 }],
     ['configured with empty triggers', { isEnabled: false, triggers: { comment: {} } }, {}],
-  ])('%s: the first enabling turns everything on that was not set', (_what, stored, kept) => {
+  ])('turns on everything that was not set at the first enabling: %s', (_what, stored, kept) => {
     expect(change(stored, { isEnabled: true })).toEqual({
       isEnabled: true,
       immutable: true,
@@ -60,7 +60,7 @@ describe('activity logs (facts B9 and C1)', () => {
     });
   });
 
-  test('what the first enabling sends wins over what it seeds', () => {
+  test('keeps the fields of the request at the first enabling', () => {
     expect(
       change(undefined, {
         isEnabled: true,
@@ -76,11 +76,11 @@ describe('activity logs (facts B9 and C1)', () => {
     [{ immutable: true }],
     [{ enabledTime: 5 }],
     [{ triggers: { comment: { added: true } } }],
-  ])('%p alone seeds nothing', (sent) => {
+  ])('sets no defaults for %p', (sent) => {
     expect(change(undefined, sent)).toEqual({ isEnabled: false, ...sent });
   });
 
-  test('enabling again seeds nothing', () => {
+  test('sets no defaults when triggers are stored', () => {
     const stored = { isEnabled: false, triggers: { comment: { added: false } } };
     expect(change(stored, { isEnabled: true })).toEqual({ ...stored, isEnabled: true });
   });
@@ -95,25 +95,25 @@ describe('activity logs (facts B9 and C1)', () => {
     [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'],
     [{ triggers: { huddle: {} } }, 'triggers'],
     [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment'],
-  ])('%j is refused at %s', (sent, path) => {
+  ])('rejects %j at %s', (sent, path) => {
     expect(ActivityConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
 
-describe('notifications (facts B9, B13 and C1)', () => {
+describe('changeNotificationConfig', () => {
   const change = (stored: Parameters<typeof changeNotificationConfig>[0], data: object) =>
     changeNotificationConfig(stored, NotificationConfigChange.parse(data));
   const seeded = { comment: commentTriggers(false), huddle: { created: true, join: true } };
   const delayConfig = { isEnabled: true, delaySeconds: 60 };
 
-  test('the first enabling turns comments and huddles on but no suggestions, and neither delay nor batch', () => {
+  test('turns on comments and huddles without suggestions, delay or batch at the first enabling', () => {
     expect(change(undefined, { useNotificationService: true })).toEqual({
       useNotificationService: true,
       notificationServiceConfig: { triggers: seeded },
     });
   });
 
-  test('it keeps what was set before, and what it sends wins', () => {
+  test('keeps earlier settings at the first enabling, and the fields of the request', () => {
     const stored = { useNotificationService: false, notificationServiceConfig: { delayConfig } };
     expect(
       change(stored, {
@@ -126,7 +126,7 @@ describe('notifications (facts B9, B13 and C1)', () => {
     });
   });
 
-  test('enabling again seeds nothing, and other updates seed nothing', () => {
+  test('sets no defaults when triggers are stored or the service is not enabled', () => {
     const stored = {
       useNotificationService: false,
       notificationServiceConfig: { triggers: { huddle: { join: false } } },
@@ -138,7 +138,7 @@ describe('notifications (facts B9, B13 and C1)', () => {
     });
   });
 
-  test('every level is merged by itself', () => {
+  test('merges every level', () => {
     const first = change(undefined, {
       notificationServiceConfig: {
         batchConfig: { document: { isEnabled: true, batchWindowSeconds: 10 }, user: { maxActivities: 2 } },
@@ -170,7 +170,7 @@ describe('notifications (facts B9, B13 and C1)', () => {
     { delayConfig: { delaySeconds: 15_552_000 } },
     batch({ batchWindowSeconds: 10, maxActivities: 2 }),
     batch({ batchWindowSeconds: 604_800, maxActivities: 50 }),
-  ])('%j is within the ranges', (notificationServiceConfig) => {
+  ])('accepts %j', (notificationServiceConfig) => {
     expect(NotificationConfigChange.safeParse({ notificationServiceConfig }).success).toBe(true);
   });
 
@@ -192,7 +192,7 @@ describe('notifications (facts B9, B13 and C1)', () => {
     [{ triggers: { recorder: { done: true } } }, ['triggers']],
     [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle']],
     [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
-  ])('%j is refused', (notificationServiceConfig, paths) => {
+  ])('rejects %j', (notificationServiceConfig, paths) => {
     const { error } = NotificationConfigChange.safeParse({ notificationServiceConfig });
     expect(error?.issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);
   });

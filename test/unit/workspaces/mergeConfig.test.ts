@@ -28,7 +28,7 @@ const at = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
 describe('merge', () => {
-  test('has everything that was sent', () => {
+  test('contains everything that was sent', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         const merged = merge<Tree>(stored, sent);
@@ -54,7 +54,7 @@ describe('merge', () => {
     );
   });
 
-  test('has nothing else', () => {
+  test('contains nothing else', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         for (const [path, value] of leaves(merge<Tree>(stored, sent)))
@@ -63,7 +63,7 @@ describe('merge', () => {
     );
   });
 
-  test('sent twice is sent once', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         const once = merge<Tree>(stored, sent);
@@ -72,7 +72,7 @@ describe('merge', () => {
     );
   });
 
-  test('of changes to different keys does not depend on their order', () => {
+  test('does not depend on the order of changes to different keys', () => {
     const beneath = (name: string) => tree.map((inner) => ({ [name]: inner, both: { [name]: inner } }));
     fc.assert(
       fc.property(tree, beneath('x'), beneath('y'), (stored, x, y) => {
@@ -93,7 +93,7 @@ describe('merge', () => {
     );
   });
 
-  test('takes what is undefined as left out, at every depth', () => {
+  test('ignores undefined fields at every depth', () => {
     expect(merge({ a: 1, b: { c: 2, d: 3 } }, { a: undefined, b: { c: undefined, d: 4 } })).toEqual({
       a: 1,
       b: { c: 2, d: 4 },
@@ -109,7 +109,7 @@ describe('merge', () => {
 });
 
 describe('requireChange', () => {
-  test.each([[{}], [{ a: undefined }]])('%p is INVALID_ARGUMENT with the message, and the fields as issues', (sent) => {
+  test.each([[{}], [{ a: undefined }]])('rejects %p with the message, and with the fields as issues', (sent) => {
     let thrown: unknown;
     try {
       requireChange(sent, ['a', 'b'], 'Nothing was sent.', ['config']);
@@ -130,7 +130,7 @@ describe('requireChange', () => {
     });
   });
 
-  test.each([[{ a: false }], [{ a: undefined, b: '' }], [{ b: {} }]])('%p is a change', (sent) => {
+  test.each([[{ a: false }], [{ a: undefined, b: '' }], [{ b: {} }]])('accepts %p', (sent) => {
     expect(() => requireChange(sent, ['a', 'b'], 'Nothing was sent.')).not.toThrow();
   });
 });

@@ -30,7 +30,7 @@ function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; buck
 }
 
 describe('a token bucket', () => {
-  test('gives exactly its burst at once', () => {
+  test('allows exactly its burst at once', () => {
     fc.assert(
       fc.property(limits, (limit) => {
         expect(drain(fullBucket, limit, NOW).taken).toBe(limit.perSecond * limit.burstSeconds);
@@ -39,7 +39,7 @@ describe('a token bucket', () => {
     );
   });
 
-  test('never gives more than its burst and the rate for the time since', () => {
+  test('never allows more than its burst and its rate', () => {
     fc.assert(
       fc.property(limits, pauses, (limit, waits) => {
         let [now, taken, bucket] = [NOW, 0, fullBucket];
@@ -59,7 +59,7 @@ describe('a token bucket', () => {
     );
   });
 
-  test('gives a token after the time that a refusal names, and none a millisecond before it', () => {
+  test('has a token exactly after the returned time', () => {
     fc.assert(
       fc.property(limits, fc.integer({ min: 0, max: 5_000 }), (limit, later) => {
         const { bucket, retryAfter } = drain(drain(fullBucket, limit, NOW).bucket, limit, NOW + later);
@@ -70,7 +70,7 @@ describe('a token bucket', () => {
     );
   });
 
-  test('shared by several processes is exceeded by at most two settlements of each process', () => {
+  test('is exceeded by at most two settlements of each process that shares it', () => {
     fc.assert(
       fc.property(
         fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
@@ -105,7 +105,7 @@ describe('a token bucket', () => {
     [10, 1],
     [50, 5],
     [500, 50],
-  ])('of %i calls per second is settled after %i', (perSecond, calls) => {
+  ])('with %i calls per second is settled after %i calls', (perSecond, calls) => {
     expect(settlementSize({ perSecond, burstSeconds: 1 })).toBe(calls);
   });
 });
