@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type * as z from 'zod';
-import { building, type Capability, type Environment } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import { type TokenIssuer, tokenIssuer } from '../crypto/authTokens.ts';
 import { type SecretBox, secretBox, type SecretOwner } from '../crypto/secretBox.ts';
 import { tokenHash } from '../crypto/tokenHash.ts';
@@ -18,18 +18,18 @@ import {
 import { newId } from '../shared/ids.ts';
 import { ApiKeyEntity, AuthTokenEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { insert, openTable, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { insert, type QueryPage, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export type Workspace = Parameters<typeof WorkspaceEntity.toItem>[0];
 export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toItem>[0], 'workspaceId'>;
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** What one reset can replace in a transaction; a key has one token today. */
+/** The most auth tokens that one reset replaces in a transaction. Today a key has one token. */
 const MOST_TOKENS = 50;
 
-/** Makes API keys and their auth tokens. A token's text is signed, hashed to be verified by, and sealed to be listed. */
+/** Creates API keys and auth tokens. The text of a token is signed. The table has its hash for authentication, and the encrypted text for its owner. */
 class KeyMaker {
   readonly #box: SecretBox;
   readonly #issuer: TokenIssuer;
@@ -42,7 +42,7 @@ class KeyMaker {
   async defaultToken(apiKey: string, now: number): Promise<{ text: string; hash: Uint8Array; op: WriteOp }> {
     const tokenId = newId('tok', now);
     const text = await this.#issuer.issue(apiKey, tokenId, now);
-    const sealed = await this.#box.seal(text, sealedFor(apiKey, tokenId));
+    const sealed = await this.#box.seal(text, secretOwnerOf(apiKey, tokenId));
     return {
       text,
       hash: tokenHash(text),
@@ -78,13 +78,13 @@ class KeyMaker {
   }
 }
 
-function sealedFor(apiKey: string, tokenId: string): SecretOwner {
+function secretOwnerOf(apiKey: string, tokenId: string): SecretOwner {
   return { tenant: apiKey, purpose: 'authToken', id: tokenId };
 }
 
 export interface CreatedWorkspace {
   readonly workspace: Workspace;
-  /** Shown once: only its hash is stored. */
+  /** Returned once: only its hash is stored. */
   readonly workspaceAuthToken: string;
   readonly apiKey: WorkspaceApiKey;
   readonly authToken: string;
@@ -100,8 +100,7 @@ export class WorkspaceCreator {
   }
 
   /**
-   * Creates a workspace with its first API key and auth token, all in one transaction; `exists` when its owner's address
-   * has one already.
+   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` when the owner's address has a workspace.
    */
   async create(
     details: OwnerDetails,
@@ -135,7 +134,7 @@ export class WorkspaceCreator {
       ]);
       if (outcome === 'done')
         return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
-      // The transaction that was in the way may itself have failed: who has the address now?
+      // The conflicting transaction may have failed too, so read whether the address has a workspace now.
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
   }
@@ -148,7 +147,7 @@ export class WorkspaceReader {
     this.#table = table;
   }
 
-  /** A workspace and its API keys, oldest first; undefined when there is none. */
+  /** Returns a workspace and its API keys, oldest first; undefined when it does not exist. */
   async get(workspaceId: string): Promise<{ workspace: Workspace; apiKeys: WorkspaceApiKey[] } | undefined> {
     const [workspace, { values: apiKeys }] = await Promise.all([
       this.#table.get(WorkspaceEntity, { workspaceId }),
@@ -165,16 +164,16 @@ export class ApiKeyReader {
     this.#table = table;
   }
 
-  /** Those of the API keys that the workspace has, in the order of their ids. */
-  async named(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
-    const found = await this.#table.getMany(
+  /** Returns the given API keys that belong to the workspace, in the given order. */
+  async listByIds(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
+    const keys = await this.#table.getMany(
       WorkspaceApiKeyEntity,
       apiKeys.map((apiKey) => ({ workspaceId, apiKey })),
     );
-    return found.filter((key) => key !== undefined);
+    return keys.filter((key) => key !== undefined);
   }
 
-  /** A page of a workspace's API keys, oldest first. */
+  /** Returns a page of a workspace's API keys, oldest first. */
   async list(
     workspaceId: string,
     options: { limit: number; after?: string | undefined },
@@ -193,9 +192,8 @@ export class ApiKeyCreator {
   }
 
   /**
-   * Creates an API key. `full` when the workspace has as many as it may, `unverified` when the days are over that an owner
-   * has to verify the address, `unknown` when there is no such workspace. What `settings` returns for the key is written in the
-   * same transaction.
+   * Creates an API key, and writes the operations that `settings` returns in the same transaction. Returns `full` when the workspace has the most API
+   * keys, `unverified` when the grace period of an unverified owner is over, and `unknown` when there is no such workspace.
    */
   async create(
     workspaceId: string,
@@ -205,7 +203,7 @@ export class ApiKeyCreator {
     now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // The workspace first: a key that another request creates after this read changes the revision.
+      // Read the workspace first: a key that another request creates after this read changes its revision.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -217,7 +215,7 @@ export class ApiKeyCreator {
       );
       if (present.length >= MOST_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
-      // Writing its next revision makes this fail when another key was created, or the owner verified, in between.
+      // The new revision conflicts with a concurrent creation of a key and with the verification of the owner.
       const outcome = await this.#table.write([
         replace(WorkspaceEntity, workspace, workspace._r),
         ...ops,
@@ -235,7 +233,7 @@ export class ApiKeyRenamer {
     this.#table = table;
   }
 
-  /** Gives an API key another name; `unknown` when the workspace has no such key. */
+  /** Renames an API key. Returns `unknown` when the workspace has no such key. */
   async rename(workspaceId: string, apiKey: string, apiKeyName: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
@@ -257,7 +255,7 @@ export class AuthTokenReader {
     this.#box = box;
   }
 
-  /** The auth tokens of an API key with their text, oldest first; undefined when the workspace has no such key. */
+  /** Returns the auth tokens of an API key with their text, oldest first; undefined when the workspace has no such key. */
   async list(workspaceId: string, apiKey: string): Promise<AuthToken[] | undefined> {
     const [key, { values: tokens }] = await Promise.all([
       this.#table.get(ApiKeyEntity, { apiKey }),
@@ -266,7 +264,7 @@ export class AuthTokenReader {
     if (key?.workspaceId !== workspaceId) return undefined;
     return Promise.all(
       tokens.map(async ({ tokenId, name, domains, sealed }) => ({
-        token: await this.#box.open(sealed, sealedFor(apiKey, tokenId)),
+        token: await this.#box.open(sealed, secretOwnerOf(apiKey, tokenId)),
         name,
         domains,
       })),
@@ -283,7 +281,7 @@ export class AuthTokenResetter {
     this.#keys = keys;
   }
 
-  /** Replaces all auth tokens of an API key by a new one; undefined when the workspace has no such key. */
+  /** Replaces all auth tokens of an API key by a new one. Returns undefined when the workspace has no such key. */
   async reset(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
     return retryOnConflict(async () => {
       const key = await this.#table.get(ApiKeyEntity, { apiKey });
@@ -304,56 +302,53 @@ export class AuthTokenResetter {
   }
 }
 
-function keyMaker(env: Environment): KeyMaker {
-  return new KeyMaker(secretBox.open(env), tokenIssuer.open(env));
-}
+const keyMaker: Capability<KeyMaker> = /* @__PURE__ */ combine(
+  { box: secretBox, issuer: tokenIssuer },
+  ({ box, issuer }) => new KeyMaker(box, issuer),
+);
 
-export const createWorkspaces: Capability<WorkspaceCreator> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new WorkspaceCreator(openTable(env), keyMaker(env)),
-});
+export const createWorkspaces: Capability<WorkspaceCreator> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), keys: keyMaker },
+  ({ table, keys }) => new WorkspaceCreator(table, keys),
+);
 
 export const readWorkspace = /* @__PURE__ */ storeCapability(WorkspaceReader, ['GetItem', 'Query']);
 
 export const readApiKeys = /* @__PURE__ */ storeCapability(ApiKeyReader, ['BatchGetItem', 'Query']);
 
-export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new ApiKeyCreator(openTable(env), keyMaker(env)),
-});
+export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'Query', 'PutItem']), keys: keyMaker },
+  ({ table, keys }) => new ApiKeyCreator(table, keys),
+);
 
 export const renameApiKeys = /* @__PURE__ */ storeCapability(ApiKeyRenamer, ['GetItem', 'PutItem']);
 
 /** Read the texts of auth tokens. */
-export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ building([secretBox], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AuthTokenReader(openTable(env), secretBox.open(env)),
-});
+export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'Query']), box: secretBox },
+  ({ table, box }) => new AuthTokenReader(table, box),
+);
 
-export const resetAuthTokens: Capability<AuthTokenResetter> = /* @__PURE__ */ building([secretBox, tokenIssuer], {
-  grants: [{ resource: 'table', actions: ['GetItem', 'Query', 'PutItem', 'DeleteItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new AuthTokenResetter(openTable(env), keyMaker(env)),
-});
+export const resetAuthTokens: Capability<AuthTokenResetter> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'Query', 'PutItem', 'DeleteItem']), keys: keyMaker },
+  ({ table, keys }) => new AuthTokenResetter(table, keys),
+);
 
-/** Whether anyone may create a workspace over HTTP, and how many per minute from one address. */
+/** Whether everybody may create workspaces through the API, and the limit per minute and source address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
   open: (env) => ({ open: env.WORKSPACE_CREATION === 'open', perMinute: Number(env.WORKSPACE_CREATION_PER_MINUTE) }),
 };
 
-/** The AWS region in which this service stores its data, read from the name of its master key. */
+/** The AWS region of this service, from the ARN of its master key. */
 export const ownRegion: Capability<string> = {
   grants: [],
   env: ['MASTER_KEY_SECRET_ARN'],
   open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
-/** For how many days the API keys of an owner work whose address is not verified. */
+/** The days for which the API keys of an unverified owner work. */
 export const unverifiedGraceDays: Capability<number> = {
   grants: [],
   env: ['UNVERIFIED_GRACE_DAYS'],

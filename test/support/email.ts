@@ -35,13 +35,17 @@ export function tokenIn(text: string): string {
   return token;
 }
 
-export interface Shown {
+export interface PageAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly html: string;
 }
 
-async function request(method: string, overrides: Parameters<typeof eventOf>[2], handler: Handler): Promise<Shown> {
+async function request(
+  method: string,
+  overrides: Parameters<typeof eventOf>[2],
+  handler: Handler,
+): Promise<PageAnswer> {
   const event = eventOf(undefined, {}, overrides);
   event.requestContext.http.method = method;
   const {
@@ -56,12 +60,12 @@ async function request(method: string, overrides: Parameters<typeof eventOf>[2],
 export function openLink(
   token: string | undefined,
   { method = 'GET', handler = verificationPage } = {},
-): Promise<Shown> {
+): Promise<PageAnswer> {
   return request(method, { ...(token !== undefined && { queryStringParameters: { token } }) }, handler);
 }
 
 /** Presses the button of the page. */
-export function pressButton(token: string, handler = verificationPage): Promise<Shown> {
+export function pressButton(token: string, handler = verificationPage): Promise<PageAnswer> {
   return request(
     'POST',
     { body: Buffer.from(new URLSearchParams({ token }).toString()).toString('base64'), isBase64Encoded: true },

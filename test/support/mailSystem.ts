@@ -19,23 +19,23 @@ import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 import { keptMeasures } from './workers.ts';
 
-/** The parts of mailing on the real table for one customer, with the queue, the time and SES in the hands of the tests. */
+/** The mail pipeline of one customer on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {
   /** Epoch ms. */
   now = Date.now();
   readonly table: Table = openTable(environment(process.env));
   /** The messages that were sent, oldest first. */
   readonly queue: QueueMessage[] = [];
-  /** What was handed to SES. */
+  /** The mails that SES got. */
   readonly mails: OutgoingMail[] = [];
-  /** What SES says of the next mails; `sent` of those after them. Whoever throws ends the worker. */
+  /** The results of SES for the next mails; `sent` for those after them. A function that throws ends the worker. */
   readonly results: (MailResult | (() => MailResult))[] = [];
   readonly measures = keptMeasures();
   readonly skipped: unknown[] = [];
   readonly warnings: object[] = [];
-  /** Where SendGrid is. */
+  /** The address of SendGrid. */
   sendGrid = 'http://127.0.0.1:9';
-  /** Undefined where the operator has not set a sender. */
+  /** Undefined when the operator has not set mailFrom. */
   ses: MailSender | undefined = {
     send: async (mail) => {
       const result = this.results.shift() ?? { outcome: 'sent', messageId: `ses-${this.mails.length}` };
@@ -70,7 +70,7 @@ export class MailSystem {
 
   readonly notifyOwner = ownerNotifier(this.#make);
 
-  /** The events that the customer's changes have emitted, oldest first. */
+  /** Returns the events of the customer's changes, oldest first. */
   async events(): Promise<OccurredEvent[]> {
     const tenant = this.#tenant;
     const items = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${tenant}#EVENT#`));
@@ -91,13 +91,13 @@ export class MailSystem {
       }));
   }
 
-  /** Makes the mails of all events, in one batch. */
+  /** Creates the mails of all events in one batch. */
   async fanOut(): Promise<void> {
     const consume = fanOutMails({ ...this.#make, table: this.table })();
     for (const event of await this.events()) await consume(event);
   }
 
-  /** Works on one message. */
+  /** Processes one message. */
   async work(message: MailMessage): Promise<void> {
     const env = environment(process.env);
     const { table, timing, now } = this;
@@ -121,20 +121,20 @@ export class MailSystem {
     });
   }
 
-  /** Works on all messages that are in the queue, each once, and on those that they bring about without a delay. */
+  /** Processes all messages in the queue, and those that follow without a delay. */
   async workOff(): Promise<void> {
     for (let message = this.queue.shift(); message; message = this.queue.shift()) {
       if (message.delaySeconds === 0) await this.work(message.body as MailMessage);
     }
   }
 
-  /** Makes the mails of all events and sends them. */
+  /** Creates the mails of all events and sends them. */
   async deliver(): Promise<void> {
     await this.fanOut();
     await this.workOff();
   }
 
-  /** One run of the sweeper. */
+  /** Runs the sweeper once. */
   async sweep(): Promise<void> {
     await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({
       clock: this.#clock,
@@ -144,7 +144,7 @@ export class MailSystem {
     });
   }
 
-  /** The mails as they are stored, those about events by their user. */
+  /** Returns the stored mails, ordered by user. */
   async stored(): Promise<(StoredMail & { about: any })[]> {
     const tenant = this.#tenant;
     const keys = (await everyItem(this.#engine)).filter(
@@ -156,12 +156,12 @@ export class MailSystem {
     );
   }
 
-  /** The states of the mails, by user. */
+  /** Returns the states of the mails by user. */
   async states(): Promise<Record<string, MailRecord['status']>> {
     return Object.fromEntries((await this.stored()).map(({ about, status }) => [about.userId ?? about.kind, status]));
   }
 
-  /** Who was mailed through SES so far. */
+  /** The recipients of the mails that SES got. */
   get mailed(): string[] {
     return this.mails.map(({ to }) => to);
   }

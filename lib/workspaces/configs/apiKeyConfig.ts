@@ -14,7 +14,7 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/** AI keys of a request by provider as they are stored: sealed, with what answers show of them; empty when they are removed. */
+/** Returns the AI keys of a request by provider: encrypted, each with its masked text. A key to delete is empty. */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,
@@ -37,7 +37,7 @@ export async function sealAiKeys(
   return Object.fromEntries(sealed);
 }
 
-/** What new documents of an API key are open to. */
+/** Read the access type of new documents of an API key. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],
@@ -47,7 +47,7 @@ export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessTyp
   },
 };
 
-/** Who owns a workspace. */
+/** Read the e-mail address of a workspace's owner. */
 export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],

@@ -7,7 +7,7 @@ import { openTable } from '../../../lib/table/table.ts';
 import { unsubscribeLinks } from '../../../lib/mail/unsubscribeLinks.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
-import { openLink, type Shown } from '../../support/email.ts';
+import { openLink, type PageAnswer } from '../../support/email.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { MailSystem } from '../../support/mailSystem.ts';
@@ -151,7 +151,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
 });
 
 describe('an invalid unsubscribe token', () => {
-  const expectUnknown = ({ status, html }: Shown) =>
+  const expectUnknown = ({ status, html }: PageAnswer) =>
     expect({ status, known: html.includes('does not work') }).toEqual({ status: 410, known: true });
 
   test('is rejected for any text or another key version', async () => {

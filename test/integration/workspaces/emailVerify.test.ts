@@ -8,7 +8,7 @@ import { ApiKeyEntity, WorkspaceEntity } from '../../../lib/workspaces/entities.
 import { openTable, type Table, upsert } from '../../../lib/table/table.ts';
 import { LoginLinkEntity } from '../../../lib/workspaces/verification.ts';
 import { toPage } from '../../../lib/http/page.ts';
-import { CONTINUE_URL, mailedToken, openLink, pressButton, type Shown } from '../../support/email.ts';
+import { CONTINUE_URL, mailedToken, openLink, pressButton, type PageAnswer } from '../../support/email.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { post } from '../../support/requests.ts';
@@ -29,7 +29,7 @@ const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEnt
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
 /** The page of a link that does not work (any more), whichever link it is. */
-async function expectGone(shown: Shown): Promise<void> {
+async function expectGone(shown: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
   expect(unknown.status).toBe(410);
   expect({ status: shown.status, html: shown.html }).toEqual({ status: 410, html: unknown.html });

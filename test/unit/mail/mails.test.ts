@@ -42,8 +42,14 @@ const aboutEndpoint: MailSubject = {
 const at = (now: number) => ({ now, random: 0.5, timing });
 const made = (about: MailSubject = aboutEvent) => newMail({ mailId: 'mail_1', about, shard: 3 }, NOW, timing);
 const sending = (about?: MailSubject) => claimMail(made(about), 'clm_1', NOW);
-const after = (result: MailResult, { about = aboutEvent, now = NOW + 1_000, mail = sending(about) } = {}) =>
-  applyMailResult(mail, result, at(now));
+const after = (
+  result: MailResult,
+  {
+    about = aboutEvent,
+    now = NOW + 1_000,
+    mail = sending(about),
+  }: { about?: MailSubject; now?: number; mail?: SendingMail } = {},
+) => applyMailResult(mail, result, at(now));
 
 describe('the state of a mail', () => {
   test('is due at once and has one claim while it is sent', () => {

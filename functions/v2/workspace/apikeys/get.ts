@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     if (input.apiKeys) {
-      const apiKeys = await deps.apiKeys.named(caller.workspaceId, distinct(input.apiKeys));
+      const apiKeys = await deps.apiKeys.listByIds(caller.workspaceId, distinct(input.apiKeys));
       return { data: apiKeys.map(toApiKeyResponse), nextPageToken: null };
     }
     const pages = paging(caller, [path], input, now);
