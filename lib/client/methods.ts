@@ -160,17 +160,17 @@ export interface Methods {
       /** Get one review agent, or list them. */
       readonly get: Method<typeof registry.agentsGet>;
       readonly groups: {
-        /** Put review agents into a group, behind those that it has. */
+        /** Append review agents to a group. */
         readonly addAgents: Method<typeof registry.agentsGroupsAddAgents>;
         /** Create a group of review agents. */
         readonly create: Method<typeof registry.agentsGroupsCreate>;
-        /** Delete a group of review agents, and none of the agents. */
+        /** Delete a group of review agents; the agents stay. */
         readonly delete: Method<typeof registry.agentsGroupsDelete>;
         /** Get a group of review agents. */
         readonly get: Method<typeof registry.agentsGroupsGet>;
         /** List the groups of review agents. */
         readonly list: Method<typeof registry.agentsGroupsList>;
-        /** Take review agents out of a group. */
+        /** Remove review agents from a group. */
         readonly removeAgents: Method<typeof registry.agentsGroupsRemoveAgents>;
         /** Rename or describe a group of review agents. */
         readonly update: Method<typeof registry.agentsGroupsUpdate>;
@@ -184,7 +184,7 @@ export interface Methods {
       readonly versions: {
         /** List the versions of a review agent, newest first. */
         readonly list: Method<typeof registry.agentsVersionsList>;
-        /** Take back the newest version of a review agent: the one before it is current again. */
+        /** Remove the newest version of a review agent and restore the one before. */
         readonly restore: Method<typeof registry.agentsVersionsRestore>;
       };
     };
@@ -244,12 +244,12 @@ export interface Methods {
     };
     readonly memory: {
       readonly judgments: {
-        /** Add review decisions to an organization or a document, over those with the same ids. */
+        /** Add review decisions to an organization or a document, or replace those with the same ids. */
         readonly add: Method<typeof registry.memoryJudgmentsAdd>;
-        /** Get the latest review decisions, or those of a thread, by what they say of themselves. */
+        /** Get the latest review decisions, or those of a thread, with filters. */
         readonly query: Method<typeof registry.memoryJudgmentsQuery>;
       };
-      /** Search past review decisions by what they mean, or get the latest ones or those of a thread. */
+      /** Search past review decisions by meaning, or get the latest ones or those of a thread. */
       readonly search: Method<typeof registry.memorySearch>;
     };
     readonly notifications: {

@@ -8,7 +8,7 @@ import { semanticSearch } from '../../../lib/memory/semanticSearch.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/search',
-    summary: 'Search past review decisions by what they mean, or get the latest ones or those of a thread',
+    summary: 'Search past review decisions by meaning, or get the latest ones or those of a thread',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',

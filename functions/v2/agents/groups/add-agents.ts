@@ -14,7 +14,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/add-agents',
-    summary: 'Put review agents into a group, behind those that it has',
+    summary: 'Append review agents to a group',
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,
@@ -22,7 +22,7 @@ export const endpoint = defineEndpoint(
     message: 'Agents added to group successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { groups: addAgentsToGroups },
-    impact: 'customers cannot put review agents into groups',
+    impact: 'customers cannot add review agents to groups',
     example: {
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['spell-check', 'broken-links'] },
       result: {

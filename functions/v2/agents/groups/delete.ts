@@ -8,7 +8,7 @@ import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/delete',
-    summary: 'Delete a group of review agents, and none of the agents',
+    summary: 'Delete a group of review agents; the agents stay',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({ groupId: Id }),

@@ -13,7 +13,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/remove-agents',
-    summary: 'Take review agents out of a group',
+    summary: 'Remove review agents from a group',
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,

@@ -10,7 +10,7 @@ import { Id } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/versions/restore',
-    summary: 'Take back the newest version of a review agent: the one before it is current again',
+    summary: 'Remove the newest version of a review agent and restore the one before',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),

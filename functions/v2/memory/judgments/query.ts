@@ -18,7 +18,7 @@ const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ jud
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/judgments/query',
-    summary: 'Get the latest review decisions, or those of a thread, by what they say of themselves',
+    summary: 'Get the latest review decisions, or those of a thread, with filters',
     auth: 'apiKey',
     kind: 'read',
     input: QueryRequest,
