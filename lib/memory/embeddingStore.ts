@@ -131,7 +131,11 @@ export function vectorsOp(
     reviewVector: round(review),
     contentVector: content && round(content),
   };
-  return putUnlessNewer(JudgmentVectorEntity, { tenant, organizationKey, documentKey, recordId, model, ...vectors }, _r);
+  return putUnlessNewer(
+    JudgmentVectorEntity,
+    { tenant, organizationKey, documentKey, recordId, model, ...vectors },
+    _r,
+  );
 }
 
 function round(vector: Float32Array): number[] {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import fc from 'fast-check';
 import { JobEntity, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
+import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -12,8 +13,6 @@ const [ADD_COMMENTS, UPDATE_COMMENTS] = [
   '/v2/commentannotations/comments/add',
   '/v2/commentannotations/comments/update',
 ] as const;
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
 
 let engine: Engine;
 let customer: Customer;
@@ -30,8 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
-const create = async (): Promise<string> => (await ok('create', { name: 'Agent' })).agentId;
+const { create, ok } = agentCalls(() => customer);
 const by = (changes: object = {}) => ({
   agentSource: 'svc',
   agentId,
@@ -221,36 +219,20 @@ describe('an execution counts once', () => {
 
   test('counts an execution once when it is counted during a call that names it again', async () => {
     await addThreads(customer, [thread('other')]);
-    await meanwhile(
-      (ops) => ops.length > 1,
+    beforeWrite(
       async () => {
         await addThreads(customer, [finding('t', 'run-1')]);
         await count();
         expect(await runs()).toEqual(['COUNTED#run-1']);
         // The call read its data before the count, and the thread has not changed.
       },
+      (ops) => ops.length > 1,
     );
     expect((await reply(found('run-1'), found('run-2'))).status).toBe(200);
     expect(await runs()).toEqual(['COUNTED#run-1', 'NEW#run-1', 'NEW#run-2']);
     expect([await count(), await executions(), await runs()]).toEqual([1, 2, ['COUNTED#run-1', 'COUNTED#run-2']]);
   });
 });
-
-/** Runs `work` before the first write that matches. */
-async function meanwhile(
-  isIt: (ops: Parameters<Table['write']>[0]) => boolean,
-  work: () => Promise<void>,
-): Promise<void> {
-  const { write } = Table.prototype;
-  let done = false;
-  jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-    if (!done && isIt(ops)) {
-      done = true;
-      await work();
-    }
-    return write.call(this, ops);
-  });
-}
 
 /** Makes the n-th write fail, before or after it takes effect. */
 function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; heal: () => void } {
@@ -338,6 +320,8 @@ describe('failures while runs are recorded and counted', () => {
 });
 
 describe('counting while an agent changes', () => {
+  const writesAgent = (ops: Parameters<Table['write']>[0]) => ops.some((op) => 'put' in op && op.put._t === 'Agent');
+
   test.each([
     [
       'its version',
@@ -348,10 +332,7 @@ describe('counting while an agent changes', () => {
   ])('keeps both the count and a concurrent change of %s', async (_what, change, expected) => {
     await addThreads(customer, [finding('other', 'run-1')]);
     let counted = 0;
-    await meanwhile(
-      (ops) => ops.some((op) => 'put' in op && op.put._t === 'Agent'),
-      async () => void (counted = await count()),
-    );
+    beforeWrite(async () => (counted = await count()), writesAgent);
     await change();
     expect(counted).toBe(1);
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
@@ -359,10 +340,7 @@ describe('counting while an agent changes', () => {
 
   test('retries the count after a concurrent change of the agent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
-    await meanwhile(
-      (ops) => ops.some((op) => 'put' in op && op.put._t === 'Agent'),
-      async () => void (await ok('update', { agentId, description: 'New' })),
-    );
+    beforeWrite(() => ok('update', { agentId, description: 'New' }), writesAgent);
     await count();
     expect((await ok('get', { agentId })).agent).toMatchObject({ description: 'New', executionCount: 1 });
     await ok('version/update', { agentId, instructions: 'Look.' });

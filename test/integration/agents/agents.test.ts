@@ -5,14 +5,13 @@ import { AgentReader } from '../../../lib/agents/agentReader.ts';
 import { openVersion } from '../../../lib/agents/agentSecrets.ts';
 import { AgentWriter } from '../../../lib/agents/agentWriter.ts';
 import { openTable, Table } from '../../../lib/table/table.ts';
+import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
 const REDACTED = '__redacted__';
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
 
 let engine: Engine;
 let customer: Customer;
@@ -32,18 +31,11 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
-const create = async (fields: object = {}): Promise<string> =>
-  (await ok('create', { name: 'Agent', ...fields })).agentId;
+const { create, ok, status } = agentCalls(() => customer);
 const get = async (agentId: string) => (await ok('get', { agentId })).agent;
 const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
-/** Returns `success` or the status of the error. */
-async function status(path: string, data: object): Promise<string> {
-  const { body } = await customer.call(`/v2/agents/${path}`, data);
-  return body.error?.status ?? body.result.status;
-}
 /** Returns the stored behaviour of the current version with its secrets decrypted. */
 async function opened(agentId: string): Promise<any> {
   const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
@@ -370,16 +362,8 @@ describe('concurrent changes of an agent', () => {
 
   test('a change of the name during a version update keeps both', async () => {
     const agentId = await create();
-    const write = Table.prototype.write;
-    let isFirst = true;
-    const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-      // The version update has read the agent and is about to write.
-      if (isFirst) {
-        isFirst = false;
-        await ok('update', { agentId, name: 'Renamed meanwhile' });
-      }
-      return write.call(this, ops);
-    });
+    // The version update has read the agent and is about to write.
+    const spy = beforeWrite(() => ok('update', { agentId, name: 'Renamed meanwhile' }));
     try {
       expect(await change(agentId, { instructions: 'two' })).toBe(2);
     } finally {

@@ -7,13 +7,12 @@ import { openTable, Table, upsert } from '../../../lib/table/table.ts';
 import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
 import { listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../../lib/shared/ids.ts';
+import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
-const times = <T>(count: number, make: (index: number) => T): T[] =>
-  Array.from({ length: count }, (_each, index) => make(index));
 const builtIn = listedBuiltInAgents.map(({ id }) => id);
 
 let engine: Engine;
@@ -30,18 +29,11 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const call = (path: string, data: object) => customer.call(`/v2/agents/${path}`, data);
-const ok = (path: string, data: object) => customer.ok(`/v2/agents/${path}`, data);
-const create = async (fields: object = {}): Promise<string> =>
-  (await ok('create', { name: 'Agent', ...fields })).agentId;
+const { call, create, ok, status } = agentCalls(() => customer);
 const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>
   (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
 const listed = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
-async function status(path: string, data: object): Promise<string> {
-  const { body } = await call(path, data);
-  return body.error?.status ?? body.result.status;
-}
 
 /** Stores agents without calling the API and returns their ids. */
 async function store(count: number, description: string): Promise<string[]> {
@@ -152,7 +144,7 @@ describe('POST /v2/agents/get as a list', () => {
   test('keeps the limit of agents for parallel calls, and a deletion frees one place', async () => {
     const [first] = await store(MAX_AGENTS - 3, 'An agent');
     const outcomes = await withoutRetryLimit(() =>
-      Promise.all(Array.from({ length: 12 }, (_, n) => status('create', { name: `Agent ${n}` }))),
+      Promise.all(times(12, (n) => status('create', { name: `Agent ${n}` }))),
     );
     expect(outcomes.toSorted()).toEqual([...Array(9).fill('RESOURCE_EXHAUSTED'), ...Array(3).fill('success')]);
     await Promise.all([ok('delete', { agentId: first }), ok('delete', { agentId: first })]);
@@ -230,15 +222,7 @@ describe('POST /v2/agents/delete', () => {
 
   test('rejects a version update that was under way during the deletion', async () => {
     const agentId = await create();
-    const write = Table.prototype.write;
-    let isFirst = true;
-    const spy = jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
-      if (isFirst) {
-        isFirst = false;
-        await ok('delete', { agentId });
-      }
-      return write.call(this, ops);
-    });
+    const spy = beforeWrite(() => ok('delete', { agentId }));
     expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
     spy.mockRestore();
     await runJobs();
@@ -367,7 +351,7 @@ describe('POST /v2/agents/groups/*', () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
     const outcomes = await withoutRetryLimit(() =>
-      Promise.all(Array.from({ length: 15 }, () => status('groups/create', { name: 'At once' }))),
+      Promise.all(times(15, () => status('groups/create', { name: 'At once' }))),
     );
     expect(outcomes.toSorted()).toEqual([...Array(10).fill('RESOURCE_EXHAUSTED'), ...Array(5).fill('success')]);
     await ok('groups/delete', { groupId: groups[0] });

@@ -1,0 +1,38 @@
+import { jest } from '@jest/globals';
+import { Table } from '../../lib/table/table.ts';
+import type { Customer } from './customer.ts';
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
+
+/** Calls of the agent endpoints with the credentials of the current customer of a test file. Paths are relative to `/v2/agents/`. */
+export function agentCalls(customer: () => Customer) {
+  const call = (path: string, data: object) => customer().call(`/v2/agents/${path}`, data);
+  const ok = (path: string, data: object) => customer().ok(`/v2/agents/${path}`, data);
+  return {
+    call,
+    ok,
+    /** Creates an agent and returns its id. */
+    create: async (fields: object = {}): Promise<string> => (await ok('create', { name: 'Agent', ...fields })).agentId,
+    /** Returns `success` or the status of the error. */
+    async status(path: string, data: object): Promise<string> {
+      const { body } = await call(path, data);
+      return body.error?.status ?? body.result.status;
+    },
+  };
+}
+
+type Ops = Parameters<Table['write']>[0];
+
+/** Runs `work` before the first write of the table that matches. Returns the spy. */
+export function beforeWrite(work: () => Promise<unknown>, matches: (ops: Ops) => boolean = () => true) {
+  const { write } = Table.prototype;
+  let isDone = false;
+  return jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
+    if (!isDone && matches(ops)) {
+      isDone = true;
+      await work();
+    }
+    return write.call(this, ops);
+  });
+}
