@@ -1,4 +1,4 @@
-/** The sizes of the functions' bundles, and the AWS clients in them that their functions have no use for. */
+/** Measures the sizes of the function bundles and lists AWS clients that their functions do not use. */
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
 import { bundleEntries } from '../../infra/build/build.ts';
@@ -10,7 +10,7 @@ import { printTable, quantile, reached, type Row } from './report.ts';
 const GOAL_BYTES = 520_000;
 const LARGEST = 5;
 
-/** By the first part of what a function is granted something on. */
+/** By the resource type of a permission of a function. */
 const clientFor: Record<string, string> = {
   table: 'client-dynamodb',
   index: 'client-dynamodb',
@@ -58,7 +58,7 @@ function bytesByClient(inputs: Record<string, { bytesInOutput: number }>): Recor
   return bytes;
 }
 
-/** The AWS clients that a function needs for what it is granted. */
+/** Returns the AWS clients that a function needs for its permissions. */
 function clientsOf(id: string): (string | undefined)[] {
   const endpoint = endpoints.find(({ path }) => endpointId(path) === id);
   return endpoint

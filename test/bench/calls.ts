@@ -1,4 +1,4 @@
-/** What a warm request of each endpoint asks of the table, beside the least that its items could cost. */
+/** Measures the table calls of a warm request of each endpoint, and compares them with the minimum cost of its items. */
 import { startRecorder } from '../support/capacity.ts';
 import { startEngine } from '../support/engine.ts';
 import { printTable, ratio, reached, type Row } from './report.ts';

@@ -1,4 +1,4 @@
-/** The middleware chain with remembered credentials, beside bare parsing and stringifying of the same request and answer. */
+/** Measures the middleware chain with cached credentials, next to bare parsing and stringifying of the same request and answer. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ for (const [level, shown] of [
   ['SILENT', 'without logging'],
   ['INFO', 'with the access log'],
 ] as const) {
-  // In a process whose standard output leads nowhere: that is where the log goes.
+  // The probe writes logs to its standard output, so that output is discarded.
   const probe = fork(join(import.meta.dirname, 'chainProbe.ts'), [level], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

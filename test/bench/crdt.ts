@@ -1,4 +1,4 @@
-/** Collaborative-editor data: the size of changes and states, and the time of the worst ones. */
+/** Measures data of collaborative editors: the size of updates and states, and the time of the worst ones. */
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
 import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
@@ -120,7 +120,7 @@ function reordered(): [string, string] {
   return [lines.join('\n'), lines.toReversed().join('\n')];
 }
 
-/** The update of a shortest edit script by characters, in memory by the square of its length. */
+/** Returns the size of the update of a shortest edit script by characters. Needs memory quadratic in the edit distance. */
 function myersUpdate(doc: Y.Doc, before: string, after: string): number {
   const copy = openDocument([encodeState(doc)]);
   copy.clientID = [...copy.store.clients.keys()][0]!;

@@ -1,9 +1,9 @@
-/** Deliveries of webhooks, a process for each part, so that what one of them starts or fills does not slow the next. Loopback only. */
+/** Runs the benches of webhook deliveries, each in a process of its own, so that none slows the next. Loopback only. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** How many seconds each part may take. */
+/** The time limit of each part in seconds. */
 const parts: Record<string, number> = { cost: 20, neighbours: 40, rate: 100, idle: 60, send: 90, load: 300 };
 
 for (const [part, seconds] of Object.entries(parts)) {

@@ -1,4 +1,4 @@
-/** A read over HTTP through the whole local system, beside the same read asked of its table engine. */
+/** Measures a read over HTTP through the whole local system, next to the same read from its table engine. */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -41,7 +41,7 @@ try {
   for (const answer of [await ours(), await theirs()])
     if (!answer.includes('Bench')) throw new Error(`Not the organization: ${answer}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
-  // In turns, so that what slows the machine slows both.
+  // The two run in turns, so that other load on the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
     const [oursTook, theirsTook] = [await milliseconds(ours), await milliseconds(theirs)];
     if (i < WARM_UP) continue;
@@ -66,7 +66,7 @@ try {
   await system.stop();
 }
 
-/** A request that can be sent again and again over a kept connection; gives the body of a successful answer. */
+/** Returns a function that sends a request over a kept-alive connection and returns the body of a successful response. */
 function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
   const text = JSON.stringify(body);
   return async () => {
@@ -89,7 +89,7 @@ async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Where the engine of a system's data listens, which its command line tells. */
+/** Returns the URL of the engine of a system, from its command line. */
 async function engineOf(dataDir: string): Promise<string> {
   const [engine] = await findProcesses('--db-path', `${dataDir}/table.db`);
   const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
@@ -97,7 +97,7 @@ async function engineOf(dataDir: string): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The engine asks for the form of a signature, and does not check it. */
+/** The engine requires the format of a signature, but does not verify it. */
 function awsHeaders(operation: string): Record<string, string> {
   return {
     'content-type': 'application/x-amz-json-1.0',

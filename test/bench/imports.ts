@@ -1,4 +1,4 @@
-/** From the start of a process to its handler being loaded: bundles of functions beside a bare handler. */
+/** Measures the time from the start of a process to the loaded handler: bundles of functions next to a bare handler. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -10,8 +10,8 @@ import { printTable, quantile, ratio, reached } from './report.ts';
 
 const GOAL = 4.5;
 const STARTS = 21;
-/** The function without an SDK, one with the table's client, and one with that of secrets as well. */
-const shown = ['default', 'v2.organizations.get', 'v2.workspace.authtoken.reset'];
+/** A function without an SDK, one with the DynamoDB client, and one that also has the client of Secrets Manager. */
+const functionIds = ['default', 'v2.organizations.get', 'v2.workspace.authtoken.reset'];
 
 const { built, dir, remove } = await buildInTemporary(Object.values<Endpoint>(registry));
 try {
@@ -19,9 +19,9 @@ try {
   await writeFile(loader, 'await import(process.argv[2]);\nprocess.stdout.write("loaded");\n');
   const bare = join(dir, 'bare.mjs');
   await writeFile(bare, 'export const handler = async () => ({ statusCode: 200 });\n');
-  const bundles = [bare, ...shown.map((id) => join(built.folder(id), 'index.mjs'))];
+  const bundles = [bare, ...functionIds.map((id) => join(built.folder(id), 'index.mjs'))];
   const times = bundles.map((): number[] => []);
-  // One round more than counted: the first reads the files from the disk.
+  // The first round is not counted, because it reads the files from the disk.
   for (let round = 0; round <= STARTS; round++) {
     for (const [at, file] of bundles.entries()) {
       const milliseconds = await startUp(loader, file);
@@ -33,7 +33,7 @@ try {
     `Process start to handler loaded, median of ${STARTS} interleaved starts in ms; goal: at most ${GOAL}× a bare handler`,
     ['function', 'ours', 'bare', 'ratio', 'reached'],
     medians.map((median, at) => [
-      shown[at]!,
+      functionIds[at]!,
       median.toFixed(1),
       bareMedian.toFixed(1),
       ratio(median, bareMedian),
@@ -44,7 +44,7 @@ try {
   await remove();
 }
 
-/** From spawning the process to reading what it prints when the bundle is loaded. */
+/** Returns the milliseconds from spawning the process to its first output, after the bundle is loaded. */
 async function startUp(loader: string, file: string): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [loader, file], { stdio: ['ignore', 'pipe', 'inherit'], env: {} });

@@ -1,13 +1,13 @@
 /**
- * `npm run bench [name...]`: prints one table per bench, our figure beside a bound or a peer measured in the same run.
- * Each runs in a process of its own, so that none heats or fills what another measures, and is ended when it takes too
- * long. A bench never fails a build: this ends with 0 whatever happens.
+ * `npm run bench [name...]`: prints one table per bench, with our figure next to a bound or a peer measured in the same run.
+ * Each bench runs in a process of its own, so that none affects another, and is killed after its time limit.
+ * A bench never fails a build: the exit code is always 0.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** How many seconds each may take; less than twenty minutes in all. */
+/** The time limit of each bench in seconds. The total is less than twenty minutes. */
 const benches: Record<string, number> = {
   imports: 40,
   bundles: 20,
@@ -19,15 +19,15 @@ const benches: Record<string, number> = {
   memory: 180,
   deliveries: 600,
 };
-/** From being asked to end to being ended, so that a bench can end what it started. */
-const PATIENCE_MILLISECONDS = 5_000;
+/** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
+const GRACE_MILLISECONDS = 5_000;
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0)
   console.log(`There is no bench ${unknown.join(', ')}. There are ${Object.keys(benches).join(', ')}.`);
 for (const [name, seconds] of Object.entries(benches)) {
-  if (asked.length === 0 || asked.includes(name)) await run(name, seconds);
+  if (requested.length === 0 || requested.includes(name)) await run(name, seconds);
 }
 console.log();
 
@@ -45,7 +45,7 @@ async function run(name: string, seconds: number): Promise<void> {
     console.log(`\n${name}: not done after ${seconds} s`);
     end(child, 'SIGTERM');
   }, seconds * 1000);
-  const tooLate = setTimeout(() => end(child, 'SIGKILL'), seconds * 1000 + PATIENCE_MILLISECONDS);
+  const tooLate = setTimeout(() => end(child, 'SIGKILL'), seconds * 1000 + GRACE_MILLISECONDS);
   const [code] = (await once(child, 'exit')) as [number | null];
   clearTimeout(late);
   clearTimeout(tooLate);
@@ -54,11 +54,11 @@ async function run(name: string, seconds: number): Promise<void> {
   end(child, 'SIGKILL');
 }
 
-/** Ends a bench and whatever it started, which is in its process group, also when the bench itself is gone. */
+/** Signals the process group of a bench: the bench and its child processes, even if the bench itself has ended. */
 function end(bench: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-bench.pid!, signal);
   } catch {
-    // None of them is left.
+    // The process group has ended.
   }
 }

@@ -1,4 +1,4 @@
-/** Memory search: time at 1,000 and 5,000 judgments beside the engine's own search, recall, what a judgment and a search cost, and the lexical embedding. */
+/** Measures memory search at 1,000 and 5,000 judgments next to the engine's own search: time, recall, cost, and the lexical embedding. */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
 import { vectorsOf } from '../../lib/memory/entities.ts';
@@ -24,7 +24,7 @@ import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 const SIZES = [1_000, 5_000];
 const TURNS = 40;
 const LIMIT = 10;
-/** How many the first search of a request asks the index for. */
+/** The number of results that the first search of a request reads from the index. */
 const TOP_K = 2 * LIMIT;
 const RECALL_QUERIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
@@ -106,7 +106,7 @@ printTable(
 client.destroy();
 await engine.stop();
 
-/** What one judgment costs to write, by itself and in a call of a hundred. */
+/** Prints the cost of writing one judgment, alone and in a call of a hundred. */
 async function printCosts(): Promise<void> {
   const customer = await newCustomer();
   await customer.ok('/v2/organizations/documents/add', {
@@ -255,7 +255,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
   }
 }
 
-/** The engine's own search, of as many vectors in the same organization. */
+/** Runs the engine's own search on the same number of vectors in the same organization. */
 async function engineSearch({ apiKey }: Customer, query: string): Promise<void> {
   await plainly(
     new SearchVectorsCommand({

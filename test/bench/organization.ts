@@ -1,4 +1,4 @@
-/** The removal of a large organization: what the request takes, and how fast the job is beside plain deletes. */
+/** Measures the deletion of a large organization: the time of the request, and the speed of the job next to plain deletes. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
@@ -13,10 +13,10 @@ import { printTable, quantile, ratio } from './report.ts';
 
 const LARGE = { users: 20_000, documents: 5_000, folders: 200, contentEvery: 50 };
 const EMPTY_ONES = 11;
-/** How many items are written once more to be deleted plainly. */
-const PLAIN = 20_000;
-/** How long each removal is measured at most; the whole bench ends within three minutes. */
-const LONGEST = 60_000;
+/** The number of items that are written again for the plain deletes. */
+const PLAIN_ITEMS = 20_000;
+/** The maximum milliseconds of each measurement. The whole bench takes less than three minutes. */
+const MAX_MILLISECONDS = 60_000;
 const BATCH = 25;
 const AT_A_TIME = 8;
 const WRITES: ReadonlySet<string> = new Set([
@@ -27,7 +27,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'UpdateCommand',
 ]);
 
-/** A client that adds up what is written. */
+/** A client that adds up the consumed write units and the deleted items. */
 class Meter {
   units = 0;
   removed = 0;
@@ -62,12 +62,12 @@ interface Removed {
 async function measured(client: LeanClient, work: (meter: Meter, until: number) => Promise<void>): Promise<Removed> {
   const meter = new Meter(client);
   const begun = performance.now();
-  await work(meter, begun + LONGEST);
+  await work(meter, begun + MAX_MILLISECONDS);
   const seconds = (performance.now() - begun) / 1000;
   return { items: meter.removed, perSecond: Math.round(meter.removed / seconds), units: meter.units / meter.removed };
 }
 
-/** The steps of the job, one after the other, as the worker does them. */
+/** Runs the steps of the job one after the other, as the worker does. */
 function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) {
   return async (meter: Meter, until: number) => {
     const table = new Table(asDocumentClient(meter), TABLE_NAME);
@@ -89,7 +89,7 @@ const batches = (items: readonly Record<string, any>[]) =>
     items.slice(index * BATCH, (index + 1) * BATCH),
   );
 
-/** Deletes by keys that are known, and nothing else. */
+/** Deletes items by known keys. */
 function byKeys(items: LargeOrganization['items']) {
   return async (meter: Meter, until: number) =>
     inParallel(batches(items), AT_A_TIME, async (batch) => {
@@ -106,7 +106,7 @@ const engine = await startEngine({ sdk: true });
 const queues = await startQueues();
 const client = new LeanClient();
 
-/** Milliseconds that the handler takes to delete an organization. */
+/** Returns the milliseconds that the handler takes to delete an organization. */
 async function deletion(customer: Customer, organizationId: string): Promise<number> {
   const begun = performance.now();
   await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
@@ -122,8 +122,8 @@ for (let number = 0; number < EMPTY_ONES; number++) {
 const large = await makeLargeOrganization(engine, client, customer, 'acme', LARGE);
 const answered = await deletion(customer, 'acme');
 const ours = await measured(client, byJob(customer, large));
-// Evenly from all of them, so that there are as many of each kind in proportion.
-const plain = large.items.filter((_item, index) => index % Math.ceil(large.items.length / PLAIN) === 0);
+// The sample is evenly spread, so that all kinds of items keep their proportions.
+const plain = large.items.filter((_item, index) => index % Math.ceil(large.items.length / PLAIN_ITEMS) === 0);
 await inParallel(
   batches(plain),
   AT_A_TIME,

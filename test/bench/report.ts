@@ -1,7 +1,7 @@
-/** One line of a bench's table: the cells of its columns, in their order. */
+/** One row of a table: its cells, in the order of the columns. */
 export type Row = readonly (string | number)[];
 
-/** Prints a table under a title: texts on the left of their column, numbers on the right. */
+/** Prints a table under a title. Texts are aligned to the left, numbers to the right. */
 export function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
   const lines = [columns, ...rows.map((row) => row.map(String))];
   const widths = columns.map((_column, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
@@ -25,17 +25,17 @@ export function printTable(title: string, columns: readonly string[], rows: read
   );
 }
 
-/** `1.25×` */
+/** Returns a ratio such as `1.25×`. */
 export function ratio(ours: number, theirs: number): string {
   return `${(ours / theirs).toFixed(2)}×`;
 }
 
-/** Whether a figure keeps its goal. */
+/** Returns whether a figure reaches its goal, as a cell. */
 export function reached(figure: number, goal: number): string {
   return figure <= goal ? 'yes' : 'no';
 }
 
-/** The value below which a part of the values lies: 0.5 is the median. */
+/** Returns a quantile of the values. A `part` of 0.5 is the median. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;

@@ -5,40 +5,40 @@ import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
-/** A workspace with some data, a second API key and some webhook endpoints. */
+/** A workspace with data, a second API key and webhook endpoints. */
 export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
   readonly endpointIds: readonly string[];
   readonly erasureJobId: string;
-  /** Review agents and groups of them, by what is done to them. */
+  /** Review agents and agent groups, by the scenario that uses them. */
   readonly agents: Readonly<Record<(typeof agentNames)[number], string>>;
   readonly agentGroups: Readonly<Record<(typeof agentGroupNames)[number], string>>;
-  /** The version of an editor that nobody changes. */
+  /** The version of an editor that no scenario changes. */
   readonly editorVersion: number;
 }
 
-/** One request of an endpoint as customers send it. */
+/** One request of an endpoint, as customers send it. */
 export interface Scenario {
   readonly path: Endpoint['path'];
   readonly what: string;
-  /** The request's `data`. It is sent twice, to be warm the second time: `n` makes two things of what it writes. */
+  /** Returns the `data` of the request. The request is sent twice to be warm: `n` makes the names of its new resources unique. */
   data(n: number, subject: Subject): unknown;
 }
 
-/** `/v2/organizations/get by id` */
+/** Returns a name such as `/v2/organizations/get by id`. */
 export function nameOf({ path, what }: Scenario): string {
   return `${path} ${what}`;
 }
 
-/** What a warm request costs, the reading of credentials aside. */
+/** The cost of a warm request, without reading the credentials. */
 export interface Cost extends Consumption {
-  /** Calls of AWS. */
+  /** The number of AWS calls. */
   readonly calls: number;
-  /** How many of them had to wait for each other. */
+  /** The number of sequential round trips. */
   readonly roundTrips: number;
 }
 
-// An organization that is written to, and others that are read: so that a read costs the same whatever was sent before.
+// Scenarios write to a separate organization, so that the cost of a read does not depend on earlier scenarios.
 const busy = { organizationId: 'busy' };
 const read = { organizationId: 'acme' };
 const crowd = { organizationId: 'crowd' };
@@ -67,12 +67,12 @@ const notification = {
 };
 
 const aText = { editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.' };
-/** Two changes of Yjs clients: each inserts a letter into the empty text under the key `content`. */
+/** Two updates of Yjs clients. Each inserts a letter into the empty text under the key `content`. */
 const typed = ['AQEBAAQBB2NvbnRlbnQBYQA=', 'AQECAAQBB2NvbnRlbnQBYgA='];
 
 const agentNames = ['read', 'changed', 'restored', 'gone-0', 'gone-1'] as const;
 const agentGroupNames = ['read', 'changed', 'gone-0', 'gone-1'] as const;
-/** A comment that an execution of an agent made. */
+/** Returns a comment that an agent execution created. */
 const findingOf = (agentId: string, executionId: string) => ({
   commentText: 'A finding',
   from: ada,
@@ -105,7 +105,7 @@ const readConfigs = [
   'webhook',
 ] as const;
 
-/** At least one of every endpoint; those that read come before those that add to what they read. */
+/** At least one scenario of every endpoint. Reads come before the writes that add to their results. */
 export const scenarios: readonly Scenario[] = [
   {
     path: '/v2/organizations/add',
@@ -803,7 +803,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Makes the workspace: what the examples make in each organization, and what else the scenarios read. */
+/** Creates the workspace: the data of the examples in each organization, and other data that scenarios read. */
 export async function prepare(): Promise<Subject> {
   const workspace = await newWorkspace();
   const add = (path: string, changes: object = {}) =>
@@ -925,7 +925,7 @@ export async function prepare(): Promise<Subject> {
   return { ...workspace, secondApiKey: apiKey, endpointIds, editorVersion, erasureJobId, agents, agentGroups };
 }
 
-/** Sends a scenario's request twice and gives what the second one cost. */
+/** Sends the request of a scenario twice. Returns the cost of the second one. */
 export async function costOf(recorder: Recorder, subject: Subject, { path, data }: Scenario): Promise<Cost> {
   const endpoint = endpointAt(path);
   await send(endpoint, subject, data(0, subject));
@@ -933,12 +933,12 @@ export async function costOf(recorder: Recorder, subject: Subject, { path, data 
   return costOfCalls(endpoint.freshCredentials ? calls.slice(1) : calls);
 }
 
-/** The cost of recorded calls. */
+/** Returns the cost of recorded calls. */
 export function costOfCalls(calls: readonly AwsCall[]): Cost {
   return { calls: calls.length, roundTrips: new Set(calls.map(({ wave }) => wave)).size, ...total(calls) };
 }
 
-/** Sends `data` with the credentials that the endpoint asks for; throws when it, or any item of it, fails. */
+/** Sends `data` with the credentials of the endpoint. Throws if the request or one of its items fails. */
 async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorkspace, data: unknown): Promise<any> {
   const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, none: {} };
   const { status, body } = await post(await handlerOf(path), credentials[auth], data);
@@ -947,7 +947,7 @@ async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorks
   return body.result.data;
 }
 
-/** The endpoint of the registry at a path. */
+/** Returns the registered endpoint of a path. */
 export function endpointAt(path: string): Endpoint {
   const endpoint = Object.values<Endpoint>(registry).find((each) => each.path === path);
   if (!endpoint) throw new Error(`There is no endpoint ${path}`);

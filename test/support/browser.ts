@@ -1,19 +1,19 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { browserProgram } from './chromium.ts';
 
-/** A page, and what went wrong in it. */
+/** A browser page with the problems that it had. */
 export interface Tab {
   readonly page: Page;
-  /** What the console says is an error, a violation of the page's policy among them; what was thrown; and what could not be loaded. */
+  /** Console errors (including violations of the content security policy), thrown errors and failed requests. */
   readonly problems: readonly string[];
-  /** Every address that it asked for, those that it was refused too. */
+  /** The URLs of all requests, including blocked ones. */
   readonly asked: readonly string[];
 }
 
-/** How long a page gets for what a test waits for. */
-const PATIENCE_MILLISECONDS = 20_000;
+/** The timeout for a condition on a page. */
+const TIMEOUT_MILLISECONDS = 20_000;
 
-/** A real browser without a window. It reaches this machine and nothing else. */
+/** A real headless browser. It can only connect to this machine. */
 export class TestBrowser {
   readonly #browser: Browser;
 
@@ -23,17 +23,18 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     const program = await browserProgram();
-    // Names and addresses elsewhere lead nowhere, whoever in the browser asks for them. Not by intercepting requests: it answers the browser's questions about other origins with yes.
+    // Names and addresses elsewhere are unreachable for every request of the browser. Request interception is not used,
+    // because it answers all CORS preflight requests with yes.
     return new TestBrowser(
       await chromium.launch({ ...program, args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] }),
     );
   }
 
-  /** A new tab that shares nothing with others. */
+  /** Opens a new tab with a separate context. */
   async open(options: BrowserContextOptions = {}): Promise<Tab> {
-    // Without a locale it has that of the process, which on a server is none that JavaScript knows.
+    // Without this option, the browser uses the locale of the process. On a server, JavaScript may not support that locale.
     const context = await this.#browser.newContext({ serviceWorkers: 'block', locale: 'en-US', ...options });
-    context.setDefaultTimeout(PATIENCE_MILLISECONDS);
+    context.setDefaultTimeout(TIMEOUT_MILLISECONDS);
     const [problems, asked]: [string[], string[]] = [[], []];
     const page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

@@ -10,14 +10,14 @@ const run = promisify(execFile);
 const projectDir = resolve(import.meta.dirname, '../..');
 const packageDir = join(projectDir, 'node_modules/@sparticuz/chromium');
 
-/** How to start a browser. */
+/** The command that starts a browser. */
 export interface BrowserProgram {
   readonly executablePath: string;
   readonly env: Record<string, string>;
 }
 
 /**
- * The Chromium that comes with the package `@sparticuz/chromium`, so that tests need nothing installed; `CHROME_PATH` names another one.
+ * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. `CHROME_PATH` overrides it.
  * It is unpacked once, next to the assemblies of the local run.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
@@ -38,30 +38,30 @@ export async function browserProgram(): Promise<BrowserProgram> {
   return (await starts(program)) ? program : withOwnLibraries(program, dir);
 }
 
-/** Unpacked beside its place and moved there whole, so that a run that is killed leaves no half of a program, and two runs do not meet. */
+/** Unpacks into a temporary folder and renames it. A killed run then leaves no partial program, and parallel runs do not conflict. */
 async function unpackInto(dir: string): Promise<void> {
   await mkdir(join(dir, '..'), { recursive: true });
   const draft = await mkdtemp(`${dir}.`);
   try {
-    // With this variable it unpacks the libraries too that are missing in Lambda, and on other systems with little on them.
+    // With this variable, the package also unpacks the libraries that are missing in Lambda and on minimal systems.
     await run(process.execPath, [join(import.meta.dirname, 'unpackChromium.mjs')], {
       env: { ...process.env, TMPDIR: draft, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
     });
-    // Its own fonts alone: a page is as wide here as on any other machine.
+    // Only the fonts of the package are used, so that a page has the same width on every machine.
     await writeFile(
       join(draft, 'fonts.conf'),
       `<?xml version="1.0"?>\n${html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`}\n`,
     );
     await rename(draft, dir);
   } catch (error) {
-    // Another run has put it there meanwhile.
+    // Another run has created the folder in the meantime.
     if (!existsSync(dir)) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 }
 
-/** With the libraries of the package, for a system that has no NSS. Not always: they need glibc 2.34, the program itself does not. */
+/** Adds the libraries of the package on a system without NSS. They need glibc 2.34, so they are not used by default. */
 async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<BrowserProgram> {
   const own = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
   if (await starts(own)) return own;
@@ -73,7 +73,7 @@ async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<B
   );
 }
 
-/** Whether the system finds all libraries of the program. */
+/** Returns whether the system finds all libraries of the program. */
 function starts({ executablePath, env }: BrowserProgram): Promise<boolean> {
   return run(executablePath, ['--version'], { env }).then(
     () => true,

@@ -53,11 +53,11 @@ import { insertsEvent, keptMeasures, messagesEvent } from './workers.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** Invocations that run at the same time. */
-const WIDTH = 20;
-/** What is waited for longer than this has been lost. */
-const LONGEST_RUN = 48 * 60 * MINUTE;
-/** How often the stream brings a record, and after what pause. */
+/** The maximum number of concurrent invocations. */
+const MAX_CONCURRENCY = 20;
+/** A run that takes longer than this does not end, so it fails. */
+const MAX_RUN = 48 * 60 * MINUTE;
+/** How often the stream delivers a failing record, and the pause between two deliveries. */
 const STREAM_TRIES = 3;
 const RECONCILE_AFTER = 3 * MINUTE;
 const STREAM_PAUSE = 30 * SECOND;
@@ -76,40 +76,41 @@ interface StreamRecord {
 
 type Item = Record<string, any>;
 
-/** A way of doing something with some of it refused or done by somebody else; undefined where the real thing is to be done. */
+/** Replaces a call, for example to let it fail. Undefined: make the real call. */
 type Stub<A, T> = (about: A) => Promise<T | undefined>;
 
 /**
- * What deliveries run in, with a clock that stands still while somebody works: the stream, the queues and the schedule call the real
- * workers, each invocation in a process of its own, against the real table. Whatever leaves a process is a call that can go wrong.
+ * Simulates the runtime of the deliveries. The clock stands still while an invocation works.
+ * The stream, the queues and the schedule call the real workers on the real table, each invocation as a process of its own.
+ * Every call that leaves such a process is a point at which a fault can happen.
  */
 export class Cloud {
   now = Math.ceil(Date.now() / MINUTE) * MINUTE;
   webhookTiming: Timing = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
   mailTiming: Timing = { schedule: [0, 60 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
-  /** How many messages one invocation gets at most. */
+  /** The maximum number of messages of one invocation. */
   batchSize = 10;
-  /** How long the receiver of a request has, real milliseconds: long enough for any that answers, however slow the machine is. */
+  /** The timeout of a receiver in real milliseconds. The default is long enough for a slow machine. */
   timeoutMs: (request: WebhookRequest) => number = () => 10 * MINUTE;
   readonly measures = keptMeasures();
   readonly errors: { readonly message: string; readonly keys: Record<string, unknown> | undefined }[] = [];
-  /** How often each attempt was posted, by event, endpoint and number of the attempt. */
+  /** The number of posts of each attempt, by event, endpoint and attempt number. */
   readonly posts = new Map<string, number>();
-  /** When each of them was posted first. */
+  /** The time of the first post of each attempt. */
   readonly postedAt = new Map<string, number>();
-  /** How often each mail was handed over to SES. */
+  /** The number of times that SES received each mail. */
   readonly mailings = new Map<string, number>();
-  /** Endpoints that are gone, and how many attempts at them began after that. */
+  /** Deleted endpoints. `tooLate` counts the attempts that began after the deletion. */
   readonly gone = new Set<string>();
   tooLate = 0;
   sweeps = 0;
-  /** What SQS, SES, the table and the stream do instead of what they usually do. */
+  /** Replacements for SQS, SES, the table and the stream. */
   readonly stubs: {
     refused?: (queue: QueueName, body: unknown) => boolean;
     lost?: (queue: QueueName, body: any) => boolean;
     mail?: Stub<string, Error>;
     table?: Stub<Command, Item>;
-    /** How often the stream and the queues bring what fails; a record that is brought 0 times is never seen. */
+    /** How often the stream and the queues deliver a failing record. With 0, the record is never delivered. */
     tries?: (trial: Trial | undefined) => number;
   } = {};
   readonly dead: string[] = [];
@@ -122,16 +123,16 @@ export class Cloud {
     embed: [],
   };
   readonly #stream: StreamRecord[] = [];
-  readonly #brought = new Set<string>();
+  readonly #streamed = new Set<string>();
   readonly #trials = new Map<string, Trial>();
   readonly #plans: { readonly at: number; readonly act: () => Promise<void> }[] = [];
-  readonly #working = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
+  readonly #invocations = new Map<Invocation, { readonly runs: number; ended: number; asleep: number }>();
   #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   #changed: () => void = () => undefined;
 
   readonly #document = new LeanClient();
   readonly #http = createWebhookClient({ allowLoopback: true });
-  /** The table as those see it who stand outside. */
+  /** The table for tests. Its calls belong to no trial. */
   readonly table: Table;
   readonly box: SecretBox;
 
@@ -153,23 +154,23 @@ export class Cloud {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** Counts the calls of everything that is about an event as those of a trial. */
+  /** Counts all calls about an event in a trial. */
   watch(eventId: string, trial: Trial): void {
     this.#trials.set(eventId, trial);
   }
 
-  /** Has something done at a time. */
+  /** Runs an action at a time. */
   plan(at: number, act: () => Promise<void>): void {
     this.#plans.push({ at, act });
   }
 
-  /** Brings an event to the stream that was written by somebody whom this cloud does not know. */
+  /** Puts an event into the stream. For events that were written outside of this class. */
   bring(item: Item): void {
-    this.#brought.add(item.eventId);
+    this.#streamed.add(item.eventId);
     if (this.stubs.tries?.(this.#trials.get(item.eventId)) !== 0) this.#stream.push({ item, at: this.now, tries: 0 });
   }
 
-  /** What waits in a queue. */
+  /** Returns the messages of a queue. */
   waiting(queue: QueueName): readonly Message[] {
     return this.#queues[queue];
   }
@@ -179,18 +180,18 @@ export class Cloud {
     this.#queues[queue].push({ body: JSON.stringify(body), visibleAt: this.now + delayMs, receives: 0 });
   }
 
-  /** Goes on until nothing is due, nothing waits and nothing sleeps, or until a time. */
+  /** Runs until nothing is due, waiting or asleep, or until a time. */
   async run(until = Infinity): Promise<void> {
-    const end = this.now + LONGEST_RUN;
+    const end = this.now + MAX_RUN;
     for (;;) {
-      await this.#workOff();
+      await this.#runReady();
       const tick = await this.#nextTick();
       const next = Math.min(tick, ...this.#times());
       if (next === Infinity || next > until) {
         if (until !== Infinity) this.now = until;
         return;
       }
-      if (next > end) throw new Error('It goes on for ever');
+      if (next > end) throw new Error('The run does not end');
       this.now = Math.max(this.now, next);
       for (const plan of this.#plans.filter(({ at }) => at <= this.now)) {
         this.#plans.splice(this.#plans.indexOf(plan), 1);
@@ -200,7 +201,7 @@ export class Cloud {
     }
   }
 
-  /** One run of the sweeper; gives whether it ended by itself. */
+  /** Runs the sweeper once. Returns false if its process crashed or failed. */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
     const invocation = new Invocation(trial);
@@ -243,12 +244,12 @@ export class Cloud {
     }
   }
 
-  /** Works on everything that is ready now, until all that was begun has ended or sleeps. */
-  async #workOff(): Promise<void> {
+  /** Runs everything that is ready now, until all invocations have ended or sleep. */
+  async #runReady(): Promise<void> {
     for (;;) {
-      // Who was woken is counted as running in the next moment.
+      // A woken invocation counts as running only from the next turn of the event loop.
       if (this.#wake()) await new Promise(setImmediate);
-      while (this.#running() < WIDTH && this.#begin());
+      while (this.#running() < MAX_CONCURRENCY && this.#begin());
       if (this.#running() === 0) return;
       await new Promise<void>((resolve) => {
         this.#changed = resolve;
@@ -256,15 +257,15 @@ export class Cloud {
     }
   }
 
-  /** Invocations of which not everything that is left of them sleeps. */
+  /** Returns the number of invocations that have a run which is not asleep. */
   #running(): number {
-    return [...this.#working.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
+    return [...this.#invocations.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
       .length;
   }
 
-  /** Waits by the clock of the cloud. */
+  /** Sleeps by the simulated clock. */
   async #pause(invocation: Invocation, milliseconds: number): Promise<void> {
-    const working = this.#working.get(invocation);
+    const working = this.#invocations.get(invocation);
     if (!working || milliseconds <= 0) return;
     working.asleep++;
     this.#changed();
@@ -279,7 +280,7 @@ export class Cloud {
     return due.length > 0;
   }
 
-  /** Begins an invocation for something that is ready; false when nothing is. */
+  /** Starts an invocation for something that is ready. Returns false if nothing is. */
   #begin(): boolean {
     return (
       this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue))
@@ -303,7 +304,7 @@ export class Cloud {
       batch.length,
       () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
       (failed) => {
-        // As the stream does it: from the first that failed on, all come again.
+        // Like DynamoDB Streams: all records from the first failed one on are delivered again.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
         for (const record of batch.slice(from)) {
           if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES))
@@ -337,9 +338,10 @@ export class Cloud {
       batch.length,
       () => this.#handle(queue, invocation, batch),
       (failed) => {
-        const most = this.stubs.tries?.(trial) ?? Infinity;
+        const maxReceives = this.stubs.tries?.(trial) ?? Infinity;
         const done = batch.filter(
-          ({ receives }, index) => (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= most,
+          ({ receives }, index) =>
+            (failed !== 'all' && !failed.includes(`message-${index}`)) || receives >= maxReceives,
         );
         for (const message of done) messages.splice(messages.indexOf(message), 1);
       },
@@ -368,7 +370,7 @@ export class Cloud {
       try {
         await Promise.race([invocation.crashed, attemptDelivery(ports, message, call)]);
       } finally {
-        this.#working.get(invocation)!.ended++;
+        this.#invocations.get(invocation)!.ended++;
       }
     };
     return handleMessages(DeliveryMessage, work, event, this.#call({}));
@@ -385,27 +387,27 @@ export class Cloud {
     };
   }
 
-  /** Runs an invocation; `end` is told what has to come again: all of it when the process ended. */
+  /** Runs an invocation. `end` receives the ids to deliver again: `all` if the process crashed. */
   #invoke(
     invocation: Invocation,
     runs: number,
     run: () => Promise<InvocationResult>,
     end: (failed: 'all' | readonly string[]) => void,
   ): void {
-    this.#working.set(invocation, { runs, ended: 0, asleep: 0 });
-    const whenOver = (failed: 'all' | readonly string[]) => {
+    this.#invocations.set(invocation, { runs, ended: 0, asleep: 0 });
+    const finish = (failed: 'all' | readonly string[]) => {
       end(invocation.over ? 'all' : failed);
-      this.#working.delete(invocation);
+      this.#invocations.delete(invocation);
       this.#changed();
     };
     run().then(
       ({ answer }) =>
-        whenOver(
+        finish(
           (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
             ({ itemIdentifier }) => itemIdentifier,
           ),
         ),
-      () => whenOver('all'),
+      () => finish('all'),
     );
   }
 
@@ -425,14 +427,14 @@ export class Cloud {
     ];
   }
 
-  /** The next minute in which the sweeper finds something. */
+  /** Returns the next minute in which the sweeper has work. */
   async #nextTick(): Promise<number> {
     const due = (await this.due()).map(({ at }) => at);
     const first = Math.min(...due);
     return first === Infinity ? Infinity : (Math.floor(Math.max(first, this.now) / MINUTE) + 1) * MINUTE;
   }
 
-  /** What the due index holds, and when the sweeper is to look after it. */
+  /** Returns the entries of the due index, each with the time at which the sweeper may process it. */
   async due(): Promise<{ readonly what: string; readonly at: number }[]> {
     const { Items = [] } = await this.#document.send(new ScanCommand({ TableName: TABLE_NAME, IndexName: 'gsi3' }));
     return (Items as Item[]).flatMap(({ gsi3pk, gsi3sk }) => {
@@ -442,7 +444,7 @@ export class Cloud {
     });
   }
 
-  /** What a process opens at its start, each call of it one of the invocation's. */
+  /** Opens the ports of a process. Each call through them is a call of the invocation. */
   #process(invocation: Invocation) {
     const send = (command: Command) => invocation.call(nameOf(command), () => this.#send(command, invocation.trial));
     const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
@@ -465,7 +467,7 @@ export class Cloud {
       );
     const deliveries = new DeliveryStore(table);
     const health = new EndpointHealthStore(table);
-    const making = {
+    const mailPorts = {
       table,
       clock: this.#clock,
       mails: new MailStore(table),
@@ -473,7 +475,7 @@ export class Cloud {
       timing: this.mailTiming,
     };
     const inApp = fanOutInApp({
-      ...making,
+      ...mailPorts,
       configs: new ConfigStore(table, NotificationConfigEntity),
       notifications: new NotificationWriter(table),
     });
@@ -483,7 +485,7 @@ export class Cloud {
       deliveries,
       firstQueue: sender('deliver'),
       timing: this.webhookTiming,
-      consumers: [() => inApp, fanOutMails(making)],
+      consumers: [() => inApp, fanOutMails(mailPorts)],
     };
     const requests = new WebhookRequests(table, box, this.#clock);
     const endpoints = new EndpointDisabler(table);
@@ -510,20 +512,20 @@ export class Cloud {
       links: new UnsubscribeLinks(ring, 'https://api.test'),
       ses: new SesSender('no-reply@example.com', ses),
       sendGrid: () => {
-        throw new Error('Nobody has a key of SendGrid here');
+        throw new Error('SendGrid is not configured');
       },
     });
-    const sendMail: SendMailDeps = { ...making, composer, notifyOwner: ownerNotifier(making) };
+    const sendMail: SendMailDeps = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
     return { table, box, sender, deliveries, health, fanOut, attempts, sendMail };
   }
 
-  /** A call to the table; what it writes belongs to its trial, and the stream brings new events. */
+  /** Calls the table. Written events go to the stream, and written mails join the trial of their event. */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
     const answer = (await this.stubs.table?.(command)) ?? (await this.#document.send(command));
-    for (const item of written(command)) {
+    for (const item of writtenItems(command)) {
       const about = this.#trials.get(item.about?.eventId ?? '');
       if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
-      if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#brought.has(item.eventId)) continue;
+      if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#streamed.has(item.eventId)) continue;
       if (trial) this.#trials.set(item.eventId, trial);
       this.bring(item);
     }
@@ -557,19 +559,19 @@ export class Cloud {
   }
 }
 
-/** The items that a command has written. */
-function written({ input }: Command): Item[] {
+/** Returns the items that a command writes. */
+function writtenItems({ input }: Command): Item[] {
   const operations = (input.TransactItems as { Put?: Item }[] | undefined) ?? (input.Item ? [{ Put: input }] : []);
   return operations.flatMap(({ Put }) => (Put?.Item ? [Put.Item] : []));
 }
 
-/** A command in a few words, for whoever looks for the call at which something went wrong. */
+/** Describes a command, so that a failed trial names the call that had the fault. */
 function nameOf(command: Command): string {
   const { input } = command;
-  // One token for all repetitions, as the SDK makes it.
+  // Like the SDK: all retries of a transaction have the same token.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
   const what = input.IndexName
     ? [String(input.ExpressionAttributeValues[':pk'])]
-    : [...new Set(written(command).map(({ _t }) => String(_t)))];
+    : [...new Set(writtenItems(command).map(({ _t }) => String(_t)))];
   return [command.constructor.name.replace('Command', ''), ...what].join(' ');
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -13,8 +13,8 @@ interface Request extends PromiseWithResolvers<Reply> {
 const MOST = 32;
 
 /**
- * Posts to a server on this machine that says how long its answers are, over a few connections that stay open. It knows of HTTP what that
- * takes and no more: with Node's client, tests spend more time in asking the engine than the engine does in answering.
+ * Posts to a local server over a few kept-alive connections. It only supports responses with a `content-length`.
+ * It replaces the client of Node, which would take more time in tests than the engine takes to answer.
  */
 export class Connections {
   readonly #url: URL;
@@ -26,12 +26,12 @@ export class Connections {
     this.#url = new URL(url);
   }
 
-  /** Posts to the root; `headers` are whole lines. */
+  /** Posts to the root. `headers` contains whole lines. */
   post(headers: string, body: string): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
     const request = { message, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MOST ? this.#connect() : undefined);
-    // One request at a time on each: the server holds a second answer back until the first is acknowledged.
+    // No pipelining: the server holds back a second response until the first one is acknowledged.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;
@@ -61,24 +61,24 @@ export class Connections {
   }
 }
 
-/** One connection, with at most one request under way. */
+/** One connection with at most one pending request. */
 class Connection {
   readonly #socket: Socket;
   readonly #free: () => void;
   #request: Request | undefined;
   #received: Buffer[] = [];
   #size = 0;
-  /** Before so many bytes are there, it is no use to look at them. */
-  #enough = 1;
+  /** The number of bytes below which the response cannot be complete. */
+  #minimumSize = 1;
 
   constructor({ hostname, port }: URL, free: () => void, closed: () => void) {
     this.#free = free;
     let failure: Error | undefined;
     this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
       .on('error', (error) => (failure = error))
-      .on('data', (bytes) => this.#take(bytes))
+      .on('data', (bytes) => this.#receive(bytes))
       .on('close', () => {
-        this.#request?.reject(failure ?? new Error('The connection was closed before the answer was there'));
+        this.#request?.reject(failure ?? new Error('The connection was closed before the response'));
         this.#request = undefined;
         closed();
       });
@@ -93,10 +93,10 @@ class Connection {
     this.#socket.destroy();
   }
 
-  #take(bytes: Buffer): void {
+  #receive(bytes: Buffer): void {
     this.#received.push(bytes);
     this.#size += bytes.length;
-    if (this.#size < this.#enough) return;
+    if (this.#size < this.#minimumSize) return;
     const all = this.#received.length === 1 ? bytes : Buffer.concat(this.#received);
     this.#received = [all];
     const start = all.indexOf('\r\n\r\n') + 4;
@@ -104,13 +104,13 @@ class Connection {
     const [, status, length] =
       /^HTTP\/1\.1 (\d+).*?\r\ncontent-length: (\d+)\r\n/is.exec(all.toString('latin1', 0, start)) ?? [];
     if (!length || !this.#request)
-      return void this.#socket.destroy(new Error('This is no answer of known length to a request'));
-    this.#enough = start + Number(length);
-    if (all.length < this.#enough) return;
+      return void this.#socket.destroy(new Error('The response has no content-length or no request'));
+    this.#minimumSize = start + Number(length);
+    if (all.length < this.#minimumSize) return;
     const { resolve } = this.#request;
     this.#request = undefined;
-    [this.#received, this.#size, this.#enough] = [[], 0, 1];
-    // Who waits for nothing may end.
+    [this.#received, this.#size, this.#minimumSize] = [[], 0, 1];
+    // An idle connection does not keep the process alive.
     this.#socket.unref();
     resolve({ status: Number(status), body: all.toString('utf8', start) });
     this.#free();

@@ -14,14 +14,14 @@ export async function addDocument(customer: Customer): Promise<void> {
   });
 }
 
-/** An event as it was emitted. */
+/** An emitted event. */
 export interface Emitted {
   readonly event: string;
   readonly data: any;
   readonly audience: any;
 }
 
-/** The stored items of a customer of one type. */
+/** Returns the stored items of one type of a customer. */
 export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string): Promise<Record<string, any>[]> {
   const items: Record<string, any>[] = [];
   let from: Record<string, any> | undefined;
@@ -41,7 +41,7 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
   return items;
 }
 
-/** The events of a customer so far, in no order. */
+/** Returns the emitted events of a customer, unordered. */
 export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
   const [events, payloads] = [
     await itemsOf(engine, customer, 'Event'),
@@ -51,7 +51,7 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
   return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
 }
 
-/** The involvements of a user, sorted: kind, id, comment id, and whether the user made the record. */
+/** Returns the involvements of a user, sorted: kind, id, comment id, and whether the user created the record. */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const edges = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) => PK.endsWith(`#USER#${userId}`));
   return edges

@@ -1,14 +1,14 @@
-/** How a call goes wrong: the process ends at it; it fails with an error that no code knows; or its answer is lost and the SDK makes it once more. */
+/** How a call fails: the process crashes, an unknown error is thrown, or the answer is lost and the SDK retries the call. */
 export type Mishap = 'crash' | 'error' | 'repetition';
 
-/** What goes wrong, and at which call, counted from 1; before it is made, or when it has had its effect. */
+/** A fault at the call with this number, counted from 1. It happens before the call or after its effect. */
 export interface Fault {
   readonly at: number;
   readonly mishap: Mishap;
   readonly when: 'before' | 'after';
 }
 
-/** Every way in which a call can go wrong. */
+/** All combinations of a mishap and its time. */
 export const everyMishap = [
   { mishap: 'crash', when: 'before' },
   { mishap: 'crash', when: 'after' },
@@ -17,7 +17,7 @@ export const everyMishap = [
   { mishap: 'repetition', when: 'after' },
 ] as const satisfies readonly Omit<Fault, 'at'>[];
 
-/** The faults of each of these calls; of one that only reads, an error before it is the same as one after it, and a repetition is nothing. */
+/** Returns the faults of each call. For a read, only one error is needed, and a repetition has no effect. */
 export function everyFault(calls: readonly string[]): Fault[] {
   return calls.flatMap((name, index) => {
     const reads = /^(Get|BatchGet|Query)/.test(name);
@@ -25,16 +25,16 @@ export function everyFault(calls: readonly string[]): Fault[] {
   });
 }
 
-/** What no code catches as its own. */
+/** An error that no code handles. */
 export class InjectedError extends Error {
   override readonly name = 'InjectedError';
 }
 
-/** Something whose calls are counted, over all invocations that are about it; at some of them something goes wrong. */
+/** Counts the calls of all invocations about one subject, and injects faults into some of them. */
 export class Trial {
   /** The names of the calls so far. */
   readonly calls: string[] = [];
-  /** The calls at which something went wrong, by name. */
+  /** Descriptions of the injected faults. */
   readonly struck: string[] = [];
   readonly faults: readonly Fault[];
 
@@ -42,7 +42,7 @@ export class Trial {
     this.faults = faults;
   }
 
-  /** What goes wrong with the call that is made now. */
+  /** Counts a call. Returns its fault, if any. */
   next(name: string): Fault | undefined {
     this.calls.push(name);
     const fault = this.faults.find(({ at }) => at === this.calls.length);
@@ -53,9 +53,9 @@ export class Trial {
 
 const never = new Promise<never>(() => undefined);
 
-/** One invocation of a function in a process of its own. */
+/** One invocation of a function, in a simulated process of its own. */
 export class Invocation {
-  /** Rejects when the process ends before its work does. */
+  /** Rejects when the process crashes. */
   readonly crashed: Promise<never>;
   readonly trial: Trial | undefined;
   #over = false;
@@ -69,12 +69,12 @@ export class Invocation {
     this.crashed.catch(() => undefined);
   }
 
-  /** Whether the process has ended: nothing that it began goes on. */
+  /** Whether the process has crashed. Its pending calls then never return. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** Makes a call to something outside of the process. `once` for what no SDK repeats. */
+  /** Makes a call that leaves the process. `once`: the SDK does not retry this call. */
   async call<T>(name: string, effect: () => Promise<T>, once = false): Promise<T> {
     if (this.#over) return never;
     const fault = this.trial?.next(name);
@@ -96,7 +96,7 @@ export class Invocation {
   }
 }
 
-/** What came of some work, to be had later. */
+/** Waits for a promise. Returns a function that returns its value or throws its error. */
 async function settled<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;
@@ -108,7 +108,7 @@ async function settled<T>(work: Promise<T>): Promise<() => T> {
   }
 }
 
-/** An error as the SDK throws it when it had made the call before. */
+/** Throws an error with the attempt count that the SDK sets after a retry. */
 function asRepetition(error: { $metadata?: { attempts?: number } }): never {
   if (error.$metadata) error.$metadata.attempts = 2;
   throw error;

@@ -43,7 +43,7 @@ interface Queued {
   receives: number;
 }
 
-/** A queue in memory with the clock of the test. */
+/** An in-memory queue that uses the clock of the test. */
 class TestQueue implements QueueSender {
   readonly messages: Queued[] = [];
   readonly #clock: () => number;
@@ -81,9 +81,9 @@ class TestQueue implements QueueSender {
 
 /** Deliveries on the real table, with queues and a clock that tests control. */
 export class DeliverySystem {
-  /** Epoch ms. The clock advances only when something waits. */
+  /** Epoch ms. The clock advances only when all workers wait. */
   now = Date.now();
-  /** Waiting workers, while others run in parallel. */
+  /** Sleeping workers, while others run in parallel. */
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
@@ -103,7 +103,7 @@ export class DeliverySystem {
   replaced: { attempt?: Partial<AttemptPorts>; fanOut?: Partial<FanOutPorts>; sweep?: Partial<DeliverySweepPorts> } =
     {};
 
-  // Opened once per process, as in a function.
+  // Opened once per process, as in a Lambda function.
   readonly #attempts: AttemptPorts = {
     ...attemptsFrom('deliver').open(environment(process.env)),
     client: createWebhookClient({ allowLoopback: true }),
@@ -115,7 +115,7 @@ export class DeliverySystem {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** With a tenant, messages of others are dropped. */
+  /** With a tenant, messages of other tenants are dropped. */
   constructor(tenant?: string) {
     this.live = new TestQueue(tenant, () => this.now);
     this.slow = new TestQueue(tenant, () => this.now);
@@ -160,7 +160,7 @@ export class DeliverySystem {
     };
   }
 
-  /** The sweeps of the worker, except that of mails. */
+  /** The sweeps of the worker, without the sweep of mails. */
   get sweeps(): Sweep[] {
     const outbox = new OutboxStore(this.table);
     const queues = {
@@ -177,7 +177,7 @@ export class DeliverySystem {
     ];
   }
 
-  /** Writes an event, as a change does in its transaction. Returns its id. */
+  /** Writes an event in a transaction, as a change does. Returns its id. */
   async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
     const { id = newId('cause', this.now), ...given } = event;
     const ops = emit(
@@ -197,7 +197,7 @@ export class DeliverySystem {
     return (ops[0] as { put: { eventId: string } }).put.eventId;
   }
 
-  /** Fans events out. Returns the ids of the failed ones. */
+  /** Fans events out. Returns the ids of the failed events. */
   async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
     return [
       ...(await fanOut(
@@ -232,12 +232,12 @@ export class DeliverySystem {
     });
   }
 
-  /** The waiting messages of both queues, the next one first. */
+  /** Returns the waiting messages of both queues, in the order of their times. */
   get waiting(): Queued[] {
     return [...this.live.messages, ...this.slow.messages].sort((a, b) => a.visibleAt - b.visibleAt);
   }
 
-  /** Waits for the next message and processes it. Returns it; undefined when none is due before `until`. */
+  /** Waits for the next message and processes it. Returns the message, or undefined if none is due before `until`. */
   async workOnNext(until = Infinity): Promise<DeliveryMessage | undefined> {
     const [next] = this.waiting;
     if (!next || next.visibleAt > until) return undefined;
@@ -255,7 +255,7 @@ export class DeliverySystem {
     return next.body;
   }
 
-  /** Processes messages until none waits, or until a time. */
+  /** Processes messages until no message waits, or until a time. */
   async drain(until = Infinity): Promise<void> {
     while (await this.workOnNext(until));
     if (until !== Infinity) this.now = Math.max(this.now, until);
@@ -293,7 +293,7 @@ export class DeliverySystem {
     await runSweeps(this.sweeps, { ...this.call, deadline: this.now + 50 * SECOND });
   }
 
-  /** Advances the time until all deliveries have ended, with a sweep per minute where one is due. */
+  /** Advances the time until all deliveries have ended. Runs a sweep in each minute that has due items. */
   async untilTheEnd(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();

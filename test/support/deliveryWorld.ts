@@ -31,15 +31,15 @@ const EVENT_ID = 'msg_1';
 
 export const worldTiming: Timing = { schedule: [0, 5_000, 20 * MINUTE], marginMs: 5 * MINUTE };
 
-/** How many faults of each kind may happen. */
+/** The maximum number of faults of each kind. */
 export interface Faults {
-  /** Processes that crash at any step, or are slower than their lease. */
+  /** Processes that crash at any step, or that outlive their lease. */
   crashes: number;
   /** Messages that arrive twice. */
   duplicates: number;
   /** Messages and stream records that are lost. */
   losses: number;
-  /** Resends, in any state. */
+  /** Resends of a delivery in any state. */
   resends?: number;
 }
 
@@ -47,7 +47,7 @@ export interface Faults {
 export type Choose = (possibilities: number, kinds: readonly string[]) => number;
 
 interface Actor {
-  /** The steps that it can make now; several if it makes them in parallel. */
+  /** The next steps of the actor. Several if the actor works in parallel. */
   readonly waiting: (() => void)[];
   ended: boolean;
   readonly onEnd: (failed: boolean) => void;
@@ -60,8 +60,8 @@ interface Message {
 }
 
 /**
- * A model of the system for one event: a fake clock, table and queues with the real code of fan-out, worker and sweeper. Each access to the
- * table, a queue or a receiver is a step. Between steps, `choose` decides what happens.
+ * Models the system for one event: a fake clock, table and queues with the real code of fan-out, worker and sweeper.
+ * Each access to the table, a queue or a receiver is a step. Between steps, `choose` decides what happens next.
  */
 export class World {
   now = START;
@@ -72,7 +72,7 @@ export class World {
   readonly log: Pick<Attempt, 'endpointId' | 'attempt' | 'outcome'>[] = [];
   readonly rows = new Map<string, Delivery & { _r: number }>();
   readonly errors: unknown[] = [];
-  /** Requests sent after the deletion of the endpoint was answered. */
+  /** Requests that were sent after the deletion of the endpoint was answered. */
   tooLate = 0;
   exhaustedEvents = 0;
   fannedOut = false;
@@ -114,7 +114,7 @@ export class World {
     );
   }
 
-  /** Runs until nothing can happen any more. */
+  /** Runs until no step, message or sweep is left. */
   async run(): Promise<void> {
     for (;;) {
       // Actors take no time between two steps.
@@ -155,7 +155,7 @@ export class World {
     for (const endpointId of this.#deletes) possible.push(['delete', () => this.#delete(endpointId)]);
     if (this.#left.crashes > 0) {
       for (const actor of waiting) possible.push(['crash', () => this.#crash(actor)]);
-      if (waiting.length > 0) possible.push(['stall', () => this.#stall()]);
+      if (waiting.length > 0) possible.push(['stall', () => this.#expireLeases()]);
     }
     if (this.#left.duplicates > 0) {
       for (const message of ready) {
@@ -184,8 +184,8 @@ export class World {
     this.#end(actor, true);
   }
 
-  /** All running workers take longer than their leases. */
-  #stall(): void {
+  /** Moves the clock past the leases of all running workers. */
+  #expireLeases(): void {
     this.#left.crashes--;
     this.crashes++;
     this.now += MINUTE + 1;

@@ -5,10 +5,10 @@ import { isIPv4 } from 'node:net';
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const FAILURES = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** What a name resolves to: addresses of both kinds, a failure, or no answer at all. It is asked anew for every query. */
+/** Returns the answer for a name: IPv4 or IPv6 addresses, a failure, or no answer. Called for every query. */
 export type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | keyof typeof FAILURES | 'silence';
 
-/** A DNS server on this machine, a resolver that asks it, and the queries that came. */
+/** Starts a local DNS server. Returns a resolver that uses it, and the received queries. */
 export async function startDns(zone: Zone): Promise<{ resolver: Resolver; queries: string[]; stop: () => void }> {
   const queries: string[] = [];
   const socket = createSocket('udp4', (query, from) => {
@@ -39,7 +39,7 @@ function questionOf(query: Buffer): { name: string; type: 'A' | 'AAAA'; end: num
   return { name: labels.join('.'), type: TYPES[query.readUInt16BE(at + 1)] ?? 'A', end: at + 5 };
 }
 
-/** A record that points back to the question's name and lives for an hour: nothing may be remembered all the same. */
+/** Returns a record with a TTL of one hour. A lookup under test must not be cached even with this TTL. */
 function recordOf(address: string): Buffer {
   const data = isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const head = Buffer.alloc(12);

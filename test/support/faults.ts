@@ -5,15 +5,15 @@ import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
-  /** From now on the calls of an operation fail after the first `passing` ones, as they do when DynamoDB is out of order; `heal` ends it. */
+  /** After the first `passing` calls, all calls of an operation fail with an internal error of DynamoDB, until `heal` is called. */
   fail(operation: string, passing: number): void;
   heal(): void;
   stop(): Promise<void>;
 }
 
-/** Puts a proxy that can fail between the AWS SDK of this process and the table that `startEngine` started; call it before the first request. */
+/** Starts a proxy that can fail between the AWS SDK and the table of `startEngine`. Call it before the first request. */
 export async function startFaults(): Promise<Faults> {
-  // What the SDK tries again is a part of what fails.
+  // The retries of the SDK are part of the tested behaviour.
   openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;
@@ -30,7 +30,7 @@ export async function startFaults(): Promise<Faults> {
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  // What fails is counted, which is written to where the tests write.
+  // Failed calls write metrics, which would go to the output of the tests.
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     POWERTOOLS_METRICS_DISABLED: 'true',

@@ -5,7 +5,7 @@ import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 
-/** Numbers from 0 up to 1 that look random, the same for the same seed. */
+/** Returns a generator of pseudorandom numbers in [0, 1). The same seed gives the same numbers. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,7 +16,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Where something lies, under the customer's ids. */
+/** The scope of a record, in ids of the customer. */
 export interface At {
   readonly organizationId: string;
   readonly documentId: string;
@@ -37,7 +37,7 @@ export interface WrittenThread {
   statusId: string;
   assignee: string | undefined;
   scope: string | undefined;
-  /** Who sees it besides the author; everybody when it is not private. */
+  /** The readers besides the author. Undefined if the thread is not private. */
   readonly sees: 'members' | readonly string[] | undefined;
 }
 
@@ -72,15 +72,15 @@ interface WrittenActivity {
   readonly target: string;
 }
 
-/** Something that is planned and in the ledger already: run, it is sent, and its answer checked against the ledger. */
+/** A planned change that the ledger already contains. Running it sends the request and checks the answer. */
 export type Act = () => Promise<unknown>;
 
-/** The document of the organization that gets deleted whole, and where the long thread is. */
+/** The document that a test deletes whole. It contains the long thread. */
 export const HANDBOOK = 'handbook';
 export const documentIds = ['nda', 'offer', 'terms', 'plan', HANDBOOK];
-/** The documents that lie in the folder. */
+/** The documents in the folder. */
 export const folder = { folderId: 'contracts', documentIds: ['nda', 'offer'] };
-/** Mentioned in 250 comments, and otherwise in nothing. */
+/** A user who is mentioned in 250 comments and appears nowhere else. */
 export const MONA = 'mona';
 const authors = [
   ...Array.from({ length: 35 }, (_each, index) => `user-${String(index).padStart(2, '0')}`),
@@ -90,7 +90,7 @@ const authors = [
   'a%b~c',
 ];
 export const userIds = [...authors, MONA];
-/** The last ones are no members of the organization. */
+/** The last users are not members of the organization. */
 const members = new Set([...userIds.slice(0, 33), MONA]);
 
 const locations = [
@@ -99,7 +99,7 @@ const locations = [
   { id: '__proto__' },
   { locationName: 'Appendix #A' },
 ];
-/** What the locations are known by. */
+/** The keys of the locations. */
 export const places = locations.map((location) => locationKey(location));
 const statuses: Record<string, string | object> = {
   OPEN: 'OPEN',
@@ -108,7 +108,7 @@ const statuses: Record<string, string | object> = {
   constructor: { id: 'constructor', name: 'Blocked' },
 };
 export const statusIds = Object.keys(statuses);
-const said = [
+const texts = [
   'Two years is too long.',
   'Shall we say “engine” here?',
   'Agreed, thanks!',
@@ -121,13 +121,13 @@ const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 const PARALLEL = 4;
 
-/** A name of a place, for the lines of the ledger. */
+/** Returns the name of a document in the lines of the ledger. */
 const nameOf = ({ organizationId, documentId }: At) => `${organizationId}/${documentId}`;
 const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
 
 /**
- * Content of an organization, made through the API by a seeded generator, with a ledger of its own: what there is, by the words of those
- * who wrote it. Each method plans one change: it is in the ledger at once, and sent when the act that it gives is run.
+ * Creates content of an organization through the API with a seeded generator, and keeps a ledger of the expected content.
+ * Each method plans one change. The ledger contains the change at once. The returned act sends it.
  */
 export class Fixture {
   threads: WrittenThread[] = [];
@@ -135,11 +135,11 @@ export class Fixture {
   recordings: WrittenRecording[] = [];
   notifications: WrittenNotification[] = [];
   activities: WrittenActivity[] = [];
-  /** The events that were asked for, by type. */
+  /** The number of requested events, by type. */
   readonly events = new Map<string, number>();
-  /** The activities that changes were to write, as lines of the ledger. */
+  /** The requested activities, as lines of the ledger. */
   readonly logged: string[] = [];
-  /** The tombstones of deleted threads. */
+  /** The tombstones of deleted threads, as lines of the ledger. */
   readonly tombstones: string[] = [];
   readonly #customer: Customer;
   readonly #random: () => number;
@@ -159,7 +159,7 @@ export class Fixture {
     return values[Math.floor(this.#random() * values.length)] as T;
   }
 
-  /** Some of the values, each at most once. */
+  /** Returns up to `count` different values. */
   some<T>(values: readonly T[], count: number): T[] {
     const rest = [...values];
     return Array.from(
@@ -169,7 +169,7 @@ export class Fixture {
   }
 
   #id(kind: string): string {
-    // Some begin like others, and some have what keys are made of.
+    // Some ids are prefixes of others, and some contain separators of keys.
     return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#made += 1)}`;
   }
 
@@ -178,7 +178,7 @@ export class Fixture {
     return locations[index] && { location: locations[index], scope: places[index] as string };
   }
 
-  /** Whether a change is to be told and logged; what is asked for goes into the ledger. */
+  /** Returns the trigger flags of a change. Requested events and activities go into the ledger. */
   #triggers(at: At, event: string, target: string, asked = [this.#chance(0.15), this.#chance(0.1)]) {
     const [triggerNotification, triggerActivities] = asked as [boolean, boolean];
     if (triggerNotification) countUp(this.events, event);
@@ -195,7 +195,7 @@ export class Fixture {
     expect(results.filter(([, { success }]) => !success)).toEqual([]);
   }
 
-  /** Comments as they are sent, and as the ledger has them. */
+  /** Returns comments as requests and as entries of the ledger. */
   #comments(first: number, count: number, mayMention: boolean) {
     return Array.from({ length: count }, (_each, index) => {
       const from = this.#pick(authors);
@@ -206,7 +206,7 @@ export class Fixture {
       return {
         comment,
         sent: {
-          commentText: `${this.#pick(said)} ${first + index}`,
+          commentText: `${this.#pick(texts)} ${first + index}`,
           from: { userId: from, name: `Name of ${from}` },
           ...this.#mentioning(mentions),
         },
@@ -214,7 +214,7 @@ export class Fixture {
     });
   }
 
-  /** Those who are mentioned, in all the ways in which one can be. */
+  /** Mentions users in each way that the API supports. */
   #mentioning(mentions: readonly string[]) {
     const tagged = mentions
       .slice(0, 2)
@@ -228,7 +228,7 @@ export class Fixture {
     const created = Array.from({ length: count }, () => {
       const annotationId = this.#id('thread');
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
-      const lies = this.#place();
+      const place = this.#place();
       const assignee = this.#chance(0.2) ? this.#pick(authors) : undefined;
       const sees = this.#chance(0.12)
         ? this.#chance(0.4)
@@ -243,11 +243,11 @@ export class Fixture {
         lastCommentId: comments.length,
         statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
         assignee,
-        scope: lies?.scope,
+        scope: place?.scope,
         sees,
       };
       this.threads.push(thread);
-      // However many of its comments ask, it is one event and one activity.
+      // A new thread causes one event and one activity, even if several of its comments request them.
       const triggers = this.#triggers(at, 'comment_annotation.add', `${annotationId}/1`);
       const commentData = comments.map(({ sent }, index) => ({
         ...sent,
@@ -258,7 +258,7 @@ export class Fixture {
         sent: {
           annotationId,
           commentData,
-          location: lies?.location,
+          location: place?.location,
           createdAt: START + Math.floor(this.#random() * 60) * HOUR,
           status: statuses[thread.statusId],
           assignedTo: assignee === undefined ? undefined : { userId: assignee },
@@ -305,13 +305,13 @@ export class Fixture {
     };
   }
 
-  /** Changes a comment that does not mention Mona. */
+  /** Edits a comment that does not mention Mona. */
   edit(thread: WrittenThread): Act {
     const comment = this.#pick(thread.comments.filter(({ mentions }) => !mentions.includes(MONA)));
     if (!comment) return async () => undefined;
     comment.mentions = this.some(authors, Math.floor(this.#random() * 4));
     const updatedData = {
-      commentText: `Edited: ${this.#pick(said)} ${(this.#made += 1)}`,
+      commentText: `Edited: ${this.#pick(texts)} ${(this.#made += 1)}`,
       ...this.#mentioning(comment.mentions),
     };
     const data = {
@@ -323,7 +323,7 @@ export class Fixture {
     return () => this.#succeeds('/v2/commentannotations/comments/update', thread.at, data);
   }
 
-  /** Deletes a comment that does not mention Mona, where another one is left. */
+  /** Deletes a comment that does not mention Mona. The thread keeps at least one comment. */
   removeComment(thread: WrittenThread): Act {
     const comment = this.#pick(thread.comments.filter(({ mentions }) => !mentions.includes(MONA)));
     if (!comment || thread.comments.length === 1) return async () => undefined;
@@ -338,9 +338,9 @@ export class Fixture {
     return () => this.#succeeds('/v2/commentannotations/comments/delete', thread.at, data);
   }
 
-  /** Changes status, assignee or location. */
+  /** Changes the status, the assignee or the location of a thread. */
   change(thread: WrittenThread): Act {
-    const [what, statusId, assignee, lies] = [
+    const [what, statusId, assignee, place] = [
       this.#pick(['status', 'assignedTo', 'location']),
       this.#pick(statusIds),
       this.#pick(authors),
@@ -357,13 +357,13 @@ export class Fixture {
     );
     if (what === 'status') thread.statusId = statusId;
     if (what === 'assignedTo') thread.assignee = assignee;
-    if (what === 'location' && lies) thread.scope = lies.scope;
+    if (what === 'location' && place) thread.scope = place.scope;
     const updatedData =
       what === 'status'
         ? { status: statuses[statusId] }
         : what === 'assignedTo'
           ? { assignedTo: { userId: assignee } }
-          : { location: lies?.location, targetElement: { line: this.#made } };
+          : { location: place?.location, targetElement: { line: this.#made } };
     return () =>
       this.#succeeds('/v2/commentannotations/update', thread.at, {
         annotationIds: [thread.annotationId],
@@ -373,7 +373,7 @@ export class Fixture {
       });
   }
 
-  /** Puts one user in the place of another in a thread. */
+  /** Replaces one user by another in a thread. */
   replaceUser(thread: WrittenThread): Act {
     const [oldUser, newUser] = [this.#pick(thread.comments).from, this.#pick(authors)];
     const replaced = (userId: string) => (userId === oldUser ? newUser : userId);
@@ -414,8 +414,8 @@ export class Fixture {
     const annotationId = this.#id('reaction');
     const users = this.some(authors, 1 + Math.floor(this.#random() * 3));
     const on = thread && { thread, commentId: this.#pick(thread.comments).commentId };
-    const lies = this.#chance(0.6) ? this.#place() : undefined;
-    this.reactions.push({ at, annotationId, users, on, scope: lies?.scope });
+    const place = this.#chance(0.6) ? this.#place() : undefined;
+    this.reactions.push({ at, annotationId, users, on, scope: place?.scope });
     if (on) countUp(this.events, 'comment.reaction_add', users.length);
     const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
     return () =>
@@ -425,7 +425,7 @@ export class Fixture {
           icon: '👍',
           from: { userId },
           ...target,
-          location: lies?.location,
+          location: place?.location,
         })),
       });
   }
@@ -438,13 +438,13 @@ export class Fixture {
 
   record(at: At, count: number): Act {
     const recordings = Array.from({ length: count }, () => {
-      const [annotationId, from, lies] = [this.#id('recording'), this.#pick(authors), this.#place()];
-      this.recordings.push({ at, annotationId, from, scope: lies?.scope });
+      const [annotationId, from, place] = [this.#id('recording'), this.#pick(authors), this.#place()];
+      this.recordings.push({ at, annotationId, from, scope: place?.scope });
       return {
         annotationId,
         recordingType: 'screen',
         from: { userId: from },
-        location: lies?.location,
+        location: place?.location,
         recordedTime: { duration: 61_000, display: '1:01' },
       };
     });
@@ -459,17 +459,17 @@ export class Fixture {
       this.#chance(0.2),
       this.some(authors, 1 + Math.floor(this.#random() * 3)),
     ];
-    const [about, lies] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#place()];
-    this.notifications.push({ at, id, actor, notify, all, about, scope: lies?.scope });
+    const [about, place] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#place()];
+    this.notifications.push({ at, id, actor, notify, all, about, scope: place?.scope });
     return () =>
       this.#send('/v2/notifications/add', at, {
         notificationId: id,
         actionUser: { userId: actor },
         notifyAll: all,
         notifyUsers: notify.map((userId) => ({ userId, email: `${userId.length}@example.com` })),
-        location: lies?.location,
+        location: place?.location,
         displayHeadlineMessageTemplate: '{actionUser} did it',
-        displayBodyMessage: this.#pick(said),
+        displayBodyMessage: this.#pick(texts),
         ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.annotationId } }),
       });
   }
@@ -505,7 +505,7 @@ export class Fixture {
       });
   }
 
-  /** What others do while somebody reads: each of it about another thread. What was there before stays, but for what is volatile. */
+  /** Returns changes to run during a read, each of a different thread. Only records with a volatile id are deleted. */
   disturb(at: At, isVolatile: (id: string) => boolean): Act[] {
     const own = this.threadsOf(at).filter(({ comments }) => comments.length < 100);
     const [volatile, staying] = [
@@ -513,14 +513,14 @@ export class Fixture {
       own.filter(({ annotationId }) => !isVolatile(annotationId)),
     ];
     const [changed, edited, replied, loved] = this.some(staying, 4);
-    const [gone, cut] = this.some(volatile, 2);
+    const [removed, shortened] = this.some(volatile, 2);
     const acts: Act[] = [this.addThreads(at, 2)];
     if (changed) acts.push(this.change(changed));
     if (edited) acts.push(this.edit(edited));
     if (replied) acts.push(this.reply(replied, 2));
     if (loved) acts.push(this.react(at, loved));
-    if (cut) acts.push(this.removeComment(cut));
-    if (gone) acts.push(this.removeThreads([gone]));
+    if (shortened) acts.push(this.removeComment(shortened));
+    if (removed) acts.push(this.removeThreads([removed]));
     const [notification] = this.some(
       this.notifications.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
       1,
@@ -538,12 +538,12 @@ export class Fixture {
     return this.threads.filter(({ at }) => at.organizationId === organizationId && at.documentId === documentId);
   }
 
-  /** Whether a user may see a thread. */
+  /** Returns whether a user may see a thread. */
   sees(userId: string, { from, sees }: Pick<WrittenThread, 'from' | 'sees'>): boolean {
     return sees === undefined || userId === from || (sees === 'members' ? members.has(userId) : sees.includes(userId));
   }
 
-  /** What a user's data consist of, as ids in order. */
+  /** Returns the data of a user, as sorted ids. */
   dataOf(
     organizationId: string,
     userId: string,
@@ -579,7 +579,7 @@ export class Fixture {
     };
   }
 
-  /** Every item that the table is to hold of all this, as lines. */
+  /** Returns the expected items of the table, as sorted lines. */
   lines(): string[] {
     const named = (kind: string, at: At, id: string, within: string) => `id ${nameOf(at)} ${kind} ${id} in ${within}`;
     const edge = (userId: string, made: boolean, kind: string, at: At, id: string) =>
@@ -631,20 +631,20 @@ export class Fixture {
   }
 }
 
-/** Whom a comment involves, and whether each of them wrote it: with the first one of a thread the assignee too. */
+/** Returns the users of a comment, each with whether the user wrote it. The first comment also involves the assignee of the thread. */
 function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComment): Map<string, boolean> {
   const assigned = assignee !== undefined && comments[0] === comment ? [[assignee, false] as const] : [];
   return new Map([...assigned, ...comment.mentions.map((userId) => [userId, false] as const), [comment.from, true]]);
 }
 
-/** Runs acts, some at a time. */
+/** Runs acts with limited concurrency. */
 export function run(acts: readonly Act[]): Promise<void> {
   return inParallel(acts, PARALLEL, async (act) => {
     await act();
   });
 }
 
-/** An organization of 40 users with 5 documents, and another one of the same customer that has a document with the same id. */
+/** Creates an organization of 40 users with 5 documents, and a second organization that has a document with the same id. */
 export async function buildOrganization(customer: Customer): Promise<void> {
   await customer.ok('/v2/organizations/folders/add', {
     organizationId: 'acme',
@@ -676,7 +676,7 @@ export async function buildOrganization(customer: Customer): Promise<void> {
   });
 }
 
-/** 300 threads with 2,000 comments, and what belongs to them; with a thread of 1,000 comments besides. */
+/** Creates 300 threads with 2,000 comments, other records, and a thread of 1,000 comments. */
 export async function buildContent(fixture: Fixture): Promise<void> {
   const all: At[] = [
     ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
@@ -718,13 +718,13 @@ export async function buildContent(fixture: Fixture): Promise<void> {
 
 export interface TableLines {
   readonly lines: string[];
-  /** How many items there are of each type that the ledger does not have. */
+  /** The number of items that the ledger does not contain, by type. */
   readonly others: Record<string, number>;
-  /** How many events there are of each type. */
+  /** The number of events, by type. */
   readonly events: Record<string, number>;
 }
 
-/** Every item of the table that is a customer's content, as lines of the ledger. */
+/** Reads the table and returns the content of a customer as lines of the ledger. */
 export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<TableLines> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
   const decoded = (part: string | undefined) =>
@@ -738,13 +738,13 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       .filter(({ _t }) => _t === 'Document')
       .map((item) => [item.internalId, `${organizations.get(partOf(item.PK, 3))}/${item.documentId}`]),
   );
-  // Where a record lies is the part before the last of its partition.
-  const lies = ({ PK }: Record<string, any>) => documents.get(partOf(PK, -2));
+  // The second to last part of the partition key is the key of the document.
+  const documentOf = ({ PK }: Record<string, any>) => documents.get(partOf(PK, -2));
   const line: Record<string, (item: Record<string, any>) => string> = {
     Thread: (item) =>
-      `thread ${lies(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
+      `thread ${documentOf(item)} ${item.annotationId} with ${item.commentCount} at ${item.locationKey ?? ''}`,
     Comment: (item) =>
-      `comment ${lies(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? [])
+      `comment ${documentOf(item)} ${item.annotationId}/${item.commentId} with ${(item.reactions ?? [])
         .map(({ id }: any) => id)
         .sort()
         .join()}`,
@@ -754,17 +754,17 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
     Involvement: (item) =>
       `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.documentKey)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
     Reaction: (item) =>
-      `reaction ${lies(item)} ${item.annotationId} by ${item.fromUsers
+      `reaction ${documentOf(item)} ${item.annotationId} by ${item.fromUsers
         .map(({ from }: any) => from.userId)
         .sort()
         .join()} at ${item.locationKey ?? ''}`,
-    Recording: (item) => `recording ${lies(item)} ${item.annotationId} at ${item.locationKey ?? ''}`,
-    Notification: (item) => `notification ${lies(item)} ${item.id} at ${item.locationKey ?? ''}`,
+    Recording: (item) => `recording ${documentOf(item)} ${item.annotationId} at ${item.locationKey ?? ''}`,
+    Notification: (item) => `notification ${documentOf(item)} ${item.id} at ${item.locationKey ?? ''}`,
     Activity: (item) =>
-      `activity ${lies(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
+      `activity ${documentOf(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
   };
   const others = items.filter(({ _t }) => !line[_t]);
-  // Activities of the service's own have ids that nobody chose: each has its id, and each such id its activity.
+  // The service generates the ids of its own activities, so the ledger cannot predict them. The id records must match the activities.
   const own = (id: string) => id.startsWith('act_');
   const activityIds = items
     .filter(({ _t, id }) => _t === 'Activity' && own(id))
@@ -794,7 +794,7 @@ function countBy(items: readonly Record<string, any>[], attribute: string): Reco
   return Object.fromEntries(counts);
 }
 
-/** What is in one list and not in the other, each line as often as it is too much. */
+/** Returns the first 20 lines that are missing and the first 20 that are too many. Repeated lines count. */
 export function differenceOf(
   actual: readonly string[],
   expected: readonly string[],

@@ -12,20 +12,19 @@ export interface Size {
   readonly users: number;
   readonly documents: number;
   readonly folders: number;
-  /** Every which document has something of every kind in it, the first one included. */
+  /** Every n-th document has content of every kind, including the first document. */
   readonly contentEvery: number;
-  /** What stands in the names of documents and in comments. */
+  /** A text in the names of documents and in comments. */
   readonly mark?: string;
 }
 
 export interface LargeOrganization {
-  /** The internal id. */
   readonly internalId: string;
-  /** The items beneath it. */
+  /** The items that belong to the organization. */
   readonly items: readonly Stored[];
 }
 
-/** `user-0007`; so that ids sort as they count. */
+/** Returns an id such as `user-0007`. The ids sort in numerical order. */
 export function numbered(name: string, number: number): string {
   return `${name}-${String(number).padStart(5, '0')}`;
 }
@@ -34,8 +33,9 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * Makes a large organization within seconds: a folder, a document and a user with all that belongs to them are made through the handlers, the others as
- * copies of their items under other ids. Each document lies in one of the folders and has one of the users in its contact list, with a grant.
+ * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their records.
+ * The others are copies of these items under other ids. Each document is in one of the folders and has one user in its contact list,
+ * with a grant.
  */
 export async function makeLargeOrganization(
   engine: Engine,
@@ -122,7 +122,7 @@ export async function makeLargeOrganization(
   return { internalId, items: [...made, ...copies.filter(({ _t }) => _t !== 'User')] };
 }
 
-/** From 1 on, as the first of each is there already. */
+/** Starts at 1, because the handlers create the first one of each kind. */
 function numbers(count: number): number[] {
   return Array.from({ length: count - 1 }, (_each, index) => index + 1);
 }
@@ -137,7 +137,7 @@ function mentions(value: unknown, id: string): boolean {
   );
 }
 
-/** An item with other ids in place of some, wherever they stand in it. */
+/** Returns an item in which some ids are replaced, at any depth. */
 function renamed<T>(value: T, ids: Readonly<Record<string, string>>): T {
   if (typeof value === 'string')
     return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;

@@ -1,6 +1,7 @@
 /**
- * What organizations, folders, documents, users and groups are to those who ask, in a few lines: the specification's rules (4.1, 4.18, 4.20)
- * on plain objects, without anything that goes on in the background. Everything that is deleted is gone, and everything that is moved has moved.
+ * A reference model of organizations, folders, documents, users and groups: plain objects without background jobs.
+ * A deletion removes the object at once, and a move takes effect at once. Access follows these rules: the nearest grant wins,
+ * a document in a folder has the access type of the folder, and removing a user from a resource also revokes the user's grants in it.
  */
 
 export type AccessType = 'public' | 'restricted' | 'organizationPrivate';
@@ -17,20 +18,20 @@ export interface LivingDocument {
   own: AccessType;
   disabled: boolean;
   folder: LivingFolder | undefined;
-  /** The ids of its threads. */
+  /** The ids of the threads of the document. */
   readonly threads: Set<string>;
 }
 
-interface Given {
+interface Grant {
   role: AccessRole;
   readonly expiresAt: number | undefined;
   readonly fields: readonly string[];
 }
 
-/** Whatever users are given, known by itself: what is added again under the same id is another one. */
+/** A resource on which users have grants. Compared by identity: a resource that is created again under the same id is a new one. */
 export type Thing = LivingOrganization | LivingFolder | LivingDocument;
 
-/** What a request names. */
+/** The resource that a request names. */
 export interface Named {
   readonly type: 'organization' | 'folder' | 'document';
   readonly id: string;
@@ -42,12 +43,12 @@ export class LivingOrganization {
   readonly folders = new Map<string, LivingFolder>();
   readonly documents = new Map<string, LivingDocument>();
   readonly groups = new Map<string, Set<string>>();
-  /** By user, then by what it was given on. */
-  readonly grants = new Map<string, Map<Thing, Given>>();
+  /** By user id, then by resource. */
+  readonly grants = new Map<string, Map<Thing, Grant>>();
   readonly contacts = new Map<Thing, Set<string>>();
   /**
-   * Access fields, by user, of what was given on things that are gone, or in a folder that the user was removed from: they can be in the user's
-   * access context, which is read without looking for the things, until the jobs have ended.
+   * Access fields of revoked grants, by user id. The access context is read without checking the resources,
+   * so it may contain these fields until the jobs have ended.
    */
   readonly lingering = new Map<string, Set<string>>();
 
@@ -55,19 +56,19 @@ export class LivingOrganization {
     this.id = id;
   }
 
-  /** The organization, folder or document that is named, undefined when there is none. */
+  /** Returns the named organization, folder or document, or undefined. */
   find({ type, id }: Named): Thing | undefined {
     return type === 'organization' ? this : type === 'folder' ? this.folders.get(id) : this.documents.get(id);
   }
 
-  grantsOf(userId: string): Map<Thing, Given> {
+  grantsOf(userId: string): Map<Thing, Grant> {
     return upsert(this.grants, userId, () => new Map());
   }
 
-  /** What a user was given on a thing itself, unless it has ended at `now` (epoch ms). */
-  liveGrant(userId: string, thing: Thing, now: number): Given | undefined {
-    const given = this.grantsOf(userId).get(thing);
-    return given && (given.expiresAt === undefined || given.expiresAt > now / 1000) ? given : undefined;
+  /** Returns the grant of a user on the resource itself, unless the grant has expired at `now` (epoch ms). */
+  liveGrant(userId: string, thing: Thing, now: number): Grant | undefined {
+    const grant = this.grantsOf(userId).get(thing);
+    return grant && (grant.expiresAt === undefined || grant.expiresAt > now / 1000) ? grant : undefined;
   }
 
   contactsOf(thing: Thing): Set<string> {
@@ -76,39 +77,39 @@ export class LivingOrganization {
 
   deleteDocument(document: LivingDocument): void {
     this.documents.delete(document.id);
-    this.#forget(document);
+    this.#revokeAll(document);
   }
 
-  /** Deletes a folder with everything beneath it. */
+  /** Deletes a folder with all folders and documents in it. */
   deleteFolder(folder: LivingFolder): void {
     for (const document of [...this.documents.values()])
       if (chain(document.folder).includes(folder)) this.deleteDocument(document);
     for (const one of [...this.folders.values()].filter((other) => chain(other).includes(folder))) {
       this.folders.delete(one.id);
-      this.#forget(one);
+      this.#revokeAll(one);
     }
   }
 
-  #forget(thing: Thing): void {
+  #revokeAll(thing: Thing): void {
     this.contacts.delete(thing);
-    for (const userId of this.grants.keys()) this.#take(userId, thing);
+    for (const userId of this.grants.keys()) this.#revoke(userId, thing);
   }
 
-  #take(userId: string, thing: Thing): void {
+  #revoke(userId: string, thing: Thing): void {
     const lingering = upsert(this.lingering, userId, () => new Set<string>());
     for (const field of this.grantsOf(userId).get(thing)?.fields ?? []) lingering.add(field);
     this.grantsOf(userId).delete(thing);
   }
 
-  /** Takes from a user what it was given on a thing and on what lies in it (spec 4.18). */
+  /** Removes a user's grants on a resource and on everything in it. */
   removeUser(userId: string, thing: Thing): void {
     const isWithin = (other: Thing) => thing === this || above(other).includes(thing);
-    for (const other of [...this.grantsOf(userId).keys()]) if (isWithin(other)) this.#take(userId, other);
+    for (const other of [...this.grantsOf(userId).keys()]) if (isWithin(other)) this.#revoke(userId, other);
     for (const [other, users] of this.contacts) if (isWithin(other)) users.delete(userId);
     if (thing === this) for (const users of this.groups.values()) users.delete(userId);
   }
 
-  /** What `permissions/get` says of a user on the organization and on the folders and documents under these ids, those that are not there included. */
+  /** Returns the expected answer of `permissions/get` for a user on the organization and the named folders and documents. */
   permissions(
     userId: string,
     isKnown: boolean,
@@ -117,7 +118,7 @@ export class LivingOrganization {
   ) {
     const grants = this.grantsOf(userId);
     const live = (thing: Thing) => this.liveGrant(userId, thing, now);
-    const shown = ({ role, expiresAt }: Given, accessType?: AccessType) => ({
+    const toEntry = ({ role, expiresAt }: Grant, accessType?: AccessType) => ({
       accessRole: role,
       ...(accessType && { accessType }),
       ...(expiresAt !== undefined && { expiresAt }),
@@ -131,10 +132,10 @@ export class LivingOrganization {
     const entry = (what: string, thing: LivingFolder | LivingDocument, accessType: AccessType) => {
       const nearest = above(thing)
         .map(live)
-        .find((given) => given !== undefined);
-      if (nearest) return shown(nearest, accessType);
+        .find((grant) => grant !== undefined);
+      if (nearest) return toEntry(nearest, accessType);
       if (accessType === 'public' && member) return { accessRole: member.role, accessType };
-      if (accessType === 'organizationPrivate' && member) return shown(member, accessType);
+      if (accessType === 'organizationPrivate' && member) return toEntry(member, accessType);
       return accessType === 'public' && isKnown ? { accessRole: 'editor', accessType } : denied(what, accessType);
     };
     const missing = (what: string) => ({ error: `${what} does not exist`, errorCode: 'does_not_exist' });
@@ -152,24 +153,24 @@ export class LivingOrganization {
           return [id, document ? entry('document', document, typeOf(document)) : missing('Document')];
         }),
       ),
-      organization: { [this.id]: member ? shown(member) : denied('organization') },
+      organization: { [this.id]: member ? toEntry(member) : denied('organization') },
       ...(fields.length > 0 && { context: { accessFields: fields } }),
     };
   }
 }
 
-/** A folder and those that it lies in, from itself up; none for none. */
+/** Returns a folder and its ancestors, nearest first. Returns an empty list without a folder. */
 export function chain(folder: LivingFolder | undefined): LivingFolder[] {
   return folder ? [folder, ...chain(folder.parent)] : [];
 }
 
-/** A thing and the folders that it lies in, nearest first. */
+/** Returns a resource and its ancestor folders, nearest first. */
 export function above(thing: Thing): Thing[] {
   if (thing instanceof LivingOrganization) return [thing];
   return 'threads' in thing ? [thing, ...chain(thing.folder)] : chain(thing);
 }
 
-/** What a folder or document is open to: a document in a folder to what the folder is. */
+/** Returns the access type of a folder or document. A document in a folder has the access type of the folder. */
 export function typeOf(thing: LivingFolder | LivingDocument): AccessType {
   if ('threads' in thing) return thing.folder ? typeOf(thing.folder) : thing.own;
   return thing.own ?? (thing.parent ? typeOf(thing.parent) : 'public');

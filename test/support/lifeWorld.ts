@@ -17,7 +17,7 @@ import {
   typeOf,
 } from './life.ts';
 
-/** Every id that a life can have; what is not there is asked about as well. */
+/** All ids of the model. Requests also name ids that do not exist. */
 export const names = {
   organizations: ['acme', 'beta'],
   folders: ['fa', 'fb', 'fc', 'fd'],
@@ -38,16 +38,16 @@ const everything = {
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
-/** A tenant whose handlers are called and whose jobs run by a clock of their own, and the model of what they did. */
+/** Runs the handlers and jobs of a tenant with a clock of its own, and compares them with a model. */
 export class LifeWorld {
   readonly organizations = new Map<string, LivingOrganization>();
-  /** The users that the tenant knows. */
+  /** The ids of the users that the tenant has. */
   readonly known = new Set<string>();
-  /** The time for everybody, epoch ms. */
+  /** The current time of handlers and jobs, epoch ms. */
   now: number;
   #threads = 0;
-  /** Ids of jobs in the order of their first messages: the ids themselves are in no order within a second. */
-  readonly #begun: string[] = [];
+  /** Job ids in the order of their first messages. Ids that are created within the same second are not in order. */
+  readonly #jobOrder: string[] = [];
   readonly #engine: Engine;
   readonly #queues: Queues;
   readonly #customer: Customer;
@@ -61,14 +61,14 @@ export class LifeWorld {
     this.now = now;
   }
 
-  /** Sends a request; gives the failure of all of it, or what it says of one item: `done` or `failed`. */
+  /** Sends a request. Returns the error status of the request, or `done` or `failed` for one item. */
   async outcome(path: string, data: object, item?: string): Promise<string> {
     const { body } = await this.#customer.call(path, data);
     if (body.error) return body.error.status;
     return item === undefined || body.result.data[item].success ? 'done' : 'failed';
   }
 
-  /** Sends a request and gives the status of its failure, or its data. */
+  /** Sends a request. Returns its error status or its data. */
   async answer(path: string, data: object): Promise<any> {
     const { body } = await this.#customer.call(path, data);
     return body.error?.status ?? body.result.data;
@@ -78,29 +78,29 @@ export class LifeWorld {
     return `thread-${(this.#threads += 1)}`;
   }
 
-  /** Jobs that have not ended, oldest first. */
+  /** Returns the jobs that have not ended, oldest first. */
   async jobs(): Promise<StoredJob[]> {
     const { apiKey: tenant } = this.#customer;
     const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) =>
       _t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : [],
     );
     for (const { body } of this.#queues.waiting('jobs'))
-      if (!this.#begun.includes(body.jobId)) this.#begun.push(body.jobId);
+      if (!this.#jobOrder.includes(body.jobId)) this.#jobOrder.push(body.jobId);
     this.#queues.clear();
-    jobIds.sort((a, b) => this.#begun.indexOf(a) - this.#begun.indexOf(b));
+    jobIds.sort((a, b) => this.#jobOrder.indexOf(a) - this.#jobOrder.indexOf(b));
     const jobs = await Promise.all(jobIds.map((jobId) => this.#store.get({ tenant, jobId })));
     return jobs.filter((job) => job !== undefined);
   }
 
-  /** One step of a job; `forgets` says that whoever does it ends before writing down how far it got. */
-  async work({ tenant, jobId }: StoredJob, forgets: boolean): Promise<void> {
+  /** Runs one step of a job. `crashes`: the worker crashes before it saves the progress. */
+  async work({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
-    if (forgets) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now);
+    if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now);
     else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, log: silent });
   }
 
-  /** Runs all jobs to their end, whatever they wait for; permissions must be those of the model after each run. */
+  /** Runs all jobs to their end. After each run, the permissions must equal those of the model. */
   async finish(): Promise<void> {
     for (let round = 0; ; round++) {
       const jobs = await this.jobs();
@@ -118,12 +118,12 @@ export class LifeWorld {
         });
         await this.expectPermissions();
       }
-      // Past any lease and any wait.
+      // Longer than any lease and any wait of a job.
       this.now += 100_000;
     }
   }
 
-  /** Everybody's permissions on everything are those of the model. */
+  /** Expects that the permissions of all users on all resources equal those of the model. */
   async expectPermissions(): Promise<void> {
     for (const [organizationId, org] of this.organizations) {
       const answer = await this.answer(PERMISSIONS, { organizationId, ...everything });
@@ -134,7 +134,7 @@ export class LifeWorld {
     }
   }
 
-  /** An answer without the access fields that may be in it or not. */
+  /** Returns an answer without access fields of revoked grants, which may or may not be present. */
   #withoutLingering(
     org: LivingOrganization,
     userId: string,
@@ -148,7 +148,7 @@ export class LifeWorld {
     return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
   }
 
-  /** Every listing shows what the model has. */
+  /** Expects that every listing equals the model. */
   async expectListings(): Promise<void> {
     const existing = [...this.organizations.values()].sort(byId);
     expect(await this.answer('/v2/organizations/get', {})).toEqual(
@@ -198,7 +198,7 @@ export class LifeWorld {
   }
 
   async #expectFolders(org: LivingOrganization): Promise<void> {
-    const beneath = (parent: LivingFolder | undefined): object[] =>
+    const subFoldersOf = (parent: LivingFolder | undefined): object[] =>
       [...org.folders.values()]
         .filter((one) => one.parent === parent)
         .sort(byId)
@@ -213,11 +213,11 @@ export class LifeWorld {
           ],
           accessType: typeOf(one),
           inheritAccessFromParent: one.own === undefined,
-          subFolders: beneath(one),
+          subFolders: subFoldersOf(one),
         }));
     expect(
       await this.answer('/v2/organizations/folders/get', { organizationId: org.id, maxDepth: names.folders.length }),
-    ).toMatchObject(beneath(undefined));
+    ).toMatchObject(subFoldersOf(undefined));
   }
 
   async #expectUsers(org: LivingOrganization): Promise<void> {
@@ -236,7 +236,7 @@ export class LifeWorld {
     );
   }
 
-  /** Deletes the organizations and lets the jobs end: nothing is left then but the users that the tenant knows. */
+  /** Deletes the organizations and runs the jobs. Expects that only the users of the tenant remain. */
   async expectNothingLeft(): Promise<void> {
     for (const organizationId of names.organizations)
       await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
@@ -248,12 +248,12 @@ export class LifeWorld {
   }
 }
 
-/** How a permission call names a thing. */
+/** Returns the resource fields of a permission request. */
 export function resourceOf({ type, id }: Named, organizationId: string): object {
   return type === 'organization' ? { type, id: organizationId } : { type, id, organizationId };
 }
 
-/** How a call about users names where they are. */
+/** Returns the scope fields of a request about users. */
 export function scopeOf({ type, id }: Named): object {
   return type === 'organization' ? {} : { [`${type}Id`]: id };
 }

@@ -29,7 +29,7 @@ export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promis
   return started(createHttpServer(listener), host);
 }
 
-/** Starts a TLS receiver that answers every chunk with 200. */
+/** Starts a TLS receiver that answers every chunk with status 200. */
 export function startTls(options: TlsOptions): Promise<Receiver> {
   const server = createTlsServer(options, (socket) => {
     socket.on('error', () => socket.destroy());

@@ -1,15 +1,15 @@
 /**
- * Finds regular expressions whose matching can take more than linear time. An expression is read as an automaton of its characters
- * (Glushkov). Backtracking is polynomial or worse when one text can be split between two loops in many ways, or can pass one
- * loop in two ways, and what follows the loop can fail. An unanchored expression has one loop more: the search for its start.
+ * Finds regular expressions whose matching can take more than linear time. An expression is converted into an automaton of its characters
+ * (Glushkov). Backtracking is polynomial or worse when the rest after a loop can fail and one of these holds: the same text can be split
+ * between two loops in many ways, or can pass one loop in two ways. An unanchored expression has one more loop: the search for its start.
  */
 
-/** One character of the expression, or the search for the start of a match, which passes any character. */
+/** One character of the expression, or the search for the start of a match, which accepts any character. */
 interface Position {
   matches(character: string): boolean;
 }
 
-/** A part of an expression. `unguarded` positions end the part without an assertion behind them. */
+/** A part of an expression. `unguarded` positions end the part without a following assertion. */
 interface Part {
   readonly nullable: 'no' | 'guarded' | 'free';
   readonly first: readonly number[];
@@ -17,7 +17,7 @@ interface Part {
   readonly hasLoop: boolean;
 }
 
-/** Repetitions up to this count are written out. More of them count as a loop. */
+/** Repetitions up to this count are expanded. A higher count is treated as a loop. */
 const WRITTEN_OUT = 16;
 const ASSERTIONS = ['$', '\\b', '\\B'];
 const SAMPLES = [
@@ -44,7 +44,7 @@ const SAMPLES = [
   '\u{10000}',
 ];
 
-/** Why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not know. */
+/** Returns why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not support. */
 export function slowness(regex: RegExp): string | undefined {
   return new Automaton(regex).slowness();
 }
@@ -88,7 +88,7 @@ class Automaton {
     return undefined;
   }
 
-  /** For each class of characters that the expression tells apart: where each position leads on it. */
+  /** Returns the transitions of each position, for each class of characters that the expression distinguishes. */
   #steps(): Steps {
     const classes = new Map<string, Steps[number]>();
     for (const sample of SAMPLES) {
@@ -262,15 +262,15 @@ class Automaton {
 
 const EMPTY: Part = { nullable: 'free', first: [], last: new Map(), hasLoop: false };
 
-/** Per class of characters and position: the next positions. */
+/** The next positions, by class of characters and position. */
 type Steps = readonly (readonly (readonly number[])[])[];
 
-/** Whether some text leads each of the positions to that at the same place of `to`, in at least one step. */
+/** Returns whether one text of at least one character moves each position to the position with the same index in `to`. */
 function reaches(steps: Steps, from: readonly number[], to: readonly number[]): boolean {
   return walk(steps, from, (reached) => reached.every((position, at) => position === to[at]));
 }
 
-/** Whether some text leads a position back to itself on two different ways. */
+/** Returns whether some text moves a position back to itself on two different paths. */
 function isAmbiguous(steps: Steps, position: number): boolean {
   return walk(steps, [position, position], ([a, b]) => a !== b && reaches(steps, [a!, b!], [position, position]));
 }

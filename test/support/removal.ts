@@ -12,7 +12,7 @@ import type { LeanClient } from './leanClient.ts';
 
 type Stored = Record<string, any>;
 
-/** Runs jobs on a table as the worker does, with a clock that moves on to the time of the next message. */
+/** Runs jobs on a table as the worker does. The clock advances to the time of the next message. */
 export class JobRunner {
   now: number;
   readonly #deps: RunJobDeps;
@@ -51,12 +51,12 @@ export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<
   return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
 }
 
-/** Those beneath an organization, by its internal id. */
+/** Returns the items that belong to an organization, by its internal id. */
 export function beneath(items: ReadonlyMap<string, Stored>, organization: string): Stored[] {
   return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
 }
 
-/** Writes dumped items back. */
+/** Writes items from a dump back. */
 export async function putBack(client: LeanClient, items: readonly Stored[]): Promise<void> {
   for (let i = 0; i < items.length; i += 25)
     await client.send(
@@ -69,7 +69,7 @@ export async function putBack(client: LeanClient, items: readonly Stored[]): Pro
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
 const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
 
-/** Creates an organization with content of every kind, in `documents` documents and `each` of every kind. */
+/** Creates an organization with content of every kind: `documents` documents, with `each` records of every kind. */
 export async function fillOrganization(
   customer: Customer,
   organizationId: string,
@@ -216,7 +216,7 @@ export async function fillDocument(
       ...scope,
       judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
     });
-  // One that has its state in one item, and one that needs others for it.
+  // The first editor stores its state in one item, the second in several.
   await customer.ok('/v2/crdt/add', { ...at, editorId: 'notes', type: 'map', data: { mark } });
   await customer.ok('/v2/crdt/add', {
     ...at,

@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 export interface RequestToSign {
   readonly url: string;
   readonly service: string;
-  /** `AmazonSQS.SendMessage`. */
+  /** Such as `AmazonSQS.SendMessage`. */
   readonly target: string;
   readonly body: string;
   readonly accessKeyId: string;
@@ -11,8 +11,8 @@ export interface RequestToSign {
 }
 
 /**
- * Returns the headers of a call of AWS, signed. For calls without the SDK: its text also goes into functions under test, so it uses
- * nothing but `createHash` and `createHmac`.
+ * Returns the signed headers of an AWS call, for calls without the SDK. The source text of this function is also copied into
+ * functions under test, so it uses only `createHash` and `createHmac`.
  */
 export function signRequest({
   url,

@@ -6,17 +6,17 @@ import { everyItem } from './items.ts';
 
 export const ada = { userId: 'ada', name: 'Ada' };
 
-/** A comment as callers send it. */
+/** Returns a comment as callers send it. */
 export function comment(changes: object = {}) {
   return { commentText: 'hi', from: ada, ...changes };
 }
 
-/** A thread as callers send it, with one comment unless others are given. */
+/** Returns a thread as callers send it. It has one comment by default. */
 export function thread(annotationId: string, changes: object = {}) {
   return { annotationId, commentData: [comment()], ...changes };
 }
 
-/** Adds threads to a document, by default `nda`, and creates a missing document. */
+/** Adds threads to a document, by default `nda`. Creates the document if it does not exist. */
 export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
   return customer.ok('/v2/commentannotations/add', {
     ...nda,
@@ -27,7 +27,7 @@ export function addThreads(customer: Customer, commentAnnotations: object[], mor
   });
 }
 
-/** Adds a thread with many comments, `each` comments per call. Each call must fit one transaction. */
+/** Adds a thread with many comments. Each call adds `each` comments, which must fit into one transaction. */
 export async function addLongThread(
   customer: Customer,
   { commentData, ...more }: ReturnType<typeof thread>,
@@ -45,20 +45,20 @@ export async function addLongThread(
     });
 }
 
-/** Reads a thread of the document `nda`; null when it does not exist. */
+/** Reads a thread of the document `nda`. Returns null if it does not exist. */
 export async function getThread(customer: Customer, annotationId: string): Promise<any> {
   const [found] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
   return found;
 }
 
-/** The ids of threads. */
+/** Returns the ids of threads. */
 export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }) => annotationId);
 
-/** Ids in sorted order. */
+/** Returns ids that sort in numerical order. */
 export const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
-/** All pages of a listing of threads. `between` runs after each page. */
+/** Reads all pages of a listing of threads. `between` runs after each page. */
 export async function threadPages(
   customer: Customer,
   data: object,
@@ -77,7 +77,7 @@ export async function threadPages(
   return found;
 }
 
-/** The involvements in comments, as `user made annotation/comment` or `user in annotation/comment`. */
+/** Returns the involvements in comments, as `user made annotation/comment` or `user in annotation/comment`. */
 export async function edgesOf(engine: Engine, customer: Customer): Promise<string[]> {
   const edges = await itemsOf(engine, customer, 'Involvement');
   return edges
@@ -87,7 +87,7 @@ export async function edgesOf(engine: Engine, customer: Customer): Promise<strin
 
 const contentTypes = ['Thread', 'Comment', 'RecordId', 'Involvement', 'Reaction', 'Job'];
 
-/** The number of items of a customer's threads, by type. */
+/** Returns the number of items of a customer's threads, by type. */
 export async function contentOf(engine: Engine, { apiKey }: Customer): Promise<Record<string, number>> {
   const own = (await everyItem(engine)).filter(
     ({ PK, _t }) => PK.startsWith(`T#${apiKey}#`) && contentTypes.includes(_t),

@@ -1,6 +1,6 @@
 import type { Customer } from './customer.ts';
 
-/** A user whose traces a test looks for: every value of the profile is like no other text. */
+/** A user whose traces a test looks for. Every value of the profile is unique text. */
 export const ada = {
   userId: 'ada-id',
   name: 'Ada-Name Lovelace',
@@ -11,11 +11,11 @@ export const ada = {
 } as const;
 export const grace = { userId: 'grace', name: 'Grace Hopper', email: 'grace@example.com' } as const;
 export const max = { userId: 'max', name: 'Max' } as const;
-/** What the user said in a comment of somebody else's thread, and in a thread of the user's own. */
+/** The text of the user's comment in a thread of another user, and of a comment in the user's own thread. */
 export const saidToGrace = 'Said-to-Grace';
 export const saidByAda = 'Said-by-Ada';
 
-/** What only the user and nobody else brought into the table: the user's name, e-mail address, picture, and words. */
+/** Texts that only this user wrote: name, e-mail address, picture and comments. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];
 
 const mention = (user: typeof ada | typeof grace | typeof max) => ({
@@ -25,8 +25,8 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
 });
 
 /**
- * Makes an organization in which a user has left traces of every kind, beside those of others: in the document `nda`, and a thread in `offer`.
- * The thread `long` has more comments than one transaction removes.
+ * Creates an organization with records of every kind of the user `ada`, next to records of other users.
+ * They are in the document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction deletes.
  */
 export async function leaveTraces(customer: Customer, organizationId: string): Promise<void> {
   const at = { organizationId, documentId: 'nda' };

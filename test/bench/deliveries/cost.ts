@@ -1,4 +1,4 @@
-/** What one event and one delivery consume, by the engine's own account, and what that costs by list prices. About 10 s. */
+/** Measures the capacity units of one event and one delivery, as the engine reports them, and their list price. Takes about 10 s. */
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
@@ -11,7 +11,7 @@ import { startReceiver } from './receivers.ts';
 import { Sender } from './sender.ts';
 
 const MANY = 10;
-/** A message is received and deleted, ten at a time as it was sent. */
+/** Send, receive and delete: three requests per ten messages. */
 const REQUESTS_PER_DELIVERY = 3 / 10;
 
 interface Consumed {
@@ -32,7 +32,7 @@ const well = await create('/well', 'comment.add');
 const failing = await create('/fail', 'comment.update');
 for (let i = 0; i < MANY; i++) await create('/many', 'huddle.create');
 
-// What a process remembers, such as the master key, is none of a delivery's cost.
+// This event fills the caches of the process, such as the master key. They are no part of the cost of a delivery.
 const warm = await sender.emit(apiKey);
 await sender.fanOut([warm]);
 await sender.deliver(messageFor(warm, well, 1), sender.live);
@@ -63,7 +63,7 @@ printTable(
 (written $${prices.written}, read $${prices.read}, SQS $${prices.sqsRequests} per million; functions $${FUNCTIONS_PER_MILLION} per million deliveries of 300 ms, ten at a time). The change that causes the event is not in it.`,
   ['what', 'calls', 'read', 'written', 'table $', 'with SQS and functions $'],
   [
-    row('an event, whoever gets it', event, 0),
+    row('an event, without deliveries', event, 0),
     row('a delivery, first attempt succeeds', delivery, 1),
     row('  of these: made', making, 0),
     row('  of these: delivered', delivered, 1),
@@ -74,7 +74,7 @@ printTable(
   ],
 );
 
-/** An event and what it consumes: its writing and its fan-out. */
+/** Creates an event. Returns the units of writing it and of its fan-out. */
 async function eventOf(type: string): Promise<[{ eventId: string }, Consumed, Consumed]> {
   const { result: made, calls } = await recorder.record(() => sender.emit(apiKey, type));
   return [made, sum(calls), await consumed(() => sender.fanOut([made]))];
@@ -97,7 +97,7 @@ function times(a: Consumed, factor: number): Consumed {
   return { calls: a.calls * factor, read: a.read * factor, written: a.written * factor };
 }
 
-/** The difference, or that part of it. */
+/** Returns the difference, divided by `parts`. */
 function minus(a: Consumed, b: Consumed, parts = 1): Consumed {
   return times(plus(a, times(b, -1)), 1 / parts);
 }

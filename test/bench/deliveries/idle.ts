@@ -1,4 +1,4 @@
-/** From the commit of an event to the first byte at its receiver, on an idle system: `npm start`, over HTTP. About 15 s. */
+/** Measures the time from the commit of an event to the first byte at its receiver, on an idle system: `npm start`, over HTTP. Takes about 15 s. */
 import { startSystem } from '../../e2e/system.ts';
 import { printTable, quantile, reached } from '../report.ts';
 import { startReceiver } from './receivers.ts';
@@ -43,7 +43,7 @@ try {
     await until(async () => (times = Object.values((await receiver.came())['/ok']?.times ?? {})).length > 0, 2);
     if (n < WARM_UP) continue;
     answers.push(answeredAt - sentAt);
-    // The commit lies between the two; the earlier one is what it is counted from.
+    // The commit is between the two times. Counting from the earlier one gives an upper bound.
     arrivals.push(times[0]! - sentAt);
   }
   printTable(

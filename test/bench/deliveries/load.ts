@@ -1,4 +1,4 @@
-/** 400 events to 50 endpoints, of which 5 fail and 2 hang: 20,000 deliveries on the engine. About three minutes, five at most. */
+/** Sends 400 events to 50 endpoints, of which 5 fail and 2 hang: 20,000 deliveries on the engine. Takes about three minutes, five at most. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Table } from '../../../lib/table/table.ts';
@@ -16,7 +16,7 @@ const FAILING = 5;
 const HANGING = 2;
 const WELL = ENDPOINTS - FAILING - HANGING;
 const SECOND = 1000;
-/** Instead of 15 s; pauses are 20 s at most. */
+/** The real timeout is 15 s. Pauses are at most 20 s. */
 const TIMEOUT = 1_500;
 const timing = { schedule: [0, 5, 20, 20, 20, 20, 20, 20].map((seconds) => seconds * SECOND), marginMs: 300 * SECOND };
 const STREAM_BATCH = 10;
@@ -78,7 +78,7 @@ The timeout is ${TIMEOUT} ms instead of 15 s and no pause is longer than 20 s; t
   rows,
 );
 if (sender.errors.length > 0) console.log(sender.errors[0]);
-// The pauses of those that hang go on.
+// Pauses of hanging endpoints would keep the process alive.
 process.exit();
 
 function count(came: Readonly<Record<string, Came>>, prefix: string): { messages: number; requests: number } {
@@ -91,7 +91,10 @@ function count(came: Readonly<Record<string, Came>>, prefix: string): { messages
   };
 }
 
-/** The table, and the capacity units that its calls consumed so far. The recorder of the tests lets calls wait for each other, which would be measured here. */
+/**
+ * Returns the table and the capacity units that its calls consume. The recorder of the tests is not used here,
+ * because it makes calls wait for each other.
+ */
 function meteredTable(): { table: Table; units: { read: number; written: number } } {
   const units = { read: 0, written: 0 };
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {

@@ -14,13 +14,13 @@ import { realTiming } from './sender.ts';
 const identity = ({ PK, SK }: Key) => `${PK}\n${SK}`;
 const rowOf = ({ eventId, endpointId }: { eventId: string; endpointId: string }) => `${eventId}\n${endpointId}`;
 
-/** What deliveries read and write, as values in memory instead of items in a table. */
+/** Stores deliveries in memory instead of in a table. */
 export class Memory {
   readonly #values = new Map<string, unknown>();
   readonly #targets = new Map<string, Stored<Target>>();
   readonly #rows = new Map<string, StoredDelivery>();
 
-  /** A table from which requests are made: it hands out values as they are. */
+  /** A table that returns stored values, for the code that builds requests. */
   readonly table = {
     batchGet: async (...all: readonly ItemRead<unknown>[]) => all.map(({ key }) => this.#values.get(identity(key))),
   } as unknown as Table;
@@ -60,7 +60,7 @@ export class Memory {
     }
   }
 
-  /** Keeps an event with its deliveries; gives the messages about these. */
+  /** Stores an event with its deliveries. Returns the messages of the deliveries. */
   event(event: StoredEvent, payload: string, endpointIds: readonly string[]): DeliveryMessage[] {
     const { tenant, eventId, createdAt } = event;
     this.#values.set(identity(EventEntity.key(event)), event);

@@ -1,4 +1,4 @@
-/** How long a quiet endpoint waits beside one that hangs. Times are a tenth of the real ones; about 25 s. */
+/** Measures the delay of a quiet endpoint next to one that hangs. Times are a tenth of the real ones. Takes about 25 s. */
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { startEngine } from '../../support/engine.ts';
@@ -10,7 +10,7 @@ import { Sender } from './sender.ts';
 
 const GOAL = 2;
 const SECOND = 1000;
-/** Instead of 15 s, the schedule's pauses likewise, and a tenth of the 1,000 attempts that the template allows at a time. */
+/** A tenth of the real 15 s. The pauses of the schedule and the 1,000 concurrent attempts of the template are scaled in the same way. */
 const TIMEOUT = 1_500;
 const timing = { schedule: [0, 0.5, 3, 3, 3, 3, 3, 3].map((seconds) => seconds * SECOND), marginMs: 300 * SECOND };
 const WIDTH = 100;
@@ -41,7 +41,7 @@ here is first in first out, so it does not show the fairness of SQS.`,
   ['quantile', 'beside it', 'without it', 'ratio', 'reached'],
   rows,
 );
-// The pauses of the one that hangs go on.
+// Pauses of the hanging endpoint would keep the process alive.
 process.exit();
 
 async function waits(withHanging: boolean): Promise<{ waits: number[]; hung: number }> {

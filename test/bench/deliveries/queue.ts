@@ -1,9 +1,9 @@
 import type { DeliveryMessage } from '../../../lib/webhooks/deliveryMessage.ts';
 import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 
-/** A queue in memory, first in first out, whose messages are worked on as they come, at most `width` at a time. What fails comes again at once. */
+/** An in-memory FIFO queue. It processes at most `width` messages concurrently and retries a failed message at once. */
 export class BenchQueue implements QueueSender {
-  /** How many SendMessageBatch calls would have been made. */
+  /** The number of SendMessageBatch calls. */
   batches = 0;
   failures = 0;
   #running = 0;
@@ -17,7 +17,7 @@ export class BenchQueue implements QueueSender {
     this.#work = work;
   }
 
-  /** What waits or is worked on, without what is delayed. */
+  /** The number of messages that wait or are processed, without delayed messages. */
   get busy(): number {
     return this.#ready.length + this.#running;
   }
@@ -59,7 +59,7 @@ export class BenchQueue implements QueueSender {
   }
 }
 
-/** Waits until something holds, looking often. */
+/** Polls until a condition holds. */
 export async function until(holds: () => boolean | Promise<boolean>, everyMilliseconds = 20): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, everyMilliseconds));
 }

@@ -1,4 +1,4 @@
-/** The worst second of an endpoint with a rate limit and a backlog, in real time; about 25 s with storage in memory and as long on the engine. */
+/** Measures the busiest second of an endpoint with a rate limit and a backlog, in real time. Takes about 25 s in memory and 25 s on the engine. */
 import { environment } from '../../../lib/app/capability.ts';
 import { emitTo } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
@@ -22,10 +22,10 @@ const QUEUED = 2_000;
 const GOAL_WORST = 1.1;
 const GOAL_USE = 0.9;
 const SECOND = 1000;
-/** As many as the template allows. */
-const WIDTH = 1_000;
-/** Events that are written together. */
-const TOGETHER = 20;
+/** The concurrency limit of the template. */
+const MAX_CONCURRENCY = 1_000;
+/** The number of events that are written together. */
+const EVENTS_PER_WRITE = 20;
 
 const engine = await startEngine({ sdk: true });
 process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
@@ -37,12 +37,12 @@ await receiver.stop();
 await engine.stop();
 printTable(
   `An endpoint with rateLimit ${RATE_LIMIT} and ${QUEUED} deliveries queued, one process, in real time; goal: at most ${GOAL_WORST}× in any second, at least ${GOAL_USE}× used
-Places are reserved on the engine in both; what delays an attempt after its place was checked, such as a machine with other work, counts against it.`,
+Both reserve slots on the engine. A delay after the slot check, for example by other load on the machine, counts against the result.`,
   ['what', 'ours', 'limit', 'ratio', 'reached'],
   rows,
 );
 
-/** Works on the backlog that is prepared. */
+/** Delivers the prepared backlog. */
 async function rowsFor(
   where: string,
   prepare: () => Promise<{ sender: Sender; backlog: QueueMessage[] }>,
@@ -90,7 +90,7 @@ async function inMemory(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
   };
   memory.customer(tenant, { ...initialAdvancedConfig, isEnabled: true }, [endpoint]);
   const sender = new Sender(memory.table, {
-    live: WIDTH,
+    live: MAX_CONCURRENCY,
     stores: { deliveries: memory.deliveries, health: new EndpointHealthStore(table), slots: new RateSlots(table) },
   });
   const messages = Array.from({ length: QUEUED }, () => {
@@ -104,15 +104,15 @@ async function onEngine(): Promise<{ sender: Sender; backlog: QueueMessage[] }> 
   const { apiKey, ok } = await newWebhookCustomer();
   const { id: endpointId } = await ok(paths.create, { url: receiver.url('/limited'), rateLimit: RATE_LIMIT });
   const backlog: QueueMessage[] = [];
-  for (let made = 0; made < QUEUED; made += TOGETHER) {
+  for (let made = 0; made < QUEUED; made += EVENTS_PER_WRITE) {
     const now = Date.now();
-    const events = Array.from({ length: TOGETHER }, () =>
+    const events = Array.from({ length: EVENTS_PER_WRITE }, () =>
       emitTo(apiKey, endpointId, newEvent(apiKey), now, realTiming),
     );
     await table.writeAll(events.flatMap(({ ops }) => ops));
     backlog.push(...events.flatMap(({ delivery }) => nextAttemptMessages(delivery, now)));
   }
-  return { sender: new Sender(table, { live: WIDTH }), backlog };
+  return { sender: new Sender(table, { live: MAX_CONCURRENCY }), backlog };
 }
 
 function newEvent(tenant: string) {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks for the benches, in a process of its own: `receivers.ts` starts it and asks it what came. */
+/** A webhook receiver in a process of its own. `receivers.ts` starts it and reads the received requests. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Came } from './receivers.ts';
@@ -34,5 +34,5 @@ process.on('message', (asked) => {
     ),
   );
 });
-// Whoever started it is gone.
+// The parent process has ended.
 process.on('disconnect', () => process.exit());

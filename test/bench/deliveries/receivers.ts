@@ -2,25 +2,25 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What came at one path of a receiver. */
+/** The requests to one path of a receiver. */
 export interface Came {
-  /** When each message was first answered with 200, epoch ms, by its `webhook-id`. */
+  /** The time of the first answer with status 200 for each message, epoch ms, by `webhook-id`. */
   readonly times: Readonly<Record<string, number>>;
-  /** All requests, whatever became of them. */
+  /** The number of all requests, including failed ones. */
   readonly requests: number;
 }
 
 /**
- * A receiver in another process: what it does costs the sender nothing. It answers 200; paths from `/fail` on answer 500 until it
- * recovers, those from `/hang` on nothing at all.
+ * A receiver in another process, so that it takes no time from the sender. It answers with status 200.
+ * Paths that start with `/fail` answer with 500 until `recover` is called. Paths that start with `/hang` never answer.
  */
 export interface BenchReceiver {
   url(path: string): string;
-  /** What came so far, by path. */
+  /** Returns the requests so far, by path. */
   came(): Promise<Readonly<Record<string, Came>>>;
-  /** From now on everything that failed is answered with 200. */
+  /** Answers all failing paths with status 200 from now on. */
   recover(): Promise<unknown>;
-  /** Forgets what came. */
+  /** Deletes the recorded requests. */
   clear(): Promise<unknown>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Deliveries per second: the worker's code with storage in memory and on the engine, beside a loop that only posts. About 35 s. */
+/** Measures deliveries per second: the code of the worker in memory and on the engine, next to a loop that only posts. Takes about 35 s. */
 import { Agent, request } from 'undici';
 import { environment } from '../../../lib/app/capability.ts';
 import { secretBox } from '../../../lib/crypto/secretBox.ts';
@@ -24,7 +24,7 @@ const config = { ...initialAdvancedConfig, isEnabled: true };
 const ENDPOINTS = 10;
 const WARM_UP = 3;
 const ROUNDS = 7;
-/** Deliveries of a round, and those of one on the engine. */
+/** The number of deliveries of a round, in memory and on the engine. */
 const ROUND = 2_000;
 const ENGINE_ROUND = 200;
 
@@ -41,7 +41,7 @@ const rows: Row[] = [];
 const [stubbed, stored] = [await inMemory(), await onEngine()];
 for (const width of [10, 50]) {
   const rates = { bare: [] as number[], stubbed: [] as number[], stored: [] as number[] };
-  // In turns, so that what slows the machine slows all of them.
+  // The variants run in turns, so that other load on the machine slows all of them.
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     const each = {
       bare: await perSecond(Array.from({ length: ROUND }), width, post),
@@ -80,7 +80,7 @@ printTable(
 
 type Round = (width: number) => Promise<number>;
 
-/** Makes a customer's endpoints, which all lead to the receiver. */
+/** Creates the endpoints of a customer. All of them use the same receiver. */
 async function newEndpoints(): Promise<WebhookEndpoint[]> {
   const now = Date.now();
   const box = secretBox.open(environment(process.env));
@@ -93,7 +93,7 @@ async function newEndpoints(): Promise<WebhookEndpoint[]> {
   );
 }
 
-/** A function that makes deliveries of its own, in memory, and tells how many per second were delivered. */
+/** Returns a function that makes deliveries in memory and returns the deliveries per second. */
 async function inMemory(): Promise<Round> {
   const endpoints = await newEndpoints();
   const memory = new Memory();
@@ -111,7 +111,7 @@ async function inMemory(): Promise<Round> {
   };
 }
 
-/** The same on the engine. */
+/** Returns a function that makes deliveries on the engine and returns the deliveries per second. */
 async function onEngine(): Promise<Round> {
   const table = openTable(environment(process.env));
   const endpoints = await newEndpoints();
@@ -170,7 +170,7 @@ async function post(): Promise<void> {
   await answer.body.dump();
 }
 
-/** Does some work for each value, `width` at a time. */
+/** Processes values with a concurrency of `width`. Returns the values per second. */
 async function perSecond<T>(
   values: readonly T[],
   width: number,

@@ -27,16 +27,19 @@ export const realTiming: Timing = {
 
 export interface SenderOptions {
   readonly timing?: Timing;
-  /** How long a receiver has. */
+  /** The timeout of a receiver. */
   readonly timeoutMs?: number;
-  /** How many messages of each queue are worked on at a time. */
+  /** The concurrency of each queue. */
   readonly live?: number;
   readonly slow?: number;
-  /** What takes the place of the stores. */
+  /** Replacements for the stores of the table. */
   readonly stores?: Pick<AttemptPorts, 'deliveries' | 'health' | 'slots'>;
 }
 
-/** Everything between an event and its receivers, on a table that it is given: the workers' code with queues in memory. It needs the environment of the engine. */
+/**
+ * Runs the code of the workers between an event and its receivers, on a given table, with in-memory queues.
+ * It needs the environment variables of the engine.
+ */
 export class Sender {
   readonly live: BenchQueue;
   readonly slow: BenchQueue;
@@ -87,13 +90,13 @@ export class Sender {
     },
   };
 
-  /** What the function of first attempts, or of further ones, does with a message. */
+  /** Attempts a delivery, as the function of the queue `own` does. */
   async deliver(message: DeliveryMessage, own: QueueSender): Promise<void> {
     const ports = { ...this.#ports, ownQueue: own, isFirstQueue: own === this.live };
     await attemptDelivery(ports, message, this.call);
   }
 
-  /** Writes an event of about two kilobytes, as a change does in its transaction. */
+  /** Writes an event of about two kilobytes in a transaction, as a change does. */
   async emit(tenant: string, event = 'comment.add'): Promise<Pick<StoredEvent, 'tenant' | 'eventId'>> {
     const now = Date.now();
     const ops = emit(
@@ -105,7 +108,7 @@ export class Sender {
     return { tenant, eventId: (ops[0] as { put: { eventId: string } }).put.eventId };
   }
 
-  /** Makes the deliveries of events and sends their messages; throws when that fails for one of them. */
+  /** Creates the deliveries of events and sends their messages. Throws if this fails for an event. */
   async fanOut(events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[]): Promise<void> {
     const deps = {
       outbox: new OutboxStore(this.#table),
@@ -118,14 +121,14 @@ export class Sender {
     if ((await fanOut(deps, events, this.call)).size > 0) throw new Error('An event was not fanned out');
   }
 
-  /** Makes deliveries without sending messages; gives these. */
+  /** Creates deliveries without sending messages. Returns the messages. */
   async make(event: StoredEvent, endpointIds: readonly string[]): Promise<DeliveryMessage[]> {
     const made = await this.#deliveries.create(event, endpointIds, Date.now(), this.#timing);
     return made.map(({ tenant, eventId, endpointId }) => ({ tenant, eventId, endpointId, attemptNo: 1 }));
   }
 }
 
-/** What an event says: about two kilobytes as JSON. */
+/** Returns the payload of an event: about two kilobytes as JSON. */
 export function payload(tenant: string) {
   return {
     source: 'comment' as const,
