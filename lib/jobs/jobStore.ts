@@ -229,7 +229,10 @@ export class JobSweeper {
     });
     const found = await this.#table.getByKeys(JobEntity, keys);
     return {
-      jobs: found.flatMap((job, index) => (job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(keys[index]!) }] : [])),
+      jobs: keys.flatMap((key, index) => {
+        const job = found[index];
+        return job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(key) }] : [];
+      }),
       next,
     };
   }

@@ -61,12 +61,12 @@ export const endpoint = defineEndpoint(
       caller.tenant,
       userId,
       known,
-      resources.map(({ accessRole, expiresAt, context }, index) => ({
-        ...found[index]!,
-        accessRole: accessRole ?? defaultAccessRole,
-        expiresAt,
-        accessFields: context && accessFields(context.access),
-      })),
+      resources.flatMap(({ accessRole = defaultAccessRole, expiresAt, context }, index) => {
+        const resource = found[index];
+        return resource
+          ? { ...resource, accessRole, expiresAt, accessFields: context && accessFields(context.access) }
+          : [];
+      }),
       now,
     );
     return {};

@@ -56,12 +56,14 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, organization);
     if (documentIds) {
       const ids = distinct(documentIds);
-      const documents = await deps.documents.named(scope, ids).then((found) => deps.documents.placed(scope, found));
-      if (documents.includes(undefined)) throw new ApiError('NOT_FOUND', 'Document does not exist');
-      const counts = await Promise.all(
-        documents.map(async (document) => ({ count: await deps.users.of(scope, documentResource(document!), userId) })),
-      );
-      return { data: dict(ids.map((id, index) => [id, counts[index]!] as const)) };
+      const placed = await deps.documents.named(scope, ids).then((found) => deps.documents.placed(scope, found));
+      const documents = placed.filter((document) => document !== undefined);
+      if (documents.length < ids.length) throw new ApiError('NOT_FOUND', 'Document does not exist');
+      const counts = documents.map(async (document) => {
+        const count = await deps.users.of(scope, documentResource(document), userId);
+        return [document.documentId, { count }] as const;
+      });
+      return { data: dict(await Promise.all(counts)) };
     }
     if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(scope, userId) } };
     return { data: { count: await deps.users.of(scope, await counted(), userId) } };
