@@ -146,15 +146,3 @@ export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; 
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([resource, actions]) => ({ resource, actions: [...actions].sort() }));
 }
-
-/**
- * A capability that builds on others and may do what they may. Call it as pure: esbuild keeps the parts of a capability
- * that is spread into another in every bundle, whether it is used or not.
- */
-export function building<T>(on: readonly Capability<unknown>[], own: Capability<T>): Capability<T> {
-  return {
-    ...own,
-    grants: [...own.grants, ...on.flatMap(({ grants }) => grants)],
-    env: [...own.env, ...on.flatMap(({ env }) => env)],
-  };
-}

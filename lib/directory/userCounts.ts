@@ -1,4 +1,4 @@
-import { building, type Capability } from '../app/capability.ts';
+import { combine } from '../app/capability.ts';
 import { folderChain, hasEnded } from './rules/access.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -6,7 +6,8 @@ import { type DocumentReader, type PlacedDocument, readDocuments } from './docum
 import { departuresOf } from './folders/folderDepartures.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { pages } from '../table/pages.ts';
-import { openTable, type Table } from '../table/table.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
 /** The most documents whose contact lists one call counts. Each takes a query. */
@@ -90,9 +91,7 @@ export class UserCounter {
   }
 }
 
-export const countUsers: Capability<UserCounter> = /* @__PURE__ */ building([readUsers, readDocuments], {
-  grants: [],
-  env: ['TABLE_NAME'],
-  open: (env) =>
-    new UserCounter({ table: openTable(env), users: readUsers.open(env), documents: readDocuments.open(env) }),
-});
+export const countUsers = /* @__PURE__ */ combine(
+  { table: tableWith([]), users: readUsers, documents: readDocuments },
+  (deps) => new UserCounter(deps),
+);

@@ -1,4 +1,4 @@
-import { building, type Capability } from '../app/capability.ts';
+import { combine } from '../app/capability.ts';
 import { dict } from '../shared/collections.ts';
 import { mergePages } from './rules/userLists.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -199,9 +199,7 @@ export function groupByDocument<U>(
   return map;
 }
 
-export const listUsers: Capability<UserLists> = /* @__PURE__ */ building([readUsers, readDocuments, readGroups], {
-  grants: [],
-  env: [],
-  open: (env) =>
-    new UserLists({ users: readUsers.open(env), documents: readDocuments.open(env), groups: readGroups.open(env) }),
-});
+export const listUsers = /* @__PURE__ */ combine(
+  { users: readUsers, documents: readDocuments, groups: readGroups },
+  (deps) => new UserLists(deps),
+);

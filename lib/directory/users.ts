@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { building, type Capability } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import {
   type AccessRole,
   accessRoles,
@@ -21,10 +21,10 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import { FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
-import { insert, type PageOptions, openTable, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export const Profile = z.object({
   name: z.string().optional(),
@@ -555,28 +555,23 @@ function contactWrite(
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }
 
-export const readUsers: Capability<UserReader> = /* @__PURE__ */ building([readFolders], {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'Query'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserReader(openTable(env)),
-});
+// What a user may see depends on the folders above: stores of users read them too.
+export const readUsers = /* @__PURE__ */ combine(
+  { table: tableWith(['BatchGetItem', 'Query']), folders: readFolders },
+  ({ table }) => new UserReader(table),
+);
 
-export const writeUsers: Capability<UserWriter> = /* @__PURE__ */ building([readFolders], {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserWriter(openTable(env)),
-});
+export const writeUsers = /* @__PURE__ */ combine(
+  { table: tableWith(['BatchGetItem', 'PutItem']), folders: readFolders },
+  ({ table }) => new UserWriter(table),
+);
 
 export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @__PURE__ */ storeCapability(UserWriter, [
   'BatchGetItem',
   'PutItem',
 ]);
 
-export const updateUsers: Capability<Pick<UserWriter, 'update'>> = /* @__PURE__ */ building([readFolders], {
-  grants: [{ resource: 'table', actions: ['BatchGetItem', 'PutItem'] }],
-  env: ['TABLE_NAME'],
-  open: (env) => new UserWriter(openTable(env)),
-});
+export const updateUsers: Capability<Pick<UserWriter, 'update'>> = writeUsers;
 
 export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = /* @__PURE__ */ storeCapability(UserWriter, [
   'DeleteItem',

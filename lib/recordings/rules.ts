@@ -37,7 +37,9 @@ export const NewRecording = z
     from: ContentUser,
     displayName: optional(Name),
     /** The length: `duration` in milliseconds, `display` as text. */
-    recordedTime: optional(unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) }))),
+    recordedTime: optional(
+      unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
+    ),
     attachments: optional(list(unchangedObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
     transcription: optional(
       z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),

@@ -2,7 +2,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { building, type Capability } from '../../app/capability.ts';
+import { combine } from '../../app/capability.ts';
+import { serviceName } from '../../app/serviceName.ts';
 import { type AddressPolicy, addressPolicy, isAllowedHost } from '../../net/addressPolicy.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../net/httpUrl.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
@@ -152,8 +153,6 @@ function idleSockets({ freeSockets }: http.Agent): Duplex[] {
   return Object.values(freeSockets).flatMap((sockets) => sockets ?? []);
 }
 
-export const webhookClient: Capability<WebhookClient> = /* @__PURE__ */ building([addressPolicy], {
-  grants: [],
-  env: ['SERVICE_NAME'],
-  open: (env) => createWebhookClient(addressPolicy.open(env), { userAgent: `${env.SERVICE_NAME}-webhooks/1` }),
-});
+export const webhookClient = /* @__PURE__ */ combine({ addressPolicy, serviceName }, (deps) =>
+  createWebhookClient(deps.addressPolicy, { userAgent: `${deps.serviceName}-webhooks/1` }),
+);
