@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import {
   changeComment,
   type Comment,
-  type CommentChange,
   usersOfComment,
   commentMentions,
   NewComment,
@@ -311,14 +310,14 @@ describe('rules of comments', () => {
 
   test('changeComment marks a comment as edited, keeps other fields and rejects an empty comment', () => {
     const before = comment({ commentHtml: '<i>hi</i>' });
-    expect(changeComment(before, { commentText: 'ho' } as CommentChange, LATER)).toMatchObject({
+    expect(changeComment(before, { commentText: 'ho' }, LATER)).toMatchObject({
       commentText: 'ho',
       commentHtml: '<i>hi</i>',
       isEdited: true,
       lastUpdated: LATER,
       createdAt: NOW,
     });
-    expect(changeComment(comment(), { commentText: '' } as CommentChange, LATER)).toEqual({
+    expect(changeComment(comment(), { commentText: '' }, LATER)).toEqual({
       refused: 'Comment would be empty.',
     });
   });
@@ -415,7 +414,7 @@ describe('counts of a thread', () => {
                     taggedUserContacts: one.change.taggedUserContacts,
                     to: one.change.to,
                     from: one.change.from,
-                  } as CommentChange,
+                  },
                   LATER,
                 ),
               );

@@ -24,7 +24,7 @@ import type { Recording } from '../../../lib/recordings/rules.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 
 const UNTIL = 1_000;
-const leaving: RemovedUsers = { userIds: new Set(['ada']), until: UNTIL };
+const removed: RemovedUsers = { userIds: new Set(['ada']), until: UNTIL };
 const ada = {
   userId: 'ada',
   name: 'Ada Lovelace',
@@ -93,9 +93,9 @@ const recording: Recording = {
 describe('rules for threads', () => {
   test('isThreadOf accepts threads that a removed user started before the removal', () => {
     expect([
-      isThreadOf({ from: ada, createdAt: UNTIL }, leaving),
-      isThreadOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
-      isThreadOf({ from: grace, createdAt: 1 }, leaving),
+      isThreadOf({ from: ada, createdAt: UNTIL }, removed),
+      isThreadOf({ from: ada, createdAt: UNTIL + 1 }, removed),
+      isThreadOf({ from: grace, createdAt: 1 }, removed),
     ]).toEqual([true, false, false]);
   });
 
@@ -107,7 +107,7 @@ describe('rules for threads', () => {
       unsubscribedUsers: json([ada]),
       resolvedByUserId: 'ada',
     };
-    expect(removeFromThread(before, leaving)).toEqual({
+    expect(removeFromThread(before, removed)).toEqual({
       ...before,
       assignedTo: { userId: 'ada' },
       subscribedUsers: json([grace]),
@@ -129,7 +129,7 @@ describe('rules for threads', () => {
       progress: json(naming),
       actions: json([ada]),
     };
-    expect(eraseFromThread(before, leaving)).toEqual({
+    expect(eraseFromThread(before, removed)).toEqual({
       ...thread,
       subscribedUsers: json([grace]),
       visibility: { type: 'restricted', userIds: ['max'] },
@@ -145,19 +145,19 @@ describe('rules for threads', () => {
     const others = { ...thread, metadata: json({ owner: grace }), assignedTo: grace };
     const later = { ...thread, assignedTo: ada, createdAt: UNTIL + 1 };
     for (const one of [others, later])
-      expect([removeFromThread(one, leaving), eraseFromThread(one, leaving)]).toEqual([one, one]);
+      expect([removeFromThread(one, removed), eraseFromThread(one, removed)]).toEqual([one, one]);
     expect([
-      removeFromThread(others, leaving) === others,
-      eraseFromThread(others, leaving) === others,
-      eraseFromThread(later, leaving) === later,
+      removeFromThread(others, removed) === others,
+      eraseFromThread(others, removed) === others,
+      eraseFromThread(later, removed) === later,
     ]).toEqual([true, true, true]);
   });
 });
 
 describe('rules for comments', () => {
   test('removeFromComment keeps only the id of the author', () => {
-    expect(removeFromComment({ ...comment, from: ada }, leaving)).toEqual({ ...comment, from: { userId: 'ada' } });
-    expect(removeFromComment({ ...comment, from: ada, createdAt: UNTIL + 1 }, leaving).from).toEqual(ada);
+    expect(removeFromComment({ ...comment, from: ada }, removed)).toEqual({ ...comment, from: { userId: 'ada' } });
+    expect(removeFromComment({ ...comment, from: ada, createdAt: UNTIL + 1 }, removed).from).toEqual(ada);
   });
 
   test('eraseFromComment keeps only the ids of mentioned and addressed users', () => {
@@ -174,7 +174,7 @@ describe('rules for comments', () => {
       progress: json(naming),
       actions: json([ada]),
     };
-    expect(eraseFromComment(before, leaving)).toEqual({
+    expect(eraseFromComment(before, removed)).toEqual({
       ...comment,
       to: json([{ userId: 'ada' }, grace]),
       metadata: bareNaming,
@@ -187,14 +187,14 @@ describe('rules for comments', () => {
         { contact: { userId: 'ada' } },
       ]),
     });
-    expect(eraseFromComment({ ...before, createdAt: UNTIL + 1 }, leaving)).toMatchObject({ to: before.to });
+    expect(eraseFromComment({ ...before, createdAt: UNTIL + 1 }, removed)).toMatchObject({ to: before.to });
   });
 
   test('isCommentOf accepts comments that a removed user wrote before the removal', () => {
     expect([
-      isCommentOf({ from: ada, createdAt: UNTIL }, leaving),
-      isCommentOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
-      isCommentOf(comment, leaving),
+      isCommentOf({ from: ada, createdAt: UNTIL }, removed),
+      isCommentOf({ from: ada, createdAt: UNTIL + 1 }, removed),
+      isCommentOf(comment, removed),
     ]).toEqual([true, false, false]);
   });
 });
@@ -211,38 +211,38 @@ test('removeReactors removes users and returns undefined without users', () => {
       { from: grace, lastUpdated: 2 },
     ],
   };
-  expect(removeReactors(reaction, leaving)).toEqual({ ...reaction, fromUsers: [{ from: grace, lastUpdated: 2 }] });
-  expect(removeReactors({ ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL }] }, leaving)).toBeUndefined();
+  expect(removeReactors(reaction, removed)).toEqual({ ...reaction, fromUsers: [{ from: grace, lastUpdated: 2 }] });
+  expect(removeReactors({ ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL }] }, removed)).toBeUndefined();
   const later = { ...reaction, fromUsers: [{ from: ada, lastUpdated: UNTIL + 1 }] };
-  expect(removeReactors(later, leaving)).toBe(later);
+  expect(removeReactors(later, removed)).toBe(later);
 });
 
 test('recordings of removed users are selected, and others lose their profiles', () => {
   expect([
-    isRecordingOf({ from: ada, createdAt: 1 }, leaving),
-    isRecordingOf({ from: ada, createdAt: UNTIL + 1 }, leaving),
+    isRecordingOf({ from: ada, createdAt: 1 }, removed),
+    isRecordingOf({ from: ada, createdAt: UNTIL + 1 }, removed),
   ]).toEqual([true, false]);
-  expect(eraseFromRecording({ ...recording, transcription: json(naming) }, leaving)).toEqual({
+  expect(eraseFromRecording({ ...recording, transcription: json(naming) }, removed)).toEqual({
     ...recording,
     transcription: bareNaming,
   });
-  expect(eraseFromRecording(recording, leaving)).toBe(recording);
+  expect(eraseFromRecording(recording, removed)).toBe(recording);
 });
 
 describe('rules for notifications', () => {
   test('removeFromNotification removes recipients and returns undefined without recipients', () => {
-    expect(removeFromNotification(notification, leaving)).toEqual({
+    expect(removeFromNotification(notification, removed)).toEqual({
       ...notification,
       notifyUsers: [{ userId: 'max' }],
     });
     const alone = { ...notification, notifyUsers: [{ userId: 'ada' }] };
-    expect(removeFromNotification(alone, leaving)).toBeUndefined();
-    expect(removeFromNotification({ ...alone, notifyAll: true }, leaving)).toEqual({
+    expect(removeFromNotification(alone, removed)).toBeUndefined();
+    expect(removeFromNotification({ ...alone, notifyAll: true }, removed)).toEqual({
       ...alone,
       notifyAll: true,
       notifyUsers: [],
     });
-    expect(removeFromNotification({ ...alone, createdAt: UNTIL + 1 }, leaving)).toEqual({
+    expect(removeFromNotification({ ...alone, createdAt: UNTIL + 1 }, removed)).toEqual({
       ...alone,
       createdAt: UNTIL + 1,
     });
@@ -250,9 +250,9 @@ describe('rules for notifications', () => {
 
   test('removeFromNotification keeps the id of the actor, and eraseFromNotification returns undefined', () => {
     const caused = { ...notification, actionUser: ada };
-    expect(removeFromNotification(caused, leaving)).toMatchObject({ actionUser: { userId: 'ada' } });
-    expect(removeFromNotification(caused, leaving)?.actionUser).toEqual({ userId: 'ada' });
-    expect(eraseFromNotification(caused, leaving)).toBeUndefined();
+    expect(removeFromNotification(caused, removed)).toMatchObject({ actionUser: { userId: 'ada' } });
+    expect(removeFromNotification(caused, removed)?.actionUser).toEqual({ userId: 'ada' });
+    expect(eraseFromNotification(caused, removed)).toBeUndefined();
   });
 
   test('eraseFromNotification removes readers, profiles, author and quote', () => {
@@ -270,7 +270,7 @@ describe('rules for notifications', () => {
       notificationSourceData: json({ annotationId: 't', commentId: 3, commentText: 'Said by Ada' }),
     };
     expect(quotedComment(before)).toEqual({ annotationId: 't', threadCreatedAt: 1, commentId: 3 });
-    expect(eraseFromNotification(before, leaving, true)).toEqual({
+    expect(eraseFromNotification(before, removed, true)).toEqual({
       ...notification,
       notifyUsers: [{ userId: 'max' }],
       displayHeadlineMessageTemplateData: json({ recipientUser: { userId: 'ada' } }),
@@ -278,15 +278,15 @@ describe('rules for notifications', () => {
       thread: { annotationId: 't', createdAt: 1, authorId: '', visibility: { type: 'restricted', userIds: [] } },
       notificationSourceData: json({ annotationId: 't', commentId: 3 }),
     });
-    expect(eraseFromNotification(before, leaving)).toMatchObject({ displayBodyMessage: 'Said by Ada' });
-    expect(quotedComment(eraseFromNotification(before, leaving, true) as Notification)).toBeUndefined();
+    expect(eraseFromNotification(before, removed)).toMatchObject({ displayBodyMessage: 'Said by Ada' });
+    expect(quotedComment(eraseFromNotification(before, removed, true) as Notification)).toBeUndefined();
   });
 });
 
 describe('rules for activities', () => {
   test('eraseFromActivity returns undefined for an erased actor', () => {
-    expect(eraseFromActivity({ ...activity, actionUser: ada }, leaving)).toBeUndefined();
-    expect(eraseFromActivity(activity, leaving)).toBe(activity);
+    expect(eraseFromActivity({ ...activity, actionUser: ada }, removed)).toBeUndefined();
+    expect(eraseFromActivity(activity, removed)).toBe(activity);
   });
 
   test('eraseFromActivity keeps activities of other users without profiles', () => {
@@ -296,7 +296,7 @@ describe('rules for activities', () => {
       changes: json({ assignedTo: { from: 'ada', to: 'max' } }),
       displayMessageTemplateData: json({ actionUser: 'Grace', user: ada }),
     };
-    expect(eraseFromActivity(before, leaving)).toEqual({
+    expect(eraseFromActivity(before, removed)).toEqual({
       ...before,
       entityData: json({ from: grace, assignedTo: { userId: 'ada' } }),
       displayMessageTemplateData: json({ actionUser: 'Grace', user: { userId: 'ada' } }),
@@ -310,7 +310,7 @@ describe('rules for activities', () => {
       entityTargetData: json({ from: ada, commentText: 'by Ada' }),
       changes: json({ commentText: { from: 'by Ada', to: 'by Grace' } }),
     };
-    expect(eraseFromActivity(before, leaving)).toEqual(activity);
+    expect(eraseFromActivity(before, removed)).toEqual(activity);
   });
 });
 
@@ -335,14 +335,14 @@ test('eraseFromComment removes personal fields beside an erased userId at any de
   fc.assert(
     fc.property(own, (value) => {
       const before = { ...comment, metadata: json({ value }) };
-      const after = eraseFromComment(before, leaving);
+      const after = eraseFromComment(before, removed);
       const expected = JSON.parse(before.metadata, (_key, part) => {
         if (part?.userId !== 'ada' || !Object.hasOwn(part, 'userId')) return part;
-        for (const field of ['name', 'email']) delete part[field];
-        return part;
+        const { name: _name, email: _email, ...rest } = part;
+        return rest;
       });
       expect(JSON.parse(after.metadata!)).toEqual(expected);
-      expect(eraseFromComment(after, leaving)).toBe(after);
+      expect(eraseFromComment(after, removed)).toBe(after);
       if (!before.metadata.includes('"ada"')) expect(after).toBe(before);
     }),
     { numRuns: 500 },

@@ -233,9 +233,7 @@ describe('toReactionResponse', () => {
   const names = { apiKey: 'key', organizationId: 'acme' };
 
   test('returns a reaction on the document', () => {
-    expect(
-      toReactionResponse(names, made(entry({ location: { locationName: 'Page', __proto__: null } as never }))),
-    ).toEqual({
+    expect(toReactionResponse(names, made(entry({ location: { locationName: 'Page', __proto__: null } })))).toEqual({
       annotationId: 'r',
       type: 'reaction',
       icon: '👍',
