@@ -16,10 +16,12 @@ export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
   const root: PathSegment = { children: new Map() };
   for (const [name, declared] of inOrder) {
-    const node = methodNames(declared.path).reduce(
-      ({ children: beneath }, part) => beneath.get(part) ?? beneath.set(part, { children: new Map() }).get(part)!,
-      root,
-    );
+    let node = root;
+    for (const part of methodNames(declared.path)) {
+      const child: PathSegment = node.children.get(part) ?? { children: new Map() };
+      node.children.set(part, child);
+      node = child;
+    }
     node.endpoint = { name, declared };
   }
   const operations = inOrder.map(

@@ -8,13 +8,14 @@ export function defaultProvider(): () => Promise<{
   secretAccessKey: string;
   sessionToken?: string;
 }> {
-  return async () => {
+  return () => {
     const {
       AWS_ACCESS_KEY_ID: accessKeyId,
       AWS_SECRET_ACCESS_KEY: secretAccessKey,
       AWS_SESSION_TOKEN: sessionToken,
     } = process.env;
-    if (!accessKeyId || !secretAccessKey) throw new Error('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set');
-    return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+    if (!accessKeyId || !secretAccessKey)
+      return Promise.reject(new Error('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set'));
+    return Promise.resolve({ accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) });
   };
 }

@@ -7,7 +7,5 @@ export function fromEnvSigningName(): () => Promise<never> {
 }
 
 export function nodeProvider(): () => Promise<never> {
-  return async () => {
-    throw new Error('There are no bearer tokens here');
-  };
+  return () => Promise.reject(new Error('There are no bearer tokens here'));
 }

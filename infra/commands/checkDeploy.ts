@@ -141,7 +141,9 @@ export async function deployedTemplates(client: Deployed, stack: string): Promis
 }
 
 function nestedIn(resources: Template['Resources']): string[] {
-  return Object.keys(resources).filter((id) => resources[id]!.Type === 'AWS::CloudFormation::Stack');
+  return Object.entries(resources)
+    .filter(([, { Type }]) => Type === 'AWS::CloudFormation::Stack')
+    .map(([id]) => id);
 }
 
 async function cloudFormation(): Promise<Deployed> {

@@ -1,9 +1,10 @@
 /** Formats rows as aligned columns. An empty row starts a new table. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const groups: (readonly string[])[][] = [[]];
+  let current: (readonly string[])[] = [];
+  const groups = [current];
   for (const row of rows) {
-    if (row.length === 0) groups.push([]);
-    else groups.at(-1)!.push(row);
+    if (row.length === 0) groups.push((current = []));
+    else current.push(row);
   }
   return groups
     .map((group) => {

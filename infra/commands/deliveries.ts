@@ -57,7 +57,7 @@ interface OperatorContext {
   readonly env: Environment;
   readonly sqs: SQSClient;
   /** Returns the URL of a queue, or of its dead-letter queue. */
-  urlOf(queue: QueueName, deadLetters?: boolean): Promise<string>;
+  readonly urlOf: (queue: QueueName, deadLetters?: boolean) => Promise<string>;
 }
 
 /** Runs the command and returns its output. Throws an error with a message for the operator. */
@@ -77,7 +77,7 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
     recover: [3, (site) => recover(site, { tenant: one, endpoint: two, since: sinceOf(three, now) }, now)],
     redrive: [1, (site) => redrive(site, queueOf(one))],
   };
-  const [takes, carryOut] = Object.hasOwn(commands, command) ? commands[command]! : [];
+  const [takes, carryOut] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
   if (!carryOut || given.length !== takes) throw new Error(USAGE);
   return carryOut(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
 }

@@ -132,7 +132,7 @@ function write(file: string, text: string): void {
 }
 
 if (import.meta.main) {
-  await runCommand(async () => {
+  await runCommand(() => {
     const [path, ...more] = process.argv.slice(2);
     if (path === '--help') return USAGE;
     if (path === undefined || more.length > 0) throw new Error(USAGE);

@@ -22,7 +22,7 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
 }
 
 /** Prints the result of a command. If it throws, prints the message without a stack trace and sets exit code 1. */
-export async function runCommand(carryOut: () => Promise<string>): Promise<void> {
+export async function runCommand(carryOut: () => string | Promise<string>): Promise<void> {
   try {
     console.log(await carryOut());
   } catch (error) {

@@ -153,7 +153,7 @@ const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
  * Returns a key with placeholders: `<name>` for each part. A numeric part gets a time, because keys may compute with
  * it, and its placeholder replaces that time in the result. Built twice, without and with the optional attributes.
  */
-function keyPattern<T extends object>({ definition }: AnyEntity, make: (parts: never) => T): Record<string, unknown> {
+function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];
   const parts = (optionals: boolean) => placeholders(definition.schema, optionals, numbers) as never;
   const made = { ...make(parts(false)), ...make(parts(true)) };

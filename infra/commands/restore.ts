@@ -164,7 +164,7 @@ function findResources(
 
 function singleResource(...[resources, is]: Parameters<typeof findResources>): FoundResource {
   const [found, ...more] = findResources(resources, is);
-  if (!found || more.length > 0) throw new Error(`The template must have exactly one resource for which ${is}`);
+  if (!found || more.length > 0) throw new Error(`The template must have exactly one resource for which ${String(is)}`);
   return found;
 }
 
@@ -180,8 +180,9 @@ async function run(args: string[]): Promise<string> {
     allowPositionals: true,
   });
   if (help) return USAGE;
-  if (!Object.hasOwn(commands, part) || more.length > 0) throw new Error(USAGE);
-  return commands[part]!(await sourceTemplates(), stack);
+  const execute = Object.hasOwn(commands, part) ? commands[part] : undefined;
+  if (!execute || more.length > 0) throw new Error(USAGE);
+  return execute(await sourceTemplates(), stack);
 }
 
 if (import.meta.main) await runCommand(() => run(process.argv.slice(2)));

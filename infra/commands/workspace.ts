@@ -45,7 +45,7 @@ type Variable = keyof typeof outputNames;
 interface Command {
   readonly needs: readonly Variable[];
   /** Runs the command and returns its output. */
-  execute(env: Environment): Promise<object>;
+  readonly execute: (env: Environment) => Promise<object>;
 }
 
 export interface WorkspaceCredentials {

@@ -132,7 +132,8 @@ const services: Readonly<Record<string, string>> = {
 
 /** Returns the full IAM name of an action. Grants omit the service, because the resource implies it. */
 function iamAction(resource: ResourceName, action: string): string {
-  return `${services[resource.split('/')[0]!]}:${action}`;
+  const [kind = ''] = resource.split('/');
+  return `${services[kind]}:${action}`;
 }
 
 function domainOf(address = ''): string {

@@ -39,6 +39,7 @@ export function createHttpApi(
 ): HttpApi {
   const api = new CfnApi(scope, 'Api', { name, protocolType: 'HTTP' });
   const logs = new LogGroup(scope, 'AccessLogs', {
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- The values of the enum are days.
     retention: logRetentionDays as RetentionDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });

@@ -30,9 +30,9 @@ export async function openDataDir(path: string): Promise<string> {
 
 /** Removes the permissions of group and others from a folder and its contents. Does not follow links. */
 async function removeOtherPermissions(path: string): Promise<void> {
-  const stats = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+  const stats = await lstat(path).catch((error: unknown) => {
     // Another run, which is still ending, may delete files.
-    if (error.code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   });
   if (!stats || stats.isSymbolicLink()) return;
   if ((stats.mode & OWNER_ONLY) !== 0) await chmod(path, stats.mode & ~OWNER_ONLY & 0o777);

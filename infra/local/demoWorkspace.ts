@@ -23,7 +23,7 @@ export interface DemoOptions {
   /** Environment with which the operator's commands reach the local AWS. */
   readonly operatorEnvironment: Record<string, string>;
   /** Called if there is no demo workspace yet. */
-  onCreation(): void;
+  readonly onCreation: () => void;
 }
 
 /**

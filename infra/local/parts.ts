@@ -47,7 +47,8 @@ export class Parts {
   }
 
   #change(name: PartName, running: boolean): Promise<void> {
-    const state = this.#states.get(name)!;
+    const state = this.#states.get(name);
+    if (!state) throw new Error(`There is no part ${name}`);
     // Changes run one after the other, so the last call decides.
     const change = async () => {
       if (state.running === running) return;

@@ -32,8 +32,9 @@ export async function endProcesses(args: string[], patienceMilliseconds: number)
   for (let left = first; left.length > 0; left = await findProcesses(...args)) {
     for (const { pid } of left) send(pid, Date.now() < impatientAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);
-    if (Date.now() > impatientAt + patienceMilliseconds)
-      throw new Error(`Process ${left[0]!.pid} cannot be ended: ${left[0]!.command}`);
+    const [remaining] = left;
+    if (remaining && Date.now() > impatientAt + patienceMilliseconds)
+      throw new Error(`Process ${remaining.pid} cannot be ended: ${remaining.command}`);
   }
   return first.length;
 }
@@ -48,8 +49,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
 
 async function fromProc(): Promise<Process[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return pids.map((pid, index) => ({ pid: Number(pid), command: commands[index]!.replaceAll('\0', ' ') }));
+  return Promise.all(
+    pids.map(async (pid) => {
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return { pid: Number(pid), command: command.replaceAll('\0', ' ') };
+    }),
+  );
 }
 
 async function fromPs(): Promise<Process[]> {

@@ -16,6 +16,7 @@ import { REGION } from './iam/identity.ts';
 import { Measurements } from './metrics/measurements.ts';
 import { MetricStore } from './metrics/metricStore.ts';
 import { dashboardSnapshot } from './metrics/dashboardSnapshot.ts';
+import type { FunctionModel } from './assembly/functionModel.ts';
 import { modelOf } from './assembly/model.ts';
 import { openOutbox } from './mail/mailOutbox.ts';
 import { Parts } from './parts.ts';
@@ -88,7 +89,7 @@ export async function startSystem(
 
   const principals = new Principals();
   const outbox = await openOutbox(dataDir);
-  let sources: EventSources | undefined;
+  let sources: EventSources | undefined = undefined;
   aws.open({
     enginePort: engine.port,
     secrets,
@@ -110,12 +111,17 @@ export async function startSystem(
     AWS_ENDPOINT_URL_SQS: aws.queues.url,
   });
   const keys = new Map(model.functions.map((each) => [each, principals.addFunction(each)]));
+  const keyOf = (each: FunctionModel) => {
+    const key = keys.get(each);
+    if (!key) throw new Error(`The function ${each.name} has no access key`);
+    return key;
+  };
 
   const log = openFunctionLog(dataDir, settings.logsToStdout);
   shutdown.add(() => log.close());
   const pool = new FunctionPool({
     observer: { log, measurements },
-    environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keys.get(each)!)),
+    environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keyOf(each))),
   });
   shutdown.add(() => pool.close());
   const parts = stoppableParts(engine, aws, messages);

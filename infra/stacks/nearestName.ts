@@ -11,14 +11,13 @@ export function nearestName<N extends string>(given: string, names: readonly N[]
 /** Returns the Levenshtein distance. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_each, column) => column);
-  for (const [index, character] of [...one].entries()) {
-    const next = [index + 1];
-    for (let column = 1; column <= other.length; column++) {
-      next.push(
-        Math.min(next[column - 1]! + 1, row[column]! + 1, row[column - 1]! + (character === other[column - 1] ? 0 : 1)),
-      );
-    }
-    row = next;
+  for (const character of one) {
+    let left = Infinity;
+    row = row.map((above, column, previous) => {
+      const diagonal = previous[column - 1] ?? Infinity;
+      left = Math.min(left + 1, above + 1, diagonal + (character === other[column - 1] ? 0 : 1));
+      return left;
+    });
   }
-  return row[other.length]!;
+  return row.at(-1) ?? 0;
 }

@@ -201,10 +201,10 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
   const isSet = (name: keyof Settings) => given[name] !== undefined && given[name] !== null && given[name] !== '';
   const parsed = schema.safeParse(given);
   const problems = [
-    ...(parsed.error?.issues ?? []).map(
-      ({ path, message }) =>
-        `${String(path[0])}: ${message}, but is ${JSON.stringify(given[path[0] as keyof Settings]) ?? 'not set'}`,
-    ),
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => {
+      const value = given[path[0] as keyof Settings];
+      return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
+    }),
     // Not in the schema: zod would check this only if all else is valid, and the operator should see all problems at
     // once.
     ...needs

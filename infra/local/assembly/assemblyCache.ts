@@ -64,7 +64,7 @@ async function synthesiseInto(dir: string): Promise<void> {
   });
   const stop = () => child.kill();
   process.once('exit', stop);
-  const [code] = await once(child, 'exit');
+  const [code] = (await once(child, 'exit')) as [code: number | null];
   process.off('exit', stop);
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true });

@@ -2,36 +2,36 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Urls } from '../iam/identity.ts';
 import { StartError } from '../startError.ts';
-import { type Resource, Stack } from './template.ts';
+import { type Resource, Stack, type Template } from './template.ts';
 
 /** The resources of a stack and of its nested stacks, and the location of their assets. */
 export interface Assembly {
   readonly resources: readonly Resource[];
   /** Returns the file or folder of an asset by its object key. */
-  asset(objectKey: string): string;
+  readonly asset: (objectKey: string) => string;
 }
 
 /** Reads the output of `cdk synth`: one stack, with nested stacks as assets. */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
-  const manifest = readJson<{ artifacts: Record<string, { type: string; properties: { templateFile: string } }> }>(
-    join(dir, 'manifest.json'),
-  );
+  const manifest = readJson(join(dir, 'manifest.json')) as {
+    artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
+  };
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
   if (!stack || stacks.length > 1) throw new StartError(`${dir} must hold one stack, but holds ${stacks.length}.`);
   const [name, { properties }] = stack;
   const asset = assetsOf(dir, name);
-  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)), () => undefined, {
+  const root = new Stack(name, '', readJson(join(dir, properties.templateFile)) as Template, () => undefined, {
     urls,
-    nestedTemplate: (objectKey) => readJson(asset(objectKey)),
+    nestedTemplate: (objectKey) => readJson(asset(objectKey)) as Template,
   });
   return { resources: root.resources(), asset };
 }
 
 function assetsOf(dir: string, stack: string): Assembly['asset'] {
-  const { files } = readJson<{
+  const { files } = readJson(join(dir, `${stack}.assets.json`)) as {
     files: Record<string, { source: { path: string }; destinations: Record<string, { objectKey: string }> }>;
-  }>(join(dir, `${stack}.assets.json`));
+  };
   const paths = new Map(
     Object.values(files).flatMap(({ source, destinations }) =>
       Object.values(destinations).map(({ objectKey }) => [objectKey, source.path]),
@@ -44,6 +44,6 @@ function assetsOf(dir: string, stack: string): Assembly['asset'] {
   };
 }
 
-function readJson<T>(file: string): T {
-  return JSON.parse(readFileSync(file, 'utf8')) as T;
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }

@@ -113,7 +113,7 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
     routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
     secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({
       arn,
-      name: arn.split(':').at(-1)!,
+      name: arn.slice(arn.lastIndexOf(':') + 1),
       properties,
     })),
     queues,
@@ -166,7 +166,7 @@ function routesOf(
     const integration = targets.get(String(properties.Target))?.properties;
     const target = byArn.get(String(integration?.IntegrationUri));
     if (!integration || !target) throw new StartError(`The route ${path} (${key}) has no function in the template.`);
-    const invoker = integration.CredentialsArn === undefined ? undefined : String(integration.CredentialsArn);
+    const invoker = integration.CredentialsArn as string | undefined;
     if (invoker !== undefined && !isAllowed(roles.get(invoker) ?? [], 'lambda:InvokeFunction', target.arn)) {
       throw new StartError(
         `The route ${path} (${key}) cannot call its function: ${invoker} does not allow lambda:InvokeFunction on ${target.arn}.`,

@@ -94,7 +94,8 @@ export class Stack {
     const known = this.#nested.get(id);
     if (known) return known;
     const parameters = (raw.Properties?.Parameters ?? {}) as Record<string, unknown>;
-    const objectKey = String(this.#resolve(raw.Properties?.TemplateURL)).split('/').at(-1)!;
+    const url = String(this.#resolve(raw.Properties?.TemplateURL));
+    const objectKey = url.slice(url.lastIndexOf('/') + 1);
     const template = this.#surroundings.nestedTemplate(objectKey);
     const nested = new Stack(
       `${this.#name}-${id}`,
@@ -140,7 +141,7 @@ export class Stack {
   #resolve(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#resolve(item)).filter((item) => item !== undefined);
     if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value);
+    const entries: [string, unknown][] = Object.entries(value);
     const [name, argument] = entries[0] ?? ['', undefined];
     if (entries.length === 1 && (name === 'Ref' || name.startsWith('Fn::'))) return this.#intrinsic(name, argument);
     return Object.fromEntries(

@@ -13,4 +13,4 @@ export interface PartsAnswer {
 }
 
 /** Time ranges of the dashboard in minutes. */
-export const ranges: readonly number[] = [15, 60];
+export const ranges: readonly [number, ...number[]] = [15, 60];

@@ -7,7 +7,7 @@ import { DASHBOARD, type PageFile, pageFiles } from './pageFiles.ts';
 
 export interface LocalConsoleOptions {
   /** Returns the dashboard data of the last minutes. */
-  picture(minutes: number): DashboardSnapshot;
+  readonly picture: (minutes: number) => DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
   /** The title of the page. */
   readonly title: string;
@@ -62,7 +62,8 @@ async function handlersOf(
 
 function answered(method: string, handlers: Handlers | undefined): GatewayResponse | Promise<GatewayResponse> {
   if (!handlers) return gatewayResponse(404, `There is nothing here. The dashboard is at ${DASHBOARD}.`);
-  if (Object.hasOwn(handlers, method)) return handlers[method]!();
+  const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+  if (handler) return handler();
   const allow = Object.keys(handlers).join(', ');
   const refused = gatewayResponse(405, `Only ${allow} can be done here.`);
   return { ...refused, headers: { ...refused.headers, allow } };

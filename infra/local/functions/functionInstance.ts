@@ -45,8 +45,8 @@ export class FunctionInstance {
   readonly #worker: Worker;
   readonly #log: FunctionLog;
   readonly #measurements: FunctionObserver['measurements'];
-  readonly #ready = Promise.withResolvers<void>();
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
   #lastId = 0;
   #inFlight = 0;
@@ -75,7 +75,10 @@ export class FunctionInstance {
       });
     }
     this.#worker.on('message', (message: FromThread) => {
-      if (message !== 'ready') return this.#onResult(message);
+      if (message !== 'ready') {
+        this.#onResult(message);
+        return;
+      }
       clearTimeout(loadTimer);
       this.#loading = false;
       this.#ready.resolve();

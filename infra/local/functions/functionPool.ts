@@ -30,7 +30,7 @@ export class FunctionPool {
   /** Threads that process one call at a time. */
   readonly #exclusive = new Set<FunctionInstance>();
   readonly #sweeper: NodeJS.Timeout;
-  #freed = Promise.withResolvers<void>();
+  #freed: PromiseWithResolvers<void> = Promise.withResolvers();
   #closed = false;
 
   constructor(options: PoolOptions) {

@@ -65,12 +65,13 @@ export class Gateway {
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
     server.listen(port, '127.0.0.1');
-    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE')
+    await once(server, 'listening').catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EADDRINUSE')
         throw new StartError(
           `Port ${port} is taken by another program. Set PORT to another port, or to 0 for any free one.`,
         );
-      if (error.code === 'EACCES')
+      if (code === 'EACCES')
         throw new StartError(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
       throw error;
     });

@@ -29,6 +29,7 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
   const { path, query } = splitTarget(request.url);
   const { cookie, ...headers } = joinedHeaders(request.rawHeaders);
   const domainName = headers.host ?? 'localhost';
+  const [domainPrefix = ''] = domainName.split('.');
   return {
     version: '2.0',
     routeKey,
@@ -41,7 +42,7 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
       accountId: ACCOUNT,
       apiId: 'local',
       domainName,
-      domainPrefix: domainName.split('.')[0]!,
+      domainPrefix,
       http: {
         method: request.method,
         path,
@@ -65,7 +66,8 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
-  const mediaType = contentType.split(';')[0]!.trim().toLowerCase();
+  const [firstPart = ''] = contentType.split(';');
+  const mediaType = firstPart.trim().toLowerCase();
   const isText = /^(text\/.*|application\/(json|javascript|xml|.*\+json|.*\+xml))$/.test(mediaType) && isUtf8(body);
   return isText
     ? { body: body.toString('utf8'), isBase64Encoded: false }
@@ -74,7 +76,8 @@ function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encode
 
 function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const pairs: [string, string][] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!]);
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    pairs.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? '']);
   return joined(pairs);
 }
 

@@ -52,8 +52,8 @@ export class StoppableServer {
     while (!this.#server.listening) {
       const listening = once(this.#server, 'listening');
       this.#server.listen(this.#port, '127.0.0.1');
-      await listening.catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EADDRINUSE' || Date.now() > until) throw error;
+      await listening.catch(async (error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || Date.now() > until) throw error;
         await delay(RETRY_MILLISECONDS);
       });
     }

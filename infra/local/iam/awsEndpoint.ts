@@ -25,7 +25,7 @@ export interface AwsEndpointOptions {
   readonly principals: Principals;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
-  onTableWrite(): void;
+  readonly onTableWrite: () => void;
 }
 
 const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
@@ -39,7 +39,7 @@ export class AwsEndpoint {
   /** Servers of their own for the services that can be stopped alone. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
-  #close = () => undefined as void;
+  #close: () => void = () => undefined;
 
   private constructor(door: StoppableServer, queues: StoppableServer, mail: StoppableServer) {
     this.#door = door;
@@ -103,33 +103,31 @@ async function answer(
   principals: Principals,
 ): Promise<void> {
   const { method = '', url = '', headers } = request;
-  if (!isLoopbackHost(headers.host, request.socket.localPort))
-    return sendError(
+  if (!isLoopbackHost(headers.host, request.socket.localPort)) {
+    sendError(
       response,
       403,
       'AccessDeniedException',
       'The local AWS endpoint is reached as 127.0.0.1 or localhost only.',
     );
+    return;
+  }
   const { target, operation } = calledOperation(request);
   const service = services[target];
-  if (!service)
-    return sendError(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
+  if (!service) {
+    sendError(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
+    return;
+  }
   const authorization = readAuthorization(headers.authorization);
-  if (!authorization)
-    return sendError(
-      response,
-      400,
-      'MissingAuthenticationTokenException',
-      'The request has no signature of version 4.',
-    );
+  if (!authorization) {
+    sendError(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
+    return;
+  }
   const holder = principals.byAccessKey(authorization.accessKeyId);
-  if (!holder)
-    return sendError(
-      response,
-      400,
-      'UnrecognizedClientException',
-      'The security token included in the request is invalid.',
-    );
+  if (!holder) {
+    sendError(response, 400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+    return;
+  }
 
   const chunks: Buffer[] = [];
   // Hashes the body while it arrives.
@@ -140,12 +138,13 @@ async function answer(
   }
   const body = Buffer.concat(chunks);
   if (!holder.isSignatureValid(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
-    return sendError(
+    sendError(
       response,
       400,
       'InvalidSignatureException',
       'The request signature does not match the secret of the access key.',
     );
+    return;
   }
   const { principal } = holder;
   const input = JSON.parse(body.toString()) as Record<string, unknown>;

@@ -8,7 +8,7 @@ import type { Measurements } from '../metrics/measurements.ts';
 export function forwarder(
   port: number,
   measurements: Pick<Measurements, 'recordCapacity'>,
-): { forward(call: AwsCall): void; close(): void } {
+): { forward: (call: AwsCall) => void; close: () => void } {
   const agent = new Agent({ keepAlive: true });
   return {
     forward({ operation, input, body, request: { headers }, response }) {
@@ -30,10 +30,11 @@ export function forwarder(
           answer.on('data', (chunk: Buffer) => chunks.push(chunk));
           answer.once('error', fail);
           answer.once('end', () => {
-            const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+            const [first] = chunks;
+            const whole = first && chunks.length === 1 ? first : Buffer.concat(chunks);
             const { consumed, body: rest } =
               kind === undefined ? { consumed: [], body: whole } : takeCapacity(whole, asks);
-            for (const each of consumed) measurements.recordCapacity(kind!, each);
+            if (kind !== undefined) for (const each of consumed) measurements.recordCapacity(kind, each);
             // The checksum covers the engine's original response body, so it is dropped.
             const { 'x-amz-crc32': ___, 'transfer-encoding': ____, connection: _____, ...returned } = answer.headers;
             response.writeHead(answer.statusCode ?? 500, { ...returned, 'content-length': rest.length }).end(rest);

@@ -7,7 +7,7 @@ export const REGION = 'us-east-1';
 /** What `Ref` and `Fn::GetAtt` return for a resource. */
 export interface Identity {
   readonly ref: string;
-  attribute(name: string): string;
+  readonly attribute: (name: string) => string;
 }
 
 /** The property that sets the physical name, by type. */
@@ -61,8 +61,8 @@ export function identityOf(
   property: (name: string) => unknown,
   urls: Urls,
 ): Identity {
-  const given = nameProperties[type] === undefined ? undefined : property(nameProperties[type]);
-  const name = given === undefined ? generatedName : String(given);
+  const given = nameProperties[type] === undefined ? undefined : (property(nameProperties[type]) as string | undefined);
+  const name = given ?? generatedName;
   const service = type.split('::')[1]?.toLowerCase() ?? 'local';
   const arn = arns[type]?.(name) ?? `arn:aws:${service}:${REGION}:${ACCOUNT}:${name}`;
   const attributes: Record<string, string> = { Arn: arn, ...attributesOf[type]?.(name, arn, urls) };

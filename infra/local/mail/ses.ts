@@ -38,7 +38,10 @@ export function ses(outbox: Outbox): Service {
     },
     async answer({ input, response }) {
       const message = messageOf(input);
-      if (typeof message === 'string') return sendError(response, 400, 'BadRequestException', message);
+      if (typeof message === 'string') {
+        sendError(response, 400, 'BadRequestException', message);
+        return;
+      }
       sendJson(response, 200, { MessageId: await outbox.put(message) });
     },
   };

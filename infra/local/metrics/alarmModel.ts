@@ -85,10 +85,7 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
   if (TreatMissingData !== 'breaching' && TreatMissingData !== 'notBreaching')
     throw new UnsupportedDefinition(`the treatment of missing data "${String(TreatMissingData)}"`);
   return {
-    name: path
-      .split('/')
-      .at(-1)!
-      .replace(/[0-9A-F]{8}$/, ''),
+    name: path.slice(path.lastIndexOf('/') + 1).replace(/[0-9A-F]{8}$/, ''),
     description: String(AlarmDescription),
     ...(properties.Metrics === undefined
       ? singleMetric(properties, serviceName)

@@ -26,8 +26,9 @@ export function alarmState(alarm: AlarmModel, store: MetricStore, now: number): 
       if (value === undefined) return alarm.whenMissing && window.from >= bucketAt(store.since);
       return comparisons[alarm.comparison](value, alarm.threshold);
     });
+  const [current] = windows;
   const values = [...contributors.values()]
-    .map(({ valueIn }) => valueIn(windows[0]!))
+    .map(({ valueIn }) => current && valueIn(current))
     .filter((value) => value !== undefined);
   return {
     contributors: [...contributors].filter(([, bound]) => rings(bound)).map(([name]) => name),

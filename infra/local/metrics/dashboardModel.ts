@@ -76,8 +76,10 @@ export function rowsOf({ properties }: Resource, serviceName?: string): RowModel
     requireSupported(widget.properties, knownProperties, `the widget "${title || markdown}"`);
     if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });
     else {
-      if (rows.length === 0) rows.push({ title: '', graphs: [] });
-      rows.at(-1)!.graphs.push(withTitle(title, () => graphOf(widget, title, serviceName)));
+      const graph = withTitle(title, () => graphOf(widget, title, serviceName));
+      const row = rows.at(-1);
+      if (row) row.graphs.push(graph);
+      else rows.push({ title: '', graphs: [graph] });
     }
   }
   return rows;
@@ -105,7 +107,7 @@ function graphOf(
   const series = lines
     .filter(({ options }) => options.visible !== false)
     .map(({ metric, options }): SeriesModel => {
-      const source = metric ?? expressionOrQuery(options.expression!, (id) => byId.get(id), serviceName);
+      const source = metric ?? expressionOrQuery(options.expression ?? '', (id) => byId.get(id), serviceName);
       return { source, label: labelOf(options.label, metric?.metric, options.expression) };
     });
   return { title, width, series };
@@ -131,7 +133,7 @@ function lineOf(
   )
     throw new UnsupportedDefinition(JSON.stringify(line));
   const pairs = dimensions.flatMap((dimension, index) =>
-    index % 2 === 0 ? [[dimension, dimensions[index + 1]!] as const] : [],
+    index % 2 === 0 ? [[dimension, dimensions[index + 1] ?? ''] as const] : [],
   );
   return {
     metric: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName),

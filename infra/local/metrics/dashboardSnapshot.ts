@@ -92,7 +92,8 @@ function linesOf(
   store: MetricStore,
   shown: readonly Window[],
 ): GraphSnapshot['series'] {
-  const hasMeasurements = ({ latest }: Bound) => latest >= shown[0]!.from;
+  const [first] = shown;
+  const hasMeasurements = ({ latest }: Bound) => first !== undefined && latest >= first.from;
   if (source.kind !== 'query') {
     const bound = bind(source, store);
     const counts = source.kind === 'metric' && source.statistic === 'Sum';

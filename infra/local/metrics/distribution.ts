@@ -9,7 +9,7 @@ export class Distribution {
   #size = 0;
 
   add(value: number, times = 1): void {
-    this.#table ??= new Map(this.#values.map((each, index) => [each, this.#counts[index]!]));
+    this.#table ??= new Map(this.#values.map((each, index) => [each, this.#counts[index] ?? 0]));
     const rounded = roundedOf(value);
     this.#table.set(rounded, (this.#table.get(rounded) ?? 0) + times);
     this.#size += times;
@@ -38,22 +38,20 @@ export class Distribution {
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);
   let above = total - Math.max(1, Math.ceil((percentile / 100) * total));
-  const lists = distributions.map((each) => each.lists);
-  const places = lists.map(({ values }) => values.length - 1);
-  while (true) {
-    let highest = -1;
-    for (let index = 0; index < lists.length; index++) {
-      if (
-        places[index]! >= 0 &&
-        (highest < 0 || lists[index]!.values[places[index]!]! > lists[highest]!.values[places[highest]!]!)
-      )
-        highest = index;
+  const cursors = distributions.map(({ lists }) => ({ ...lists, place: lists.values.length - 1 }));
+  for (;;) {
+    let highest: (typeof cursors)[number] | undefined;
+    let highestValue = -Infinity;
+    for (const cursor of cursors) {
+      const value = cursor.place < 0 ? undefined : cursor.values[cursor.place];
+      if (value === undefined || (highest && value <= highestValue)) continue;
+      highest = cursor;
+      highestValue = value;
     }
-    if (highest < 0) return undefined;
-    const { values, counts } = lists[highest]!;
-    const place = places[highest]!--;
-    above -= counts[place]!;
-    if (above < 0) return values[place];
+    if (!highest) return undefined;
+    above -= highest.counts[highest.place] ?? 0;
+    if (above < 0) return highestValue;
+    highest.place--;
   }
 }
 

@@ -40,7 +40,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
     case 'maximum': {
       const all = expression.of.map((each) => bind(each, store));
       return {
-        valueIn: (window) => Math.max(...all.map(({ valueIn }) => valueIn(window)!)),
+        valueIn: (window) => Math.max(...all.map(({ valueIn }) => valueIn(window) ?? NaN)),
         latest: Math.max(...all.map(({ latest }) => latest)),
       };
     }
@@ -62,7 +62,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
 /** Looks up the series of a query, by group. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const selected = store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
-  const groups = Map.groupBy(selected, ({ metric }) => metric.dimensions[query.groupBy]!);
+  const groups = Map.groupBy(selected, ({ metric }) => metric.dimensions[query.groupBy] ?? '');
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
 }
 

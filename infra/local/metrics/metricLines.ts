@@ -36,6 +36,6 @@ export class MetricLines {
       // A text that mentions `_aws` but is not JSON.
       return;
     }
-    if (typeof value === 'object' && value !== null && '_aws' in value) this.#take(value as Record<string, unknown>);
+    if (typeof value === 'object' && value !== null && '_aws' in value) this.#take(value);
   }
 }

@@ -59,7 +59,7 @@ export class MetricStore {
   #seriesOf(metric: MetricId): Series {
     const key = nameKey(metric.namespace, metric.name);
     let named = this.#series.get(key);
-    if (!named) this.#series.set(key, (named = new Map()));
+    if (!named) this.#series.set(key, (named = new Map<string, Series>()));
     const dimensions = dimensionsKey(metric.dimensions);
     let series = named.get(dimensions);
     if (!series) {

@@ -38,7 +38,7 @@ export function finds({ dimensionNames, words }: Search, { dimensions }: MetricI
   return (
     hasExactly(dimensions, dimensionNames) &&
     Object.entries(words).every(([dimension, wanted]) => {
-      const there = wordsOf(dimensions[dimension]!);
+      const there = wordsOf(dimensions[dimension] ?? '');
       return wanted.every((word) => there.includes(word));
     })
   );

@@ -70,9 +70,9 @@ export class Series {
     if (!this.#distributions[place] && value !== this.#maxima[place])
       this.#distributions[place] = this.#evenDistribution(place);
     this.#distributions[place]?.add(value);
-    this.#counts[place]! += 1;
-    this.#sums[place]! += value;
-    if (value > this.#maxima[place]!) this.#maxima[place] = value;
+    this.#counts[place] = (this.#counts[place] ?? 0) + 1;
+    this.#sums[place] = (this.#sums[place] ?? 0) + value;
+    this.#maxima[place] = Math.max(this.#maxima[place] ?? value, value);
   }
 
   /** Returns the statistic over a window, or undefined without data. */
@@ -92,7 +92,8 @@ export class Series {
     );
     if (window.to < this.latest) {
       this.#percentiles.set(key, value);
-      if (this.#percentiles.size > REMEMBERED) this.#percentiles.delete(this.#percentiles.keys().next().value!);
+      const [oldest] = this.#percentiles.keys();
+      if (oldest !== undefined && this.#percentiles.size > REMEMBERED) this.#percentiles.delete(oldest);
     }
     return value;
   }
@@ -101,14 +102,14 @@ export class Series {
     let sum: number | undefined;
     for (let bucket = from; bucket <= to; bucket++) {
       const place = bucket % BUCKETS;
-      if (this.#buckets[place] === bucket) sum = (sum ?? 0) + this.#sums[place]!;
+      if (this.#buckets[place] === bucket) sum = (sum ?? 0) + (this.#sums[place] ?? 0);
     }
     return sum;
   }
 
   #maximum(window: Window): number | undefined {
     const places = this.#placesIn(window);
-    return places.length > 0 ? Math.max(...places.map((place) => this.#maxima[place]!)) : undefined;
+    return places.length > 0 ? Math.max(...places.map((place) => this.#maxima[place] ?? 0)) : undefined;
   }
 
   #placesIn({ from, to }: Window): number[] {
@@ -120,7 +121,7 @@ export class Series {
 
   #evenDistribution(place: number): Distribution {
     const distribution = new Distribution();
-    distribution.add(this.#maxima[place]!, this.#counts[place]!);
+    distribution.add(this.#maxima[place] ?? 0, this.#counts[place]);
     return distribution;
   }
 }

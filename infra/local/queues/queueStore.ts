@@ -131,9 +131,16 @@ export class QueueStore {
     return this.#queues.get(name);
   }
 
+  /** Returns a queue. Throws an error if there is none of this name. */
+  existingQueue(name: string): QueueModel {
+    const queue = this.#queues.get(name);
+    if (!queue) throw new Error(`There is no queue ${name}`);
+    return queue;
+  }
+
   /** Stores messages, all or none, and returns their ids. */
   send(name: string, messages: readonly NewMessage[]): string[] {
-    const { delaySeconds: usualDelay } = this.#queues.get(name)!;
+    const { delaySeconds: usualDelay } = this.existingQueue(name);
     const now = this.#clock();
     const ids = inTransaction(this.#database, () =>
       messages.map(({ body, attributes = {}, groupId = null, delaySeconds = usualDelay }) => {
@@ -152,9 +159,9 @@ export class QueueStore {
   receive(
     name: string,
     most: number,
-    visibilitySeconds = this.#queues.get(name)!.visibilitySeconds,
+    visibilitySeconds = this.existingQueue(name).visibilitySeconds,
   ): ReceivedMessage[] {
-    const { deadLetters, retentionSeconds } = this.#queues.get(name)!;
+    const { deadLetters, retentionSeconds } = this.existingQueue(name);
     const now = this.#clock();
     return inTransaction(this.#database, () =>
       this.#visible(name, most, now).flatMap((row) => {

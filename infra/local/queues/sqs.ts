@@ -82,12 +82,13 @@ const operations: Readonly<Record<string, Operation>> = {
     within('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
     within('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
     const until = Date.now() + WaitTimeSeconds * 1000;
+    const hasCallerLeft = () => response.destroyed;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
       // If the caller has disconnected, receiving would hide messages that nobody gets.
-      if (messages.length > 0 || Date.now() >= until || response.destroyed) return { Messages: messages.map(toApi) };
+      if (messages.length > 0 || Date.now() >= until || hasCallerLeft()) return { Messages: messages.map(toApi) };
       await store.waitForMessage(queue, until - Date.now());
-      if (response.destroyed) return {};
+      if (hasCallerLeft()) return {};
     }
   },
 
@@ -117,7 +118,7 @@ const operations: Readonly<Record<string, Operation>> = {
     return {
       Attributes: {
         QueueArn: queueArn(queue),
-        VisibilityTimeout: String(store.queue(queue)!.visibilitySeconds),
+        VisibilityTimeout: String(store.existingQueue(queue).visibilitySeconds),
         ApproximateNumberOfMessages: String(visible),
         ApproximateNumberOfMessagesNotVisible: String(inFlight),
         ApproximateNumberOfMessagesDelayed: String(delayed),
@@ -135,10 +136,15 @@ export function sqs(store: QueueStore): Service {
     ],
     async answer({ operation, input, response }) {
       const run = operations[operation];
-      if (!run) return sendError(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
+      if (!run) {
+        sendError(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
+        return;
+      }
       const queue = queueName(input.QueueUrl);
-      if (!store.queue(queue))
-        return sendError(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
+      if (!store.queue(queue)) {
+        sendError(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
+        return;
+      }
       try {
         sendJson(response, 200, await run(store, queue, input, response));
       } catch (error) {
@@ -150,7 +156,8 @@ export function sqs(store: QueueStore): Service {
 }
 
 function queueName(url: unknown): string {
-  return String(url).split('/').at(-1)!;
+  const text = String(url);
+  return text.slice(text.lastIndexOf('/') + 1);
 }
 
 function newMessage(entry: Entry): NewMessage {

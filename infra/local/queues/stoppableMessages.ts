@@ -31,7 +31,7 @@ export class StoppableMessages implements Messages {
 
   async waitForMessage(name: string, milliseconds: number): Promise<void> {
     if (!this.#stopped) return this.#messages.waitForMessage(name, milliseconds);
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting.add(resolve));
     const timer = setTimeout(resolve, milliseconds);

@@ -18,10 +18,15 @@ export interface Secret {
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');
   const stored = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Record<string, string>) : {};
-  const missing = models.filter(({ arn }) => stored[arn] === undefined);
-  for (const { arn, properties } of missing) stored[arn] = firstValue(properties);
+  const secrets = models.map(({ arn, name, properties }) => ({
+    arn,
+    name,
+    value: stored[arn] ?? firstValue(properties),
+  }));
+  const missing = secrets.filter(({ arn }) => stored[arn] === undefined);
+  for (const { arn, value } of missing) stored[arn] = value;
   if (missing.length > 0) await writePrivateJson(file, stored);
-  return models.map(({ arn, name }) => ({ arn, name, value: stored[arn]! }));
+  return secrets;
 }
 
 interface Generate {
@@ -55,7 +60,7 @@ function generatePassword(options: Generate): string {
     options.ExcludePunctuation ? '' : '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
     options.IncludeSpace ? ' ' : '',
   ]
-    .flatMap((characters) => [...characters])
+    .flatMap((characters) => Array.from(characters))
     .filter((character) => !options.ExcludeCharacters?.includes(character));
   return Array.from({ length: options.PasswordLength ?? 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -10,16 +10,15 @@ export function secretsManager(secrets: readonly Secret[]): Service {
       { action: `secretsmanager:${operation}`, resource: find(SecretId)?.arn ?? String(SecretId) },
     ],
     answer({ operation, input, response }) {
-      if (operation !== 'GetSecretValue')
-        return sendError(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
+      if (operation !== 'GetSecretValue') {
+        sendError(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
+        return;
+      }
       const secret = find(input.SecretId);
-      if (!secret)
-        return sendError(
-          response,
-          400,
-          'ResourceNotFoundException',
-          "Secrets Manager can't find the specified secret.",
-        );
+      if (!secret) {
+        sendError(response, 400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+        return;
+      }
       sendJson(response, 200, {
         ARN: secret.arn,
         Name: secret.name,

@@ -82,16 +82,17 @@ const supportedProperties = new Set([
 ]);
 
 export function queuesOf(queues: readonly Resource[]): QueueModel[] {
-  const names = new Map(queues.map(({ arn }) => [arn, arn.split(':').at(-1)!]));
+  const nameOf = (arn: string) => arn.slice(arn.lastIndexOf(':') + 1);
+  const names = new Map(queues.map(({ arn }) => [arn, nameOf(arn)]));
   return queues.map(({ path, arn, properties }) => {
     if (properties.FifoQueue)
       throw new StartError(`The queue ${path} is a FIFO queue, which the local run does not support.`);
-    const redrive = properties.RedrivePolicy as { deadLetterTargetArn: string; maxReceiveCount: number } | undefined;
+    const redrive = properties.RedrivePolicy as { deadLetterTargetArn: string; maxReceiveCount: unknown } | undefined;
     const deadLetters = redrive && names.get(redrive.deadLetterTargetArn);
     if (redrive && !deadLetters)
       throw new StartError(`The queue ${path} has a dead-letter queue that the template does not define.`);
     return {
-      name: names.get(arn)!,
+      name: nameOf(arn),
       arn,
       visibilitySeconds: Number(properties.VisibilityTimeout ?? SQS_DEFAULT.visibilitySeconds),
       retentionSeconds: Number(properties.MessageRetentionPeriod ?? SQS_DEFAULT.retentionSeconds),
@@ -151,7 +152,7 @@ function queueSource({ path, properties }: Resource, target: FunctionModel, queu
   }
   requireGrants(path, target, ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], queue.arn);
   const { MaximumConcurrency = MAX_PARALLEL_BATCHES } = (properties.ScalingConfig ?? {}) as {
-    MaximumConcurrency?: number;
+    MaximumConcurrency?: unknown;
   };
   return {
     ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.queue),
@@ -177,12 +178,13 @@ function streamSource(
     ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
     table.streamArn,
   );
+  const keySchema = table.properties.KeySchema as { AttributeName: string; KeyType: string }[];
+  const partitionKey = keySchema.find(({ KeyType }) => KeyType === 'HASH');
+  if (!partitionKey) throw new StartError(`The table ${table.name} has no partition key.`);
   return {
     ...batchSource(path, properties, target, LAMBDA_DEFAULT_BATCH.stream),
     table: table.name,
-    partitionKey: (table.properties.KeySchema as { AttributeName: string; KeyType: string }[]).find(
-      ({ KeyType }) => KeyType === 'HASH',
-    )!.AttributeName,
+    partitionKey: partitionKey.AttributeName,
     arn: table.streamArn,
     lanes: Number(properties.ParallelizationFactor ?? 1),
     filter: eventFilter(properties.FilterCriteria, path),
@@ -256,8 +258,9 @@ export function schedulesOf(
     .filter(({ properties }) => properties.State !== 'DISABLED')
     .map(({ path, arn, properties }) => {
       const expression = String(properties.ScheduleExpression);
-      const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-      if (!count || !unit)
+      const [, count, unit = ''] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
+      const unitSeconds = SECONDS[unit];
+      if (!count || !unitSeconds)
         throw new StartError(
           `The rule ${path} has the schedule ${expression}. The local run supports rates in minutes, hours and days only.`,
         );
@@ -278,7 +281,8 @@ export function schedulesOf(
           `The rule ${path} cannot call ${target.name}: no AWS::Lambda::Permission lets events.amazonaws.com do so.`,
         );
       }
-      return { name: arn.split('/').at(-1)!, arn, function: target, everySeconds: Number(count) * SECONDS[unit]! };
+      const name = arn.slice(arn.lastIndexOf('/') + 1);
+      return { name, arn, function: target, everySeconds: Number(count) * unitSeconds };
     });
 }
 

@@ -17,9 +17,9 @@ export interface EventSourcesOptions {
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
   /** Calls a function. The payload and the result are JSON. */
-  invoke(model: FunctionModel, payload: string): Promise<string>;
+  readonly invoke: (model: FunctionModel, payload: string) => Promise<string>;
   /** Prints a line to the operator. */
-  report(line: string): void;
+  readonly report: (line: string) => void;
 }
 
 /** The running event sources: queues, streams and schedules. */
@@ -80,7 +80,7 @@ export function startEventSources({
     },
     async stop(patienceMilliseconds) {
       stopping = true;
-      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const { promise: late, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
       const timer = setTimeout(resolve, patienceMilliseconds);
       await Promise.race([Promise.all(running.map((source) => source.stop())), late]);
       clearTimeout(timer);

@@ -49,12 +49,12 @@ export class StreamReader {
   async next(): Promise<ReadRecord[]> {
     try {
       this.#iterator ??= await this.#open();
-      if (this.#iterator === undefined) return [];
+      const shard = this.#shard;
+      if (this.#iterator === undefined || shard === undefined) return [];
       const { Records, NextShardIterator } = await this.#call<{ Records: StreamRecord[]; NextShardIterator?: string }>(
         'GetRecords',
         { ShardIterator: this.#iterator },
       );
-      const shard = this.#shard!;
       const read = Records.map((record) => ({ record, position: { shard, sequence: record.dynamodb.SequenceNumber } }));
       this.#last = read.at(-1)?.position ?? this.#last;
       this.#iterator = NextShardIterator;

@@ -18,17 +18,17 @@ export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
   /** Stores that everything up to this position is done. */
-  save(position: StreamPosition): void;
+  readonly save: (position: StreamPosition) => void;
   /** Calls the function and returns its result as JSON. */
-  invoke(event: object): Promise<string>;
+  readonly invoke: (event: object) => Promise<string>;
   /** Receives a description of skipped records. */
-  onSkipped(account: object): void;
+  readonly onSkipped: (account: object) => void;
   /** Called with the first error of an outage of the stream. Reading is retried. */
-  onError(error: unknown): void;
+  readonly onError: (error: unknown) => void;
   /** Called with the age of the last record of each batch. */
-  measureAge?(milliseconds: number): void;
+  readonly measureAge?: (milliseconds: number) => void;
   /** Waits before a retry. Tests replace it. */
-  pause?(retry: number, signal: AbortSignal): Promise<void>;
+  readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }
 
 interface Pending extends ReadRecord {
@@ -52,7 +52,7 @@ export class StreamSource {
   readonly #lanes: readonly Lane[];
   readonly #reading: Promise<void>;
   readonly #stop = new AbortController();
-  #wake = Promise.withResolvers<void>();
+  #wake: PromiseWithResolvers<void> = Promise.withResolvers();
 
   /** Starts reading at once. */
   constructor(options: StreamSourceOptions) {
@@ -71,7 +71,7 @@ export class StreamSource {
     this.#stop.abort();
     this.wake();
     await this.#reading;
-    await Promise.all(this.#lanes.map(({ working }) => working));
+    await Promise.all(this.#lanes.flatMap(({ working }) => working ?? []));
   }
 
   async #read(): Promise<void> {
@@ -121,7 +121,13 @@ export class StreamSource {
 
   #lane(partitionKey: unknown): Lane {
     const hash = createHash('md5').update(JSON.stringify(partitionKey)).digest().readUInt32BE();
-    return this.#lanes[hash % this.#lanes.length]!;
+    const lane = this.#lanes[hash % this.#lanes.length];
+    if (!lane) throw new Error('A stream source needs at least one lane');
+    return lane;
+  }
+
+  #isStopped(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   async #work(lane: Lane): Promise<void> {
@@ -137,11 +143,11 @@ export class StreamSource {
   /** Calls the function until the records are done or skipped. */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
-    if (this.#stop.signal.aborted) return;
+    if (this.#isStopped()) return;
     const { rest, threw } = await this.#attempt(batch);
     this.#finish(batch.slice(0, batch.length - rest.length));
     // A call interrupted by the stop did not fail. Its records are read again at the next start.
-    if (rest.length === 0 || this.#stop.signal.aborted) return;
+    if (rest.length === 0 || this.#isStopped()) return;
     if (threw && model.bisects && rest.length > 1) {
       // Splitting does not count as a retry, as in Lambda.
       const middle = Math.ceil(rest.length / 2);
@@ -150,7 +156,10 @@ export class StreamSource {
     }
     // Records before the failed one succeeded, so the retries of the failed one start at 1.
     const retry = rest.length < batch.length ? 1 : retries + 1;
-    if (retry > model.maxRetries) return this.#skip(rest, retry);
+    if (retry > model.maxRetries) {
+      this.#skip(rest, retry);
+      return;
+    }
     await pause(retry, this.#stop.signal);
     return this.#deliver(rest, retry);
   }
@@ -158,7 +167,8 @@ export class StreamSource {
   /** Returns the unfinished records after a call: all if the function threw, else those from the first failed one. */
   async #attempt(batch: readonly Pending[]): Promise<{ rest: readonly Pending[]; threw: boolean }> {
     const { model, invoke, measureAge } = this.#options;
-    measureAge?.(Math.max(0, Date.now() - arrivedAt(batch.at(-1)!)));
+    const last = batch.at(-1);
+    if (last) measureAge?.(Math.max(0, Date.now() - arrivedAt(last)));
     const records = batch.map(({ record }) => ({ ...record, awsRegion: REGION, eventSourceARN: model.arn }));
     const answer = await invoke({ Records: records }).catch(() => undefined);
     if (answer === undefined) return { rest: batch, threw: true };
@@ -174,7 +184,8 @@ export class StreamSource {
 
   #skip(batch: readonly Pending[], attempts: number): void {
     const { model, onSkipped: discard } = this.#options;
-    const [first, last] = [batch[0]!, batch.at(-1)!];
+    const [first, last] = [batch.at(0), batch.at(-1)];
+    if (!first || !last) return;
     discard({
       requestContext: {
         requestId: randomUUID(),

@@ -8,7 +8,7 @@ export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
   /** Stores that everything up to this position is done. */
-  save(position: StreamPosition): void;
+  readonly save: (position: StreamPosition) => void;
 }
 
 /**

@@ -62,8 +62,8 @@ async function installed(): Promise<string> {
       '--ignore-scripts',
       `${PACKAGE}@${VERSION}`,
     ];
-    await run('npm', npm, { timeout: INSTALL_MILLISECONDS }).catch((error: Error) => {
-      throw new StartError(`The package ${PACKAGE} ${VERSION} cannot be installed: ${error.message}`);
+    await run('npm', npm, { timeout: INSTALL_MILLISECONDS }).catch((error: unknown) => {
+      throw new StartError(`The package ${PACKAGE} ${VERSION} cannot be installed: ${(error as Error).message}`);
     });
   }
   return folder;

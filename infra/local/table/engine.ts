@@ -22,7 +22,7 @@ export interface Engine {
   readonly port: number;
   readonly call: EngineCall;
   /** Deletes stream records of a table before this one, so that processed records do not accumulate. */
-  deleteStreamRecords(table: string, sequence: string): void;
+  readonly deleteStreamRecords: (table: string, sequence: string) => void;
   /** Resolves with the engine's last output if it keeps crashing. */
   readonly crashed: Promise<string>;
   /** Kills the process and keeps it stopped. Resolves when it has ended. */
@@ -51,8 +51,9 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const port = await freePort();
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
+  const isStopping = () => stopping;
   let absence: Outage | undefined;
-  let back = Promise.withResolvers<void>();
+  let back: PromiseWithResolvers<void> = Promise.withResolvers();
   let running = await start();
   const kept = supervise();
   return {
@@ -95,7 +96,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     const ended = once(child, 'exit')
       .then(
         ([code, signal]) => `it ended with ${code ?? signal}.`,
-        (error: Error) => error.message,
+        (error: unknown) => (error as Error).message,
       )
       .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
     await log.close();
@@ -120,11 +121,13 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
         const { begun, over } = absence;
         begun.resolve();
         await over.promise;
-        if (stopping) return;
+        if (isStopping()) return;
       } else {
         const now = Date.now();
-        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS)
-          return crashed.resolve(how);
+        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) {
+          crashed.resolve(how);
+          return;
+        }
         process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
       }
       how = await restartProcess();

@@ -17,7 +17,7 @@ export interface Launch {
   /** Called after the start and before the first use. */
   started(): void;
   /** Deletes stream records of a table before this one. No reader needs them. */
-  deleteStreamRecords(table: string, sequence: string): void;
+  readonly deleteStreamRecords: (table: string, sequence: string) => void;
 }
 
 const files: Record<EngineKind, string> = { dynoxide: 'table.db', 'dynamodb-local': 'dynamodb-local' };

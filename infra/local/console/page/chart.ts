@@ -13,7 +13,7 @@ export interface ChartOptions {
   readonly colours: readonly string[];
   readonly data: uPlot.AlignedData;
   /** Called with the index under the cursor, or undefined. */
-  pointed(index: number | undefined): void;
+  readonly pointed: (index: number | undefined) => void;
 }
 
 const charts = new Set<uPlot>();

@@ -101,10 +101,11 @@ export class Graph {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));
     this.#series.forEach(({ values }, index) => {
-      const [, shown, highest] = [...this.#body.rows[index]!.cells];
-      setText(shown!, number(at === undefined ? values.findLast((value) => value !== null) : values[at]));
+      const [, shown, highest] = this.#body.rows[index]?.cells ?? [];
+      if (!shown || !highest) return;
+      setText(shown, number(at === undefined ? values.findLast((value) => value !== null) : values[at]));
       setText(
-        highest!,
+        highest,
         number(
           values.reduce(
             (most: number | null, value) => (value === null || (most !== null && most >= value) ? most : value),

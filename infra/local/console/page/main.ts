@@ -47,7 +47,7 @@ function show(state: ConsoleState): void {
   setText(byId('updated'), `Updated ${time(state.at)}`);
   showAlarms(state.alarms);
   showParts(state.parts, askNow);
-  document.querySelector('main')!.hidden = false;
+  document.querySelector('main')?.removeAttribute('hidden');
   showRows(state, spanOf(minutes));
 }
 
@@ -68,7 +68,7 @@ function spanOf(some: number): string {
 
 /** Returns a supported time range. */
 function nearestRange(wanted: number): number {
-  return ranges.find((range) => range === wanted) ?? ranges[0]!;
+  return ranges.find((range) => range === wanted) ?? ranges[0];
 }
 
 function choose(wanted: number): void {

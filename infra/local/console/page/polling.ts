@@ -20,7 +20,7 @@ export function startPolling(ask: () => Promise<void>): () => void {
       await ask().catch(reportError);
     }
     asking = false;
-    if (!document.hidden) timer = setTimeout(now, EVERY_MILLISECONDS);
+    if (!document.hidden) timer = setTimeout(() => void now(), EVERY_MILLISECONDS);
   };
   document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : void now()));
   return () => void now();

@@ -26,7 +26,11 @@ export function showRows(picture: DashboardSnapshot, span: string): void {
   rows.forEach(({ section, isFamily, graphs }, index) => {
     const pictures = picture.rows[index]?.graphs ?? [];
     section.hidden = isFamily && pictures.every(({ series }) => series.length === 0);
-    if (!section.hidden) graphs.forEach((graph, position) => graph.show(pictures[position]!, picture.times, span));
+    if (section.hidden) return;
+    graphs.forEach((graph, position) => {
+      const snapshot = pictures[position];
+      if (snapshot) graph.show(snapshot, picture.times, span);
+    });
   });
   const hidden = rows.filter(({ section }) => section.hidden).map(({ title }) => title);
   quiet.hidden = hidden.length === 0;
