@@ -83,7 +83,7 @@ function involvementKeys(ops: readonly WriteOp[]): Key[] {
 
 /** The partition of threads and their comments. */
 const threadItems = {
-  partition: ThreadEntity.partition,
+  partition: (of: Parameters<typeof ThreadEntity.partition>[0]) => ThreadEntity.partition(of),
   fromItem(item: Parameters<typeof ThreadEntity.fromItem>[0], now: number) {
     const comment = item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : undefined;
     const thread = item._t === CommentEntity.type ? undefined : ThreadEntity.fromItem(item, now);

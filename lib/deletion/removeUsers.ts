@@ -147,7 +147,7 @@ export class UserRemover {
 
 /** Any item in a user's partition of an organization. */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
-  partition: GrantEntity.partition,
+  partition: (of) => GrantEntity.partition(of),
   fromItem: (item) => ({ _r: item._r as number }),
 };
 

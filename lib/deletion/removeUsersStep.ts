@@ -218,13 +218,13 @@ async function endDepartures(step: RemovalStep, progress: Progress): Promise<Ste
     user?.departures?.some(isOwn) ? [user.userId] : [],
   );
   await inParallel(departed, PARALLEL, (userId) =>
-    retryOnConflict<void>(async () => {
+    retryOnConflict(async () => {
       const key = { tenant: scope.tenant, userId };
       const user = await table.get(UserEntity, key);
-      if (!user?.departures?.some(isOwn)) return;
+      if (!user?.departures?.some(isOwn)) return undefined;
       const left = user.departures.filter((departure) => !isOwn(departure));
       const next = { ...key, ...user, departures: left.length > 0 ? left : undefined };
-      if ((await table.write([replace(UserEntity, next, user._r)])) !== 'done') return 'conflict';
+      return (await table.write([replace(UserEntity, next, user._r)])) === 'done' ? undefined : 'conflict';
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';

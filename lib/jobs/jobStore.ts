@@ -95,7 +95,7 @@ export interface NewJob {
  * `notifyJobs` after the transaction.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
-  const shard = [...job.jobId].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
+  const shard = Array.from(job.jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
   // The revision begins at the time, so that a worker that holds an earlier job of the same id cannot write this one.
   return insert(
     JobEntity,

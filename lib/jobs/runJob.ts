@@ -10,6 +10,7 @@ import {
 } from './jobStore.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import type { Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
@@ -43,12 +44,7 @@ const LONGEST_PAUSE = 6 * 60 * 60_000;
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
-  {
-    message,
-    clock,
-    deadline,
-    log,
-  }: Pick<MessageCall<JobMessage, Record<never, never>>, 'message' | 'clock' | 'deadline' | 'log'>,
+  { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Uses>, 'message' | 'clock' | 'deadline' | 'log'>,
 ): Promise<void> {
   const hold = (tries: number) => {
     const now = clock();

@@ -198,7 +198,7 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
           folders.map(({ id }) => ({ ...scope, folderId: id })),
         ),
       ]);
-      let complete = true;
+      let complete = true as boolean;
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];

@@ -51,7 +51,7 @@ interface OpenLevel extends Level {
   /** Entries that were visited and are to be gone into; not part of the position, so that they are visited again by who goes on from it. */
   readonly into: FolderEntry[];
   /** Up to where entries were read; `end` when there are no more. */
-  read: string | undefined | 'end';
+  read: string | undefined;
 }
 
 /** Where a walk of what is beneath a folder begins. */

@@ -72,7 +72,7 @@ export function samePosition(a: FolderPosition, b: FolderPosition): boolean {
     a.ancestors.length === b.ancestors.length &&
     a.ancestors.every(
       ({ folderId, internalId }, index) =>
-        folderId === b.ancestors[index]?.folderId && internalId === b.ancestors[index]?.internalId,
+        folderId === b.ancestors[index]?.folderId && internalId === b.ancestors[index].internalId,
     )
   );
 }
