@@ -17,7 +17,7 @@ const words = Array.from({ length: 2_000 }, () =>
 
 function prose(length: number): string {
   let text = '';
-  while (text.length < length) text += words[random(words.length)] + (random(12) ? ' ' : random(5) ? '. ' : '.\n');
+  while (text.length < length) text += words[random(words.length)]! + (random(12) ? ' ' : random(5) ? '. ' : '.\n');
   return text.slice(0, length);
 }
 

@@ -59,12 +59,12 @@ const units = (names: readonly string[]) =>
   calls
     .filter(({ name }) => names.includes(name))
     .flatMap(({ capacity }) => capacity)
-    .reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
+    .reduce((sum: number, { CapacityUnits = 0 }) => sum + Number(CapacityUnits), 0);
 const vectorBytes = () =>
   calls
     .flatMap(({ capacity }) => capacity)
     .flatMap(({ VectorIndexes = {} }) => Object.values<any>(VectorIndexes))
-    .reduce((sum, { VectorWriteRequestBytes = 0 }) => sum + VectorWriteRequestBytes, 0);
+    .reduce((sum: number, { VectorWriteRequestBytes = 0 }) => sum + Number(VectorWriteRequestBytes), 0);
 const READS = ['Get', 'BatchGet', 'Query'];
 const WRITES = ['Put', 'Delete', 'TransactWrite'];
 

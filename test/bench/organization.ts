@@ -47,8 +47,8 @@ class Meter {
       constructor: { name },
       input: { ...input, ReturnConsumedCapacity: 'TOTAL' },
     });
-    for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) this.units += CapacityUnits;
-    this.removed += name === 'BatchWriteCommand' ? input.RequestItems[TABLE_NAME].length : 1;
+    for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) this.units += Number(CapacityUnits);
+    this.removed += name === 'BatchWriteCommand' ? (input.RequestItems[TABLE_NAME] as unknown[]).length : 1;
     return answer;
   }
 }

@@ -12,7 +12,7 @@ export interface Template {
 export interface AssemblyCopy {
   readonly dir: string;
   /** Changes one of the templates: the first for which `change` does not give false. */
-  changeTemplate(change: (template: Template) => boolean | void): Promise<void>;
+  changeTemplate(change: (template: Template) => boolean | undefined): Promise<void>;
   /** Adds code to upload, a module `index.mjs`; gives the key that functions name it by. */
   addCode(name: string, code: string): Promise<string>;
 }

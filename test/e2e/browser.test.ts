@@ -55,7 +55,7 @@ async function done(path: string, data: object): Promise<any> {
 }
 
 /** Runs JavaScript in the page. As a text, because what is typed here knows nothing of documents. */
-const inPage = <Value>(page: Page, code: string) => page.evaluate(code) as Promise<Value>;
+const inPage = <Value>(page: Page, code: string) => page.evaluate<Value>(code);
 
 /** The page has nothing to say about the system: it answers. */
 const nothingSaid = (page: Page) => page.getByRole('alert').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
@@ -326,7 +326,7 @@ describe('the dashboard', () => {
 
     test('again when it is answered, or when it has waited for long, and says since when', async () => {
       const { page, asked } = await openStanding();
-      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
       await page.route(POLL, (route) => released.then(() => route.continue()));
       const before = asked.length;
       await page.clock.runFor(9_000);
@@ -344,7 +344,7 @@ describe('the dashboard', () => {
       expect(await said.textContent()).toBe(since);
       expect(polls()[1]).toBe(`${system.baseUrl}${DASHBOARD}.json?minutes=60`);
 
-      release();
+      release(undefined);
       await page.clock.runFor(15_000);
       await nothingSaid(page);
     });

@@ -75,8 +75,8 @@ test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only up
   expect([byVersion, byVector]).toEqual([value, value]);
   for (const word of [`r${replaces} `, 'last0.0-', 'last1.0-']) expect(value).toContain(word);
 
-  await receiver.until('/editors', 1, ({ body }) => JSON.parse(body.toString()).data.crdtData.data === value);
-  const told = JSON.parse(receiver.at('/editors').at(-1)!.body.toString());
+  await receiver.until('/editors', 1, ({ body }) => JSON.parse(body).data.crdtData.data === value);
+  const told = JSON.parse(receiver.at('/editors').at(-1)!.body);
   expect(told).toMatchObject({
     event: 'crdt.update_data',
     actionType: 'updateData',

@@ -221,11 +221,15 @@ describe('npm start', () => {
       expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('AccessDeniedException');
 
       const ended = system.ended();
-      let isOver = false;
+      let isOver = false as boolean;
       void ended.then(() => (isOver = true));
       const killed = new Set<number>();
       while (!isOver) {
-        for (const { pid } of await engines()) if (!killed.has(pid) && killed.add(pid)) process.kill(pid, 'SIGKILL');
+        for (const { pid } of await engines()) {
+          if (killed.has(pid)) continue;
+          killed.add(pid);
+          process.kill(pid, 'SIGKILL');
+        }
       }
       expect(await ended).toBe(1);
       expect(system.logs()).toContain('The table engine keeps ending');

@@ -93,7 +93,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
     delete Resources.Workers;
     // What watches the workers as well.
     for (const [id, { Type }] of Object.entries(Resources))
-      if (Type.startsWith('AWS::CloudWatch::')) delete Resources[id];
+      if (Type.startsWith('AWS::CloudWatch::')) Reflect.deleteProperty(Resources, id);
     Object.assign(Resources, {
       TestQueue: {
         Type: 'AWS::SQS::Queue',

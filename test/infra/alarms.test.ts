@@ -486,7 +486,8 @@ describe('the local dashboard', () => {
     }
     const own = new InvocationMeasures();
     for (const [name, { kind }] of Object.entries(deliveryMetrics))
-      kind === 'sum' ? own.count(name as CountedMetric) : own.record(name as RecordedMetric, 1);
+      if (kind === 'sum') own.count(name as CountedMetric);
+      else own.record(name as RecordedMetric, 1);
     own.flush(serviceName);
     for (const family of families) countFault(serviceName, family, 'any');
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1);

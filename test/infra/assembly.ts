@@ -117,9 +117,9 @@ export function functionOf(template: Template, id: string): [logicalId: string, 
 
 /** Returns the function of a route, through its integration. */
 export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
-  const [[, route], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(
+  const [[, route] = [], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(
     ([, { Properties }]) => Properties.RouteKey === routeKey,
-  ) as [[string, Resource]];
+  );
   if (!route || more.length > 0) throw new Error(`${routeKey}: not exactly one route`);
   const integration = template.Resources[route.Properties.Target['Fn::Join'][1][1].Ref]!;
   const id = integration.Properties.IntegrationUri['Fn::GetAtt'][0] as string;

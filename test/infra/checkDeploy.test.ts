@@ -80,11 +80,11 @@ describe('checkUpdate', () => {
     'refuses to delete %s or to change its logical id',
     (id) => {
       const because = expect.stringMatching(new RegExp(`^${id} is removed, and with it `));
-      expect(refusals((resources) => delete resources[id])).toEqual([because]);
+      expect(refusals((resources) => Reflect.deleteProperty(resources, id))).toEqual([because]);
       expect(
         refusals((resources) => {
           resources[`${id}2`] = resources[id]!;
-          delete resources[id];
+          Reflect.deleteProperty(resources, id);
         }),
       ).toEqual([because]);
     },

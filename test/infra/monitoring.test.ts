@@ -164,8 +164,11 @@ describe('queueAlarms', () => {
 
   test.each(queueNames)('goes off if a message of %s waits longer than its declaration allows', (name) => {
     const { lateAfterSeconds }: QueueDeclaration = queues[name];
-    if (lateAfterSeconds === undefined) return expect(() => alarm(`${pascal(name)}Late`)).toThrow();
-    return expect(alarm(`${pascal(name)}Late`)).toMatchObject({
+    if (lateAfterSeconds === undefined) {
+      expect(() => alarm(`${pascal(name)}Late`)).toThrow();
+      return;
+    }
+    expect(alarm(`${pascal(name)}Late`)).toMatchObject({
       MetricName: 'ApproximateAgeOfOldestMessage',
       Threshold: lateAfterSeconds,
       Dimensions: [{ Value: { 'Fn::GetAtt': [`${pascal(name)}Queue`, 'QueueName'] } }],

@@ -50,7 +50,7 @@ async function unpackInto(dir: string): Promise<void> {
     // Only the fonts of the package are used, so that a page has the same width on every machine.
     await writeFile(
       join(draft, 'fonts.conf'),
-      `<?xml version="1.0"?>\n${html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`}\n`,
+      `<?xml version="1.0"?>\n${String(html`<fontconfig><dir>${join(dir, 'fonts')}</dir><cachedir>${join(dir, 'fonts-cache')}</cachedir></fontconfig>`)}\n`,
     );
     await rename(draft, dir);
   } catch (error) {
@@ -66,7 +66,7 @@ async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<B
   const own = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
   if (await starts(own)) return own;
   const reason = await run(program.executablePath, ['--version'], { env: program.env }).catch(
-    (error: Error) => error.message,
+    (error: unknown) => (error as Error).message,
   );
   throw new Error(
     `Chromium does not start here. Install the library that it misses, or set CHROME_PATH to the program of an installed Chrome or Chromium. It said: ${JSON.stringify(reason)}`,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { SendEmailCommand, SESv2Client } from '@aws-sdk/client-sesv2';
-import type { SendMessageBatchCommand, SendMessageBatchRequestEntry, SQSClient } from '@aws-sdk/client-sqs';
+import type { SendMessageBatchCommand, SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { worker as fanOutEvents } from '../../functions/workers/fanOutEvents.ts';
 import { worker as sendEmail } from '../../functions/workers/sendEmail.ts';
 import { KeyRing } from '../../lib/crypto/keyRing.ts';
@@ -39,7 +39,7 @@ import { SesSender } from '../../lib/mail/senders/ses.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import { MAX_RECEIVE_COUNT } from '../../lib/workers/queues.ts';
-import type { QueueName } from '../../lib/app/capability.ts';
+import type { QueueName, Uses } from '../../lib/app/capability.ts';
 import { handleInserts } from '../../lib/workers/handleInserts.ts';
 import { handleMessages } from '../../lib/workers/handleMessages.ts';
 import type { InvocationResult } from '../../lib/workers/runUntil.ts';
@@ -363,7 +363,7 @@ export class Cloud {
       );
     }
     const own = process.sender(queue);
-    const work = async (call: MessageCall<unknown, Record<never, never>>) => {
+    const work = async (call: MessageCall<unknown, Uses>) => {
       const message = call.message as DeliveryMessage;
       const sleep = (milliseconds: number) => this.#pause(invocation, milliseconds);
       const ports = { ...process.attempts(message), ownQueue: own, isFirstQueue: queue === 'deliver', sleep };
@@ -462,7 +462,7 @@ export class Cloud {
         {
           send: ({ input }: SendMessageBatchCommand) =>
             invocation.call(`SendMessageBatch ${queue}`, async () => this.#take(queue, input.Entries ?? [])),
-        } as unknown as SQSClient,
+        },
         [0, 0, 0],
       );
     const deliveries = new DeliveryStore(table);

@@ -81,7 +81,7 @@ export class Invocation {
     const goesWrong = fault && !(once && fault.mishap === 'repetition') ? fault : undefined;
     if (goesWrong?.when === 'before') return this.#fail(goesWrong.mishap);
     const outcome = await settled(effect());
-    if (this.#over) return never;
+    if (this.over) return never;
     if (goesWrong?.mishap === 'repetition') return effect().catch(asRepetition);
     if (goesWrong) return this.#fail(goesWrong.mishap);
     return outcome();
@@ -109,7 +109,7 @@ async function settled<T>(work: Promise<T>): Promise<() => T> {
 }
 
 /** Throws an error with the attempt count that the SDK sets after a retry. */
-function asRepetition(error: { $metadata?: { attempts?: number } }): never {
+function asRepetition(error: Error & { $metadata?: { attempts?: number } }): never {
   if (error.$metadata) error.$metadata.attempts = 2;
   throw error;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -166,7 +166,7 @@ async function startSecrets(): Promise<Server> {
 
 /** An SES that records its mails. */
 async function startSes(mails: SentMail[]): Promise<Server> {
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
     const { Subject, Body, Headers } = Content.Simple;
     const headers = Object.fromEntries(
@@ -183,7 +183,8 @@ async function startSes(mails: SentMail[]): Promise<Server> {
     response
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ MessageId: `mail-${mails.length}` }));
-  });
+  };
+  const server = createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
@@ -17,7 +17,7 @@ export async function startFaults(): Promise<Faults> {
   openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;
-  const proxy = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
     const body = await text(request);
     if (failing && String(headers['x-amz-target']).endsWith(`.${failing.operation}`) && failing.passing-- <= 0) {
@@ -28,7 +28,8 @@ export async function startFaults(): Promise<Faults> {
     }
     const answer = await fetch(engine, { method: 'POST', headers: headers as Record<string, string>, body });
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(await answer.text());
-  }).listen(0, '127.0.0.1');
+  };
+  const proxy = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   // Failed calls write metrics, which would go to the output of the tests.
   Object.assign(process.env, {

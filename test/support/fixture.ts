@@ -307,8 +307,9 @@ export class Fixture {
 
   /** Edits a comment that does not mention Mona. */
   edit(thread: WrittenThread): Act {
-    const comment = this.#pick(thread.comments.filter(({ mentions }) => !mentions.includes(MONA)));
-    if (!comment) return async () => undefined;
+    const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
+    const comment = this.#pick(candidates);
+    if (candidates.length === 0) return async () => undefined;
     comment.mentions = this.some(authors, Math.floor(this.#random() * 4));
     const updatedData = {
       commentText: `Edited: ${this.#pick(texts)} ${(this.#made += 1)}`,
@@ -325,8 +326,9 @@ export class Fixture {
 
   /** Deletes a comment that does not mention Mona. The thread keeps at least one comment. */
   removeComment(thread: WrittenThread): Act {
-    const comment = this.#pick(thread.comments.filter(({ mentions }) => !mentions.includes(MONA)));
-    if (!comment || thread.comments.length === 1) return async () => undefined;
+    const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
+    const comment = this.#pick(candidates);
+    if (candidates.length === 0 || thread.comments.length === 1) return async () => undefined;
     const { commentId } = comment;
     thread.comments = thread.comments.filter((one) => one !== comment);
     this.reactions = this.reactions.filter(({ on }) => on?.thread !== thread || on.commentId !== commentId);

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Receiver, startHttp } from './receivers.ts';
 
@@ -23,7 +23,7 @@ export class Hooks {
   #receiver: Receiver | undefined;
 
   async start(): Promise<this> {
-    this.#receiver = await startHttp(async (request, response) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const hook = { path: request.url ?? '', headers: request.headers, body: await text(request) };
       this.came.push(hook);
       const {
@@ -32,7 +32,8 @@ export class Hooks {
         body = '',
       } = (await this.#answers.get(hook.path)?.(hook, this.at(hook.path).length)) ?? { status: 200 };
       response.writeHead(status, headers).end(body);
-    });
+    };
+    this.#receiver = await startHttp((request, response) => void respond(request, response));
     return this;
   }
 

@@ -2,6 +2,7 @@
  * A receiver of webhooks in a process of its own: what has come stays when the sender is killed, and it answers while the sender is
  * busy. It tells its parent of each request and does with those of a path what the parent says; `RemoteReceiver` is that parent.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Behaviour, FromReceiver, ToReceiver } from './remoteReceiver.ts';
 import { startHttp } from './receivers.ts';
@@ -11,7 +12,7 @@ const seen = new Map<string, number>();
 
 const tell = (message: FromReceiver) => process.send?.(message);
 
-const { url } = await startHttp(async (request, response) => {
+const respond = async (request: IncomingMessage, response: ServerResponse) => {
   const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
   const at = Date.now();
   const body = await text(request);
@@ -28,7 +29,8 @@ const { url } = await startHttp(async (request, response) => {
   const answered = behaves ? (hangs ? undefined : status) : 200;
   tell({ came: { path, headers: request.headers, body, at, answered } });
   if (answered !== undefined) response.writeHead(answered, behaves ? headers : {}).end(behaves ? answer : '');
-});
+};
+const { url } = await startHttp((request, response) => void respond(request, response));
 
 process.on('message', ({ path, behaviour }: ToReceiver) => {
   behaviours.set(path, behaviour);

@@ -7,7 +7,7 @@ export function rsaKeyPair(modulusLength = 2_048): { publicKey: KeyObject; priva
 
 /** Returns a key as PEM. */
 export function pemOf(key: KeyObject, type: 'spki' | 'pkcs1' | 'pkcs8'): string {
-  return key.export({ format: 'pem', type: type as 'spki' }) as string;
+  return key.export({ format: 'pem', type }) as string;
 }
 
 export function bodyOf(pem: string): string {

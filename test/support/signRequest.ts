@@ -22,7 +22,7 @@ export function signRequest({
   accessKeyId,
   secretAccessKey,
 }: RequestToSign): Record<string, string> {
-  const date = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}`;
+  const date = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const scope = `${date.slice(0, 8)}/us-east-1/${service}/aws4_request`;
   const names = 'host;x-amz-date;x-amz-target';
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -56,8 +56,8 @@ for (const width of [10, 50]) {
     number,
   ];
   for (const [what, rate] of [
-    ['storage in memory', ours[0]!],
-    ['on the engine', ours[1]!],
+    ['storage in memory', ours[0]],
+    ['on the engine', ours[1]],
   ] as const) {
     rows.push([
       `${width} at a time, ${what}`,

@@ -90,7 +90,7 @@ describe('deletedAfter of commentannotations/get', () => {
     await addThreads(customer, [thread('a')]);
     await remove(['a']);
     const [item] = await itemsOf(engine, customer, 'DeletedThread');
-    expect(item!.ttl).toBe(Math.floor((item!.deletedAt + 30 * DAY) / 1000));
+    expect(item!.ttl).toBe(Math.floor((Number(item!.deletedAt) + 30 * DAY) / 1000));
     expect(JSON.stringify(item)).not.toMatch(/ada|comment/);
   });
 

@@ -70,7 +70,7 @@ class Runner {
 
   static async of(customer: Customer): Promise<Runner> {
     const [job] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) => kind === 'eraseUsers');
-    return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, job!.createdAt + 1);
+    return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, Number(job!.createdAt) + 1);
   }
 
   /** Up to the end, or up to the first wait. */
@@ -446,7 +446,7 @@ describe('a run that ends anywhere', () => {
       await lean.send(
         new TransactWriteCommand({
           TransactItems: copies.slice(i, i + 100).map((Item) => ({ Put: { TableName: TABLE_NAME, Item } })),
-        }) as unknown as Command,
+        }),
       );
     }
     const runner = new Runner({ ...job, tenant: name }, job.createdAt + 1);

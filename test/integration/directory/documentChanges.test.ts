@@ -13,7 +13,7 @@ const [ADD, GET, UPDATE, DELETE, MOVE, ACCESS, DISABLE, COUNT] = [
   'access/update',
   'access/disablestate/update',
   'count/get',
-].map((verb) => `/v2/organizations/documents/${verb}`) as string[] as [
+].map((verb) => `/v2/organizations/documents/${verb}`) as [
   string,
   string,
   string,

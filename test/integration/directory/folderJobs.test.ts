@@ -422,7 +422,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     const jobless = (items: Record<string, any>[]) =>
       items
         .filter(({ _t }) => !['Job', 'FolderChange', 'Organization'].includes(_t))
-        .toSorted((a, b) => (a.PK + a.SK < b.PK + b.SK ? -1 : 1));
+        .toSorted((a, b) => (`${a.PK}${a.SK}` < `${b.PK}${b.SK}` ? -1 : 1));
     const kept = jobless((await own()).filter((item) => !ofFirst(item)));
 
     await runJobs({ twice: true });

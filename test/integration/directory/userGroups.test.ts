@@ -342,7 +342,7 @@ describe('usergroups/get', () => {
           shown.set(groupId, [...(shown.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
         largest = Math.max(
           largest,
-          body.result.data.reduce((sum: number, { users }: any) => sum + 1 + users.length, 0),
+          body.result.data.reduce((sum: number, { users }: { users: unknown[] }) => sum + 1 + users.length, 0),
         );
         pageToken = body.result.nextPageToken;
         // Whoever sorts before what was shown does not disturb.

@@ -235,7 +235,7 @@ describe('an iterator of endpoints/get', () => {
     const { iterator } = await list({ limit: 1 });
     const middle = Math.floor(iterator!.length / 2);
     const bent = iterator!.slice(0, middle) + (iterator![middle] === 'A' ? 'B' : 'A') + iterator!.slice(middle + 1);
-    for (const wrong of [bent, iterator!.slice(4), iterator + iterator!, 'ep_1', 'AAAA']) {
+    for (const wrong of [bent, iterator!.slice(4), `${iterator!}${iterator!}`, 'ep_1', 'AAAA']) {
       const { body } = await customer.call(paths.list, { iterator: wrong });
       expect([body.error.status, body.error.message, body.error.details.issues[0].path]).toEqual([
         ...refused,

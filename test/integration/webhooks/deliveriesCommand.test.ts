@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -343,7 +343,7 @@ describe('npm run deliveries', () => {
 describe('the target of npm run deliveries', () => {
   test('is a stack: its output names the table, its resources the queues', async () => {
     const asked: string[] = [];
-    const server = createServer(async (request, response) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const query = new URLSearchParams(await text(request));
       const id = query.get('LogicalResourceId');
       asked.push(`${query.get('StackName')}: ${id ?? 'outputs'}`);
@@ -354,7 +354,8 @@ describe('the target of npm run deliveries', () => {
             ? `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Staging</StackName><Outputs><member><OutputKey>TableName</OutputKey><OutputValue>${TABLE_NAME}</OutputValue></member></Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
             : `<DescribeStackResourceResponse><DescribeStackResourceResult><StackResourceDetail><PhysicalResourceId>${urls.get(id)}</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>`,
         );
-    });
+    };
+    const server = createServer((request, response) => void respond(request, response));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     process.env.AWS_ENDPOINT_URL_CLOUDFORMATION = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     try {

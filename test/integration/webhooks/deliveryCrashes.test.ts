@@ -43,7 +43,7 @@ beforeAll(async () => {
   Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
-    const name = `${request.headers['webhook-id']} ${endpointId}`;
+    const name = `${String(request.headers['webhook-id'])} ${endpointId}`;
     came.set(name, (came.get(name) ?? 0) + 1);
     request.resume();
     if (mode === 'good' || well) response.end();

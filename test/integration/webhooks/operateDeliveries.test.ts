@@ -378,7 +378,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     );
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 250 });
     const [message] = queuedJobs() as [JobMessage];
-    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs as RunJobDeps;
+    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
     let steps = 0;
     const dying: RunJobDeps = {
       ...deps,
@@ -431,7 +431,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const recovery = {
       deliveries: {
         listFailed: (...args: Parameters<DeliveryStore['listFailed']>) => store().listFailed(...args),
-        recover: async () => void asked++ as undefined,
+        recover: async () => void asked++,
       },
       retryQueue: { send: async () => undefined },
       timing: system.timing,
@@ -453,7 +453,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await customer.ok(RECOVER, { endpointId, since });
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();
-    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs as RunJobDeps;
+    const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
     const call = { message, clock: () => Date.now(), log: quiet };
     await runJob(deps, { ...call, deadline: Date.now() });
     expect(queuedJobs()).toEqual([message]);

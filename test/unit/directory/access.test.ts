@@ -66,7 +66,7 @@ describe('documentPermission', () => {
       fc.property(users, documents, (user, document) => {
         const own = live(user, 'document');
         fc.pre(own !== undefined);
-        expect(documentPermission(user, document)).toMatchObject({ accessRole: own?.accessRole });
+        expect(documentPermission(user, document)).toMatchObject({ accessRole: own.accessRole });
       }),
     );
   });
@@ -126,7 +126,7 @@ describe('documentPermission', () => {
         ];
         const nearest = chain.map((id) => live(user, id)).find((grant) => grant !== undefined);
         fc.pre(nearest !== undefined);
-        expect(documentPermission(user, document).accessRole).toBe(nearest?.accessRole);
+        expect(documentPermission(user, document).accessRole).toBe(nearest.accessRole);
       }),
       { numRuns: 500 },
     );
@@ -136,7 +136,7 @@ describe('documentPermission', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
-        const { accessRole, expiresAt } = folderPermission(user, document.folder!);
+        const { accessRole, expiresAt } = folderPermission(user, document.folder);
         expect(documentPermission(user, document)).toMatchObject({
           ...(accessRole && { accessRole }),
           ...(expiresAt && { expiresAt }),

@@ -162,7 +162,7 @@ describe('a run of a job', () => {
   });
 
   test('while somebody may be at the job nobody else is', async () => {
-    let release = () => undefined as void;
+    let release: () => void = () => undefined;
     let begun = 0;
     const world = new World(async () => {
       if (++begun === 1)
@@ -221,10 +221,11 @@ describe('a run of a job', () => {
       });
       world.failAt = failAt;
       const failures: unknown[] = [];
-      for (let i = 0; i < 6 && world.job; i++) {
+      const isEnded = () => world.job === undefined;
+      for (let i = 0; i < 6 && !isEnded(); i++) {
         await world.run().catch((error: unknown) => failures.push(error));
         world.now += 2 * MINUTE;
-        expect(world.job === undefined || world.isDue).toBe(true);
+        expect(isEnded() || world.isDue).toBe(true);
       }
       expect([world.job, done > 0]).toEqual([undefined, true]);
       if (failures.length === 0) break;

@@ -45,7 +45,7 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
     () => {
       throw new Error('It did not fail');
     },
-    (error: Error) => error,
+    (error: unknown) => error as Error,
   );
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -58,14 +58,15 @@ const reader = principals.addFunction({
 const nobody = principals.addFunction({ name: 'Nobody', statements: [] } as unknown as FunctionModel);
 
 beforeAll(async () => {
-  engine = createServer(async (request: IncomingMessage, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     forwarded.push({ target: request.headers['x-amz-target'], body: Buffer.concat(chunks).toString() });
     if (engineBreaks)
       return void response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
     response.writeHead(engineAnswer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(engineAnswer.body);
-  }).listen(0, '127.0.0.1');
+  };
+  engine = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(engine, 'listening');
   const outbox = {
     async put(message: OutgoingMail) {

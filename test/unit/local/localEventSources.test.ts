@@ -545,7 +545,7 @@ describe('StreamSource', () => {
         async (written, batchSize, lanes, splits) => {
           const left = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
           const [done, order]: [Set<string>, Map<string, string[]>] = [new Set(), new Map()];
-          const finished = Promise.withResolvers<void>();
+          const finished = Promise.withResolvers<undefined>();
           const read = written.map(({ key }, index) => record(index + 1, key));
           const unread = [read];
           const source = new StreamSource({
@@ -568,7 +568,7 @@ describe('StreamSource', () => {
             save({ sequence }) {
               for (let each = 1; each <= Number(sequence); each++)
                 if (!done.has(String(each))) finished.reject(new Error(`${each} was passed over`));
-              if (sequence === String(written.length)) finished.resolve();
+              if (sequence === String(written.length)) finished.resolve(undefined);
             },
             async invoke(event) {
               const records = (event as { Records: StreamRecord[] }).Records;
@@ -687,9 +687,9 @@ describe('Schedule', () => {
 
   test("calls the function at once, then at its rate, with EventBridge's event", async () => {
     const events: any[] = [];
-    const third = Promise.withResolvers<void>();
+    const third = Promise.withResolvers<undefined>();
     const since = performance.now();
-    started.push(new Schedule(model(0.05), async (event) => events.push(event) === 3 && third.resolve()));
+    started.push(new Schedule(model(0.05), async (event) => events.push(event) === 3 && third.resolve(undefined)));
     await third.promise;
     expect(performance.now() - since).toBeGreaterThanOrEqual(95);
     expect(events[0]).toEqual({
@@ -707,13 +707,13 @@ describe('Schedule', () => {
 
   test('never overlaps two calls, and continues after a failure', async () => {
     let [active, most, calls] = [0, 0, 0];
-    const third = Promise.withResolvers<void>();
+    const third = Promise.withResolvers<undefined>();
     started.push(
       new Schedule(model(0.001), async () => {
         most = Math.max(most, ++active);
         await delay(10);
         active--;
-        if (++calls === 3) third.resolve();
+        if (++calls === 3) third.resolve(undefined);
         throw new Error('boom');
       }),
     );

@@ -272,7 +272,7 @@ describe('FunctionPool.invokeExclusively', () => {
   test('fails a waiting call when the pool is closed', async () => {
     const model = await define('endless', SLOW);
     const pool = createPool({ maxExclusive: 1 });
-    const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: Error) => error.message));
+    const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: unknown) => (error as Error).message));
     await whenBegun(1);
     await pool.close();
     expect(await Promise.all(calls)).toEqual(['The thread ended with exit code 1', 'The functions are being stopped']);

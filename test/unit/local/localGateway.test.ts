@@ -228,9 +228,9 @@ describe('a body that is too large', () => {
     const chunk = new Uint8Array(1024 * 1024);
     let left = 12;
     const body = new ReadableStream({ pull: (stream) => (left-- > 0 ? stream.enqueue(chunk) : stream.close()) });
-    expect(
-      await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' } as RequestInit)),
-    ).toEqual(refused);
+    expect(await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' }))).toEqual(
+      refused,
+    );
   });
 
   test('is refused before it is sent, if the client asks with Expect', async () => {

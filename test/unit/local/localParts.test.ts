@@ -43,19 +43,19 @@ test('a part is stopped and started alone, and only once', async () => {
 });
 
 test('a part counts as stopped while it stops, until it has started', async () => {
-  let go = Promise.withResolvers<void>();
+  let go = Promise.withResolvers<undefined>();
   hold = go.promise;
   const stopped = parts.stop('mail');
   await Promise.resolve();
   expect(running()).toMatchObject({ mail: false });
-  go.resolve();
+  go.resolve(undefined);
   await stopped;
   go = Promise.withResolvers();
   hold = go.promise;
   const started = parts.start('mail');
   await Promise.resolve();
   expect(running()).toMatchObject({ mail: false });
-  go.resolve();
+  go.resolve(undefined);
   await started;
   expect(running()).toMatchObject({ mail: true });
 });

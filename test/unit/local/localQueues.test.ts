@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -309,7 +309,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
 
   async function startOwn() {
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
-    const server: Server = createServer(async (request, response) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const input = (await json(request)) as Record<string, unknown>;
       await service.answer({
         operation: String(request.headers['x-amz-target']).split('.')[1]!,
@@ -318,7 +318,8 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
         request,
         response,
       });
-    }).listen(0, '127.0.0.1');
+    };
+    const server: Server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -389,7 +389,7 @@ describe('spawnGuarded', () => {
       detached: true,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(parent.stdout!, 'data');
+    await once(parent.stdout, 'data');
     return parent;
   }
   const started = () =>

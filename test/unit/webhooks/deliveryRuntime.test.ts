@@ -35,7 +35,7 @@ const well: EndpointHealth = healthAt(undefined, 1);
 const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) =>
   afterAttempt(health, { delivered, isProbe: probe, random, now }, pauses);
 const run = (results: string, health = well, from = NOW, every = SECOND) =>
-  [...results].reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
+  Array.from(results).reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
 describe('the breaker', () => {
   test('opens for 30 s after 10 failures in a row, and not after 9', () => {

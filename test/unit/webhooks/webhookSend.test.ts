@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -118,7 +118,7 @@ describe('a request', () => {
       body?: string;
       version?: string;
     } = {};
-    const { url } = await http(async (incoming, response) => {
+    const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
       Object.assign(came, {
         method: incoming.method,
         path: incoming.url,
@@ -127,7 +127,8 @@ describe('a request', () => {
       });
       came.body = Buffer.concat(await incoming.toArray()).toString();
       response.end();
-    });
+    };
+    const { url } = await http((incoming, response) => void respond(incoming, response));
     const sent = await post(urlOf(url), request, client);
     return { ...came, sent };
   }
@@ -208,8 +209,8 @@ describe('a request without a timeout', () => {
     ['15 s for a response', 'http:', 15_000, 'no answer in time'],
     ['5 s for a connection with its TLS handshake', 'https:', 5_000, 'connection not made in time'],
   ])('allows %s', async (_what, protocol, time, error) => {
-    const reached = Promise.withResolvers<void>();
-    const { url } = await tcp((socket) => socket.once('data', () => reached.resolve()));
+    const reached = Promise.withResolvers<undefined>();
+    const { url } = await tcp((socket) => socket.once('data', () => reached.resolve(undefined)));
     // The timers of sockets are not faked.
     jest.useFakeTimers({
       doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'performance', 'Date'],
@@ -236,12 +237,12 @@ describe('a receiver that', () => {
   });
 
   test('is half open and neither reads nor answers causes a timeout', async () => {
-    const closed = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<undefined>();
     const { url } = await tcp((socket) => {
       socket
         .pause()
-        .on('end', closed.resolve)
-        .on('close', () => closed.resolve());
+        .on('end', () => closed.resolve(undefined))
+        .on('close', () => closed.resolve(undefined));
       setTimeout(() => socket.resume(), 2 * SHORT);
     });
     expect(await post(url, { body: 'x'.repeat(8 * KIB * KIB), timeoutMs: SHORT })).toMatchObject({
@@ -568,8 +569,10 @@ describe('connections', () => {
   });
 
   test('give a second request only the remaining time of the attempt', async () => {
-    const second = Promise.withResolvers<void>();
-    const { receiver, sockets } = await counting((socket, nth) => (nth === 1 ? socket.write(ok) : second.resolve()));
+    const second = Promise.withResolvers<undefined>();
+    const { receiver, sockets } = await counting((socket, nth) =>
+      nth === 1 ? socket.write(ok) : second.resolve(undefined),
+    );
     const client = newClient();
     await post(receiver.url, {}, client);
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask', 'Date'] });

@@ -118,7 +118,9 @@ describe('the ports that the Fetch standard blocks', () => {
     const answers = await Promise.all(
       blocked
         .filter((port) => port !== 0)
-        .map((port) => fetch(`http://127.0.0.1:${port}/`).catch((error: Error) => (error.cause as Error).message)),
+        .map((port) =>
+          fetch(`http://127.0.0.1:${port}/`).catch((error: unknown) => ((error as Error).cause as Error).message),
+        ),
     );
     expect([...new Set(answers)]).toEqual(['bad port']);
   });
