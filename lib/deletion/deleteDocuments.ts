@@ -7,7 +7,7 @@ import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { remove, type Table } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { writeEach } from '../table/writeEach.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 

@@ -11,7 +11,7 @@ import { insert, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;

@@ -17,7 +17,7 @@ import type { UserRemoval } from './removeUsersStep.ts';
 import { ContactEntity, GrantEntity, type Resource, type User, UserEntity } from '../directory/users.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
 /** When the sweeper runs a job whose message was lost, milliseconds. */

@@ -4,7 +4,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { compactLog } from './compaction.ts';
 import type { Changed } from './editorLog.ts';
 import { DEBOUNCE_MS } from './eventJob.ts';

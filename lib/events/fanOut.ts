@@ -10,7 +10,7 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from '../webhoo
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { EventConsumer } from './audience.ts';
 import { type EventToDeliver, type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';

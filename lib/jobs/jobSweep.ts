@@ -1,6 +1,6 @@
 import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { type Sweep, sweepShards } from '../workers/sweep.ts';
 import {

@@ -11,7 +11,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { removeUsersStep } from '../deletion/removeUsersStep.ts';
 import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 
 /** Runs jobs of every kind. */

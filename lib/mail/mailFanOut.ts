@@ -6,7 +6,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import { itemOf } from '../table/table.ts';
 import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { EmailConfigEntity } from '../workspaces/configs/emailConfig.ts';
 import type { EmailConfig } from '../workspaces/rules/emailConfig.ts';

@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { type Sweep, sweepShards } from '../workers/sweep.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';

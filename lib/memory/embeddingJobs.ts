@@ -4,7 +4,7 @@ import type { Log } from '../app/endpoint.ts';
 import { startJob, jobMessage } from '../jobs/jobStore.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
 

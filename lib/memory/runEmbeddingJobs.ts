@@ -1,7 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { doJobs } from '../jobs/jobStore.ts';
 import type { RunJobDeps } from '../jobs/runJob.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import { changeEmbeddingStep } from './changeEmbeddingStep.ts';
 import { embedders } from './embedders.ts';
 import { writeEmbeddings } from './embeddingStore.ts';

@@ -8,7 +8,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { iso } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import type { WriteOp } from '../table/table.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { attemptDeliveries, type DeliveryStore, type StoredDelivery } from './deliveries.ts';
 import { type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';

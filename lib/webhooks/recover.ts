@@ -6,7 +6,7 @@ import { notifyJobs, startJobs, type JobStore, type StoredJob } from '../jobs/jo
 import { invalid } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { countFailedDeliveries, type DeliveryStore, recoverDeliveries } from './deliveries.ts';
 import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';

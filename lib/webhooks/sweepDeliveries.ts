@@ -3,7 +3,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import { eventShards } from '../events/outbox.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { sendTo } from '../workers/queues.ts';
+import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { openSqs } from '../workers/sqsClient.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';

@@ -1,5 +1,4 @@
-import type { Capability, QueueName } from '../app/capability.ts';
-import { openSender, type QueueSender } from './sender.ts';
+import type { QueueName } from '../app/capability.ts';
 
 /** A queue. The worker that declares it is its consumer. */
 export interface QueueDeclaration {
@@ -66,21 +65,3 @@ export const queueVariable = {
   jobs: 'JOBS_QUEUE_URL',
   embed: 'EMBED_QUEUE_URL',
 } as const satisfies Readonly<Record<QueueName, string>>;
-
-/** The capability to send to each queue. */
-export const sendTo = {
-  deliver: /* @__PURE__ */ sending('deliver'),
-  deliverSlow: /* @__PURE__ */ sending('deliverSlow'),
-  mail: /* @__PURE__ */ sending('mail'),
-  jobs: /* @__PURE__ */ sending('jobs'),
-  embed: /* @__PURE__ */ sending('embed'),
-} as const satisfies Readonly<Record<QueueName, Capability<QueueSender>>>;
-
-function sending(name: QueueName): Capability<QueueSender> {
-  const variable = queueVariable[name];
-  return {
-    grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }],
-    env: [variable],
-    open: (env) => openSender(env[variable]),
-  };
-}

@@ -27,7 +27,7 @@ import {
 import { notifyJobs, startJob } from '../../jobs/jobStore.ts';
 import { combine } from '../../app/capability.ts';
 import type { Log } from '../../app/endpoint.ts';
-import { sendTo } from '../../workers/queues.ts';
+import * as sendTo from '../../workers/sendTo.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import { OrganizationLock } from '../organizationLock.ts';
 import type { Added, Organization } from '../organizations.ts';

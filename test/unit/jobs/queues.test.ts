@@ -7,7 +7,8 @@ import type {
 import fc from 'fast-check';
 import { environment } from '../../../lib/app/capability.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
-import { queues, queueVariable, sendTo } from '../../../lib/workers/queues.ts';
+import { queues, queueVariable } from '../../../lib/workers/queues.ts';
+import * as sendTo from '../../../lib/workers/sendTo.ts';
 import type { QueueMessage, QueueSender } from '../../../lib/workers/sender.ts';
 import { SqsSender } from '../../../lib/workers/sender.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
