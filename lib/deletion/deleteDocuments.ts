@@ -57,6 +57,6 @@ export class DocumentDeleter {
 }
 
 export const deleteDocuments = /* @__PURE__ */ combine(
-  { table: tableWith(['BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
   ({ table, queue }) => new DocumentDeleter(table, queue),
 );

@@ -62,6 +62,6 @@ export class OrganizationDeleter {
 }
 
 export const deleteOrganizations = /* @__PURE__ */ combine(
-  { table: tableWith(['BatchGetItem', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
   ({ table, queue }) => new OrganizationDeleter(table, queue),
 );

@@ -156,7 +156,7 @@ export class ErasureStarter {
 }
 
 export const startErasures: Capability<ErasureStarter> = /* @__PURE__ */ combine(
-  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
   ({ table, queue }) => new ErasureStarter(table, queue),
 );
 

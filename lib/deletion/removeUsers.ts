@@ -184,6 +184,9 @@ function inJobs(userIds: readonly string[]): string[][] {
 }
 
 export const removeUsers = /* @__PURE__ */ combine(
-  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  {
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']),
+    queue: sendTo.jobs,
+  },
   ({ table, queue }) => new UserRemover(table, queue),
 );

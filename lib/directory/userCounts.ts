@@ -92,6 +92,6 @@ export class UserCounter {
 }
 
 export const countUsers = /* @__PURE__ */ combine(
-  { table: tableWith([]), users: readUsers, documents: readDocuments },
+  { table: /* @__PURE__ */ tableWith([]), users: readUsers, documents: readDocuments },
   (deps) => new UserCounter(deps),
 );

@@ -557,12 +557,12 @@ function contactWrite(
 
 // What a user may see depends on the folders above: stores of users read them too.
 export const readUsers = /* @__PURE__ */ combine(
-  { table: tableWith(['BatchGetItem', 'Query']), folders: readFolders },
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query']), folders: readFolders },
   ({ table }) => new UserReader(table),
 );
 
 export const writeUsers = /* @__PURE__ */ combine(
-  { table: tableWith(['BatchGetItem', 'PutItem']), folders: readFolders },
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem']), folders: readFolders },
   ({ table }) => new UserWriter(table),
 );
 

@@ -22,7 +22,7 @@ export type FinishChange = (
 ) => Promise<void>;
 
 export const finishChange: Capability<FinishChange> = /* @__PURE__ */ combine(
-  { table: tableWith(['Query', 'PutItem', 'BatchWriteItem']), jobs: sendTo.jobs },
+  { table: /* @__PURE__ */ tableWith(['Query', 'PutItem', 'BatchWriteItem']), jobs: sendTo.jobs },
   ({ table, jobs }) =>
     async (scope, editorId, { eventJob, isDueForCompaction }, now, log) => {
       await Promise.all([

@@ -17,7 +17,10 @@ import type { RunJobDeps, Step } from './runJob.ts';
 /** Runs jobs of every kind. */
 export const runsJobs = /* @__PURE__ */ combine(
   {
-    table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'], ['gsi1', 'gsi2']),
+    table: /* @__PURE__ */ tableWith(
+      ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'],
+      ['gsi1', 'gsi2'],
+    ),
     jobs: doJobs,
     queue: sendTo.jobs,
     recovery: runRecoveries,

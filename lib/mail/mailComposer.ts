@@ -179,7 +179,7 @@ function templateOf(
 /** Compose mails. Its users may read the master key. */
 export const mailComposer: Capability<MailComposer> = /* @__PURE__ */ combine(
   {
-    table: tableWith(['GetItem', 'BatchGetItem', 'Query']),
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),
     box: secretBox,
     links: unsubscribeLinks,
     ses: sesSender,

@@ -241,6 +241,6 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
 
 /** Build the requests of deliveries. Its user may read the master key. */
 export const prepareRequests = /* @__PURE__ */ combine(
-  { table: tableWith(['GetItem', 'BatchGetItem', 'Query']), box: secretBox },
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']), box: secretBox },
   ({ table, box }) => new WebhookRequests(table, box),
 );

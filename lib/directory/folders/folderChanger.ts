@@ -353,6 +353,9 @@ function refused({ folderId }: FolderUpdate, message: string): Added {
 }
 
 export const changeFolders = /* @__PURE__ */ combine(
-  { table: tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
+  {
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem']),
+    queue: sendTo.jobs,
+  },
   ({ table, queue }) => new FolderChanger(table, queue),
 );

@@ -116,7 +116,7 @@ export function configStore<S extends z.ZodObject>(
   box?: Capability<SecretBox>,
 ): Capability<ConfigStore<S>> {
   return combine(
-    { table: tableWith(actions), box: box ?? noBox },
+    { table: /* @__PURE__ */ tableWith(actions), box: box ?? noBox },
     (opened) => new ConfigStore(opened.table, entity, opened.box),
   );
 }
