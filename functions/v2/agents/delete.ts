@@ -7,7 +7,7 @@ import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { sendTo } from '../../../lib/workers/queues.ts';
+import * as sendTo from '../../../lib/workers/sendTo.ts';
 import { closedObject, Id } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

@@ -7,7 +7,7 @@ import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../../lib/workers/queues.ts';
+import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(

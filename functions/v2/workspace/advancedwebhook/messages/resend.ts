@@ -6,7 +6,7 @@ import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks
 import { messageNotFound } from '../../../../../lib/webhooks/rules/messageView.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
-import { sendTo } from '../../../../../lib/workers/queues.ts';
+import * as sendTo from '../../../../../lib/workers/sendTo.ts';
 import { Id } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
