@@ -57,10 +57,10 @@ function methodNames(path: string): string[] {
     .map((part) => part.replace(/-(.)/g, (_match, letter: string) => letter.toUpperCase()));
 }
 
-function typeOf({ endpoint, children: beneath }: PathSegment, indent: string): string {
+function typeOf({ endpoint, children }: PathSegment, indent: string): string {
   const method = endpoint && `Method<typeof registry.${endpoint.name}>`;
-  if (beneath.size === 0) return method as string;
-  const lines = [...beneath].flatMap(([name, node]) => [
+  if (children.size === 0) return method as string;
+  const lines = [...children].flatMap(([name, node]) => [
     ...(node.endpoint ? [`${indent}  /** ${node.endpoint.declared.summary}. */`] : []),
     `${indent}  readonly ${name}: ${typeOf(node, `${indent}  `)};`,
   ]);

@@ -20,7 +20,7 @@ export function createKey(scope: Construct, id: string, description: string): Cf
   secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
   Validations.of(secret).acknowledge({
     id: 'AwsSolutions-SMG4',
-    reason: 'A schedule would replace the keys under which data lies sealed. An operator rotates by adding a version.',
+    reason: 'A schedule would replace the keys that seal stored data. An operator rotates by adding a version.',
   });
   return secret;
 }

@@ -33,9 +33,9 @@ export interface Methods {
       /** Notify some users, or everybody with access to a document. */
       readonly add: Method<typeof registry.notificationsAddV1>;
       readonly config: {
-        /** Get what a user is told of, in the organization or in some documents. */
+        /** Get which notifications a user wants, in the organization or in some documents. */
         readonly get: Method<typeof registry.notificationsConfigGetV1>;
-        /** Set what users want to be told of, in the organization or in some documents. */
+        /** Set which notifications users want, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSetV1>;
       };
       /** Delete notifications by id, or those of a document, a location or a user. */
@@ -48,13 +48,13 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, so that nothing is written beneath, or enable them. */
+          /** Disable organizations, so that nothing in them can be written, or enable them. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdateV1>;
         };
       };
       /** Add organizations. */
       readonly add: Method<typeof registry.organizationsAddV1>;
-      /** Delete organizations with everything beneath. */
+      /** Delete organizations with everything in them. */
       readonly delete: Method<typeof registry.organizationsDeleteV1>;
       readonly documents: {
         readonly access: {
@@ -73,7 +73,7 @@ export interface Methods {
         readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
-            /** Delete everything that lies in a location of a document, whichever organizations have it. */
+            /** Delete everything at a location of a document, in every organization that has the document. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
           /** Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document. */
@@ -91,9 +91,9 @@ export interface Methods {
         };
         /** Create folders. */
         readonly add: Method<typeof registry.foldersAddV1>;
-        /** Get the folders of an organization, or one of them, with those beneath. */
+        /** Get the folders of an organization, or one of them, with its subfolders. */
         readonly get: Method<typeof registry.foldersGetV1>;
-        /** Rename folders, and move them with everything beneath. */
+        /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdateV1>;
       };
       /** Get organizations by id, or a page of all. */
@@ -256,9 +256,9 @@ export interface Methods {
       /** Notify some users, or everybody with access to a document. */
       readonly add: Method<typeof registry.notificationsAdd>;
       readonly config: {
-        /** Get what a user is told of, in the organization or in some documents. */
+        /** Get which notifications a user wants, in the organization or in some documents. */
         readonly get: Method<typeof registry.notificationsConfigGet>;
-        /** Set what users want to be told of, in the organization or in some documents. */
+        /** Set which notifications users want, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
       /** Delete notifications by id, or those of a document, a location or a user. */
@@ -271,13 +271,13 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, so that nothing is written beneath, or enable them. */
+          /** Disable organizations, so that nothing in them can be written, or enable them. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdate>;
         };
       };
       /** Add organizations. */
       readonly add: Method<typeof registry.organizationsAdd>;
-      /** Delete organizations with everything beneath. */
+      /** Delete organizations with everything in them. */
       readonly delete: Method<typeof registry.organizationsDelete>;
       readonly documents: {
         readonly access: {
@@ -312,9 +312,9 @@ export interface Methods {
         readonly add: Method<typeof registry.foldersAdd>;
         /** Delete a folder with everything in it. */
         readonly delete: Method<typeof registry.foldersDelete>;
-        /** Get the folders of an organization, or one of them, with those beneath. */
+        /** Get the folders of an organization, or one of them, with its subfolders. */
         readonly get: Method<typeof registry.foldersGet>;
-        /** Rename folders, and move them with everything beneath. */
+        /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdate>;
       };
       /** Get organizations by id, or a page of all. */

@@ -111,7 +111,7 @@ export class CommentWriter {
     return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, now }));
   }
 
-  /** Adds comments in one transaction: whoever reads one of them, or is involved in one, sees all. */
+  /** Adds comments in one transaction, so that a reader sees all of them or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
     const { context, key, sent, now } = addition;
     const { scope } = context;

@@ -64,7 +64,7 @@ export class EditorDeleter {
   }
 
   /**
-   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are gone at once and can be added again.
+   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and can be added again.
    * A job purges their items when no request that read them runs any more.
    */
   async delete(

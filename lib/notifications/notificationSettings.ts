@@ -26,7 +26,7 @@ export const NotificationSettingsEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'user',
-  purpose: 'What a user wants to be told of by inbox, e-mail and Slack, in the organization or in one document',
+  purpose: 'Which notifications a user wants by inbox, e-mail and Slack, in the organization or in one document',
   schema: z.object({
     inbox: Level,
     email: Level,

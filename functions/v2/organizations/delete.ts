@@ -9,7 +9,7 @@ import { closedObject, Id, limits, list } from '../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/delete',
-    summary: 'Delete organizations with everything beneath',
+    summary: 'Delete organizations with everything in them',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({ organizationIds: list(Id, limits.list) }),

@@ -17,7 +17,7 @@ const Id = z.string();
 
 const User = described(
   StoredUser.partial().required({ userId: true }),
-  'A user: by the id alone where the rest is not known, or may not be told.',
+  'A user. Only the id, where the other fields are unknown or data protection removes them.',
 );
 
 /** The fields that remain when a payload is reduced to ids. */
@@ -68,7 +68,7 @@ const Metadata = described(
     folderId: Id.optional(),
     locations: z.array(Open).optional(),
   }),
-  "Where it happened, with the customer's own fields of organization and document; `apiKey` alone where an event tells of deliveries.",
+  "Where it happened, with the customer's own fields of organization and document. Events about deliveries have `apiKey` alone.",
 );
 
 const BasicMetadata = described(

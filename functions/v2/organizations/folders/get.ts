@@ -15,7 +15,7 @@ const path = '/v2/organizations/folders/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get the folders of an organization, or one of them, with those beneath',
+    summary: 'Get the folders of an organization, or one of them, with its subfolders',
     auth: 'apiKey',
     kind: 'read',
     input: z

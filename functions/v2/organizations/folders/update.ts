@@ -15,7 +15,7 @@ const MOST_MOVED = 30;
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/update',
-    summary: 'Rename folders, and move them with everything beneath',
+    summary: 'Rename folders, and move them with everything in them',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

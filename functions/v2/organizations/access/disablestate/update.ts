@@ -10,7 +10,7 @@ import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/access/disablestate/update',
-    summary: 'Disable organizations, so that nothing is written beneath, or enable them',
+    summary: 'Disable organizations, so that nothing in them can be written, or enable them',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
