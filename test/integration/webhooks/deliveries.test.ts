@@ -453,7 +453,9 @@ describe('queue messages', () => {
           deliveries: {
             load: faulty(real.load),
             get: faulty(real.get),
-            replace: faulty(real.replace) as typeof real.replace,
+            replace: faulty<Parameters<typeof real.replace>, Awaited<ReturnType<typeof real.replace>>>(
+              real.replace,
+            ) as typeof real.replace,
             logAttempt: faulty(real.logAttempt),
           },
         };
