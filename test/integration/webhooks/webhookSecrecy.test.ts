@@ -103,7 +103,7 @@ test('logs each read and rotation of a secret', async () => {
   await customer.call(paths.getSecret, { endpointId: 'ep_unknown' });
   const audit = lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(({ message }) => String(message).startsWith('secret'));
+    .filter(({ message }) => String(message).startsWith('webhook secret'));
   expect(audit.map(({ message, endpointId: of, requestId }) => [message, of, typeof requestId])).toEqual([
     ['webhook secret read', endpointId, 'string'],
     ['webhook secret rotated', endpointId, 'string'],
