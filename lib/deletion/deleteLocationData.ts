@@ -13,13 +13,13 @@ import { deleteThreads } from '../comments/deleteThreads.ts';
 import { CommentEntity } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** How long one call removes; the function itself has some seconds more. */
+/** How long one call runs, milliseconds. The timeout of the function is some seconds longer. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
-/** How many threads are removed at a time: each can have a thousand comments. */
+/** Threads that are removed in parallel. A thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
-/** Removes what lies in a location. */
+/** Removes the data of a location. */
 export class LocationRemover {
   readonly #table: Table;
   readonly #clock: () => number;
@@ -30,9 +30,9 @@ export class LocationRemover {
   }
 
   /**
-   * Removes threads with all that hangs on them, reactions, recordings and notifications of a location of a document, in every organization
-   * of the tenant that has a document with this id (spec 4.22), be it disabled or not. UNAVAILABLE when 20 s do not suffice: the same call
-   * goes on. What was written in the last moments can stay, as it is found through an index.
+   * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every organization
+   * of the tenant that has a document with this id, including disabled ones. Throws UNAVAILABLE after 20 s; the same call
+   * then continues. Finds the records through an index, so records of the last moments can stay (eventual consistency).
    */
   async remove(tenant: string, documentId: string, location: Location): Promise<void> {
     const key = locationKey(location);
@@ -44,13 +44,13 @@ export class LocationRemover {
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
       this.#requireTime(until);
-      // What others changed meanwhile is looked for once more, from the beginning.
+      // Records that conflicted are read again, from the beginning.
       isComplete = next === undefined || isComplete;
       after = next;
     }
   }
 
-  /** Removes these records; false when concurrent writes got in the way of some. */
+  /** Removes these records. Returns false if some conflicted with concurrent writes. */
   async #removeRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
     until: number,
@@ -64,7 +64,7 @@ export class LocationRemover {
       this.#requireTime(until);
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Those on one comment one after the other: each changes it.
+    // Sequential: reactions to one comment all change this comment.
     await inParallel(
       [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
       PARALLEL,
@@ -90,7 +90,7 @@ export class LocationRemover {
     return isComplete;
   }
 
-  /** Removes a reaction, and it from the comment that it is on. */
+  /** Removes a reaction, also from its comment. */
   async #removeReaction(scope: DocumentScope, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
     await retryOnConflict(async () => {
       const [reaction, comment] = await this.#table.batchGet(

@@ -30,25 +30,25 @@ import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.
 import { CommentEntity, type StoredThread, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 import { changeComment, changeReaction, removeThread, type Removing } from './purgeUserContent.ts';
 
-/** Where a walk over an organization stopped. */
+/** The position where a pass over an organization stopped. */
 export const TracePosition = z.object({
-  /** The last document that was begun, under the customer's id. */
+  /** The last document that was started, as the customer's id. */
   listed: z.string().optional(),
-  /** Those begun and not ended, by internal id: in which part of each, and after which sort key. */
+  /** The documents that were started and not finished: the current part of each, and the last sort key. */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 export type TracePosition = z.output<typeof TracePosition>;
 type OpenDocument = TracePosition['open'][number];
 
-/** How many documents are looked through at a time. */
+/** Documents that are read in parallel. */
 const DOCUMENTS_AT_A_TIME = 8;
-/** How many records one query looks at, and in how many at a time something changes. */
+/** Records per query. */
 const LOOKED_AT = 1_000;
 const PARALLEL = 4;
-/** How many comments of one thread are read at a time. */
+/** Comments of one thread per read. */
 const COMMENTS_AT_A_TIME = 200;
 
-/** A walk that erases: whom, in which organization. */
+/** The users to erase, and the organization. */
 interface Erasing {
   readonly table: Table;
   readonly scope: OrganizationScope;
@@ -56,18 +56,22 @@ interface Erasing {
   readonly clock: () => number;
 }
 
-/** Goes on in a part of a document, after a sort key; gives the next one, undefined at the end. */
+/** Continues a part of a document after a sort key. Returns the next sort key; undefined at the end. */
 type Part = (erasing: Erasing, scope: DocumentScope, after: string | undefined) => Promise<string | undefined>;
 
-/** What is looked through: notifications are before what they quote, so that it is known whose words those are. */
+/**
+ * Which records a pass reads. Notifications are erased while the comments that they quote still exist: these comments show
+ * whose text a notification quotes.
+ */
 export type Traces = 'notifications' | 'everything';
 
 /**
- * Erases what names users in the content of an organization and is not found by their edges: activities of theirs, subscriptions, readers,
- * what they wrote and had left behind when they were removed, and name, address and picture wherever others' records hold them
- * (`lib/content/rules/removedUsers.ts` has the rules). Reads all of the organization's content once, several documents at a time; writes only what
- * changes, at the revision that was read. Stops at `deadline` (epoch ms) with where to go on. Activities go also while they are immutable: that
- * binds the customer's users, not the law. ABORTED when others keep changing the same thing.
+ * Erases users from the content of an organization where no edge leads to it: activities, subscriptions, readers,
+ * comments that stayed after an earlier removal, and the name, address and picture in records of other users
+ * (`lib/content/rules/removedUsers.ts` has the rules). Reads all content of the organization once, several documents in
+ * parallel. Writes only records that change, at the revision that was read (optimistic lock). Erases immutable activities
+ * too: immutability is a rule for users of the customer, and GDPR overrides it. Returns the position at `deadline` (epoch ms).
+ * Throws ABORTED if other requests keep changing a record.
  */
 export async function eraseTraces(
   table: Table,
@@ -109,7 +113,7 @@ async function goOn(
   return part + 1 < parts.length ? { documentKey, part: part + 1 } : undefined;
 }
 
-/** A page of a document's records up to a time. */
+/** Returns a page of the records of a document that were created up to a time. */
 function recordsUpTo<T, K>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,
@@ -117,7 +121,7 @@ function recordsUpTo<T, K>(
   until: number,
   after: string | undefined,
 ): Promise<QueryPage<T>> {
-  // Behind all that begin with the time: the separator, plus one.
+  // The upper bound is the separator plus one. It includes all keys that start with the time.
   return table.query(entity, scope, {
     between: [instantKey(0), `${keyPrefix([instantKey(until)]).slice(0, -1)}$`],
     limit: LOOKED_AT,
@@ -125,7 +129,7 @@ function recordsUpTo<T, K>(
   });
 }
 
-/** Writes what the record, read anew, needs: until nobody else wrote in between. */
+/** Writes the operations of each record. `opsOf` reads the record again on each retry after a conflict. */
 async function each<T>(
   table: Table,
   records: readonly T[],
@@ -176,7 +180,7 @@ const activities: Part = async ({ table, leaving }, scope, after) => {
     table,
     page.values.filter((activity) => eraseFromActivity(activity, leaving) !== activity),
     async ({ id, createdAt }) => {
-      // Whoever changes an activity writes its id too: read before it, that shows whether anybody did.
+      // A change of an activity also writes its id item. The id item is read first, so that its revision detects a concurrent change.
       const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
       const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
       const left = activity && eraseFromActivity(activity, leaving);
@@ -215,7 +219,7 @@ const recordings: Part = async ({ table, leaving }, scope, after) => {
 const reactions: Part = async (erasing, scope, after) => {
   const { table, leaving } = erasing;
   const page = await recordsUpTo(table, ReactionEntity, scope, leaving.until, after);
-  // Those on one comment one after the other: each changes it.
+  // Sequential: reactions to one comment all change this comment.
   for (const reaction of page.values)
     if (removeReactors(reaction, leaving) !== reaction)
       await retryOnConflict(() => changeReaction(removing(erasing, scope), reaction));

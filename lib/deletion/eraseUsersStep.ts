@@ -13,29 +13,29 @@ import { remove, replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
-/** How long a step goes on, so that what it did is written down often enough. */
+/** How long a step runs, milliseconds. Short steps store the progress often. */
 const STEP_MILLISECONDS = 2_000;
-/** Users of whom something is removed at a time. */
+/** Users that are erased in parallel. */
 const PARALLEL = 4;
 
 const Progress = z.object({
-  /** 1 removes what there is, 2 once more what came until nobody could write beneath any more, and counts. */
+  /** Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and counts the tasks. */
   pass: z.number(),
-  /** The place in the list of organizations: the last one that was begun. */
+  /** The last organization that was started: its customer's id, or its position in the list of the job. */
   organizationId: z.string().optional(),
   index: z.number(),
-  /** The organization in hand, by its internal id. */
+  /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
-  /** How far its content was looked through. */
+  /** The progress in the content of the organization. */
   traces: z.union([TracePosition, z.literal('done')]).optional(),
-  /** How far its judgments were. */
+  /** The progress in the judgments of the organization. */
   judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
-  /** How many users have no more in it, and where the removals of the next ones stopped. */
+  /** The number of users that are finished in the organization. */
   users: z.number(),
-  /** Tasks done, and when the last one was. */
+  /** The number of finished tasks, and the time of the last one (epoch ms). */
   tasksDone: z.number(),
   doneAt: z.number().optional(),
-  /** Who was given something again meanwhile and stays known, by the place in the job's list. */
+  /** Users that got new access after the request and keep their profile, as positions in the list of the job. */
   kept: z.array(z.number()),
 });
 type Progress = z.output<typeof Progress>;
@@ -43,9 +43,10 @@ type Progress = z.output<typeof Progress>;
 const begins: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * A step of the deletion of users' data (GDPR): organization by organization what they had access to and what names them, at last their
- * profiles; all of it once at once and once more when nobody writes any more who began before. Done again, beside itself or from an earlier
- * state it does no harm. What was made after the request stays; so does the profile of a user who was added again.
+ * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after the
+ * other, then their profiles. Everything is erased in two passes: at once, and again after requests that started earlier have
+ * ended. Idempotent: a step may run twice, concurrently or from an older progress. Data that was made after the request stays,
+ * and so does the profile of a user who was added again.
  */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
@@ -87,7 +88,7 @@ class ErasureStep {
     return { progress: this.#progress };
   }
 
-  /** Takes the next organization in hand; false when there is none. */
+  /** Starts the next organization. Returns false if there is none. */
   async #nextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
@@ -119,7 +120,7 @@ class ErasureStep {
     return next !== undefined;
   }
 
-  /** Goes on in an organization: first its content, as what quotes users' comments is told by these, then what lies in the users' partitions. */
+  /** Continues in an organization. The content comes first, because the comments show whose text a notification quotes. Then come the judgments, and the partitions of the users. */
   async #goOn(organization: string): Promise<true> {
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
     const { pass, traces, judgments, users } = this.#progress;
@@ -156,7 +157,7 @@ class ErasureStep {
       finished[index] = await this.#eraseUser(scope, userId);
       if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) kept.push(users + index);
     });
-    // Who is not finished is begun anew with the next step: what is gone is not there to be removed again.
+    // The next step repeats unfinished users. Data that is already erased costs no second write.
     if (!finished.every(Boolean)) return true;
     const isLast = users + some.length >= userIds.length;
     this.#progress = {
@@ -172,7 +173,7 @@ class ErasureStep {
     return true;
   }
 
-  /** Erases what lies in a user's partition of an organization and what leads from there; whether that is all. */
+  /** Erases a user's partition of an organization, and the records that its edges lead to. Returns whether all is erased. */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const until = await this.#until(userId, scope.organizationKey);
     await purgeUserAccess(this.#table, { ...scope, userId }, { until });
@@ -188,7 +189,7 @@ class ErasureStep {
     );
   }
 
-  /** Up to when a user's access ends: that of the departure, which can be a moment after the request. */
+  /** Returns when the user's access ended (epoch ms): the time of the departure, which can be shortly after the request. */
   async #until(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
     const own =
@@ -203,7 +204,7 @@ class ErasureStep {
     return values.length > 0;
   }
 
-  /** The users' profiles where they are erased everywhere, else what says that they left; and that all is done. */
+  /** Removes the profiles if the users are erased everywhere, else the departures of this job. Then marks the erasure as done. */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
     await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
@@ -231,7 +232,7 @@ class ErasureStep {
       : 'conflict';
   }
 
-  /** Says how many tasks are done. Of two who are at the job the one who is further counts; until the end at least one task is left. */
+  /** Stores the number of tasks left. The number never rises when two workers run the job. At least one task is left until the end. */
   async #count(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });

@@ -41,30 +41,30 @@ import {
 import { commentInvolvementOps } from '../comments/commentInvolvements.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../comments/threads.ts';
 
-/** How a user goes: `leave` is spec 4.18, where what the user said in others' threads stays; `erase` is GDPR deletion, where it goes. */
+/** `remove`: the user was removed by the customer, and comments in threads of other users stay. `erase`: GDPR deletion, and these comments are removed too. */
 export type RemovalMode = 'remove' | 'erase';
 
-/** What of a user's data is to go. */
+/** Which data of a user to purge. */
 export interface UserContentRemoval {
-  /** Epoch ms: what was made later stays. */
+  /** Epoch ms. Data that was made later stays. */
   readonly until: number;
   readonly mode: RemovalMode;
-  /** Only what lies in these documents, by their internal ids; everywhere in the organization when left out. */
+  /** Limits the purge to these documents (internal ids). The whole organization if left out. */
   readonly documents?: ReadonlySet<string> | undefined;
-  /** Where an earlier call stopped. */
+  /** The position where an earlier call stopped. */
   readonly after?: string | undefined;
 }
 
-/** How many edges are listed at a time, and in how many records at a time something changes. */
+/** Edges per page. */
 const EDGES_AT_A_TIME = 100;
 const PARALLEL = 4;
-/** What DynamoDB takes in one transaction. */
+/** The limit of DynamoDB for one transaction. */
 const MOST_OPERATIONS = 100;
 
-/** One try to change something; `conflict` when somebody else changed it in between. */
+/** The result of one try. `conflict`: another request changed a record in between. */
 type Outcome = 'done' | 'conflict';
 
-/** Where something is changed, and of whom. */
+/** The users to remove, and the document to remove them from. */
 export interface Removing {
   readonly table: Table;
   readonly scope: DocumentScope;
@@ -74,12 +74,12 @@ export interface Removing {
 }
 
 /**
- * Removes a user's data of an organization, as far as the user's edges lead there (spec 4.18 and 4.19): threads that the user began go whole,
- * recordings and reactions of the user go, and the user is no longer notified of anything or subscribed to it. Comments in others' threads stay
- * with nothing but the author's id (`leave`), or go (`erase`, which reduces mentions to the id as well; what has no edge is `eraseTraces`'
- * business). Every edge up to `until` goes with what it leads to, in one transaction, conditioned on what was read; no event is emitted.
- * Stops at `deadline` (epoch ms) with where to go on. Done again, beside itself or from an earlier place it does no harm.
- * ABORTED when others keep changing the same thing.
+ * Purges a user's data in an organization, as far as the user's edges lead to it. Removes threads that the user started,
+ * with all their comments, and the user's recordings and reactions. Removes the user from notifications and subscriptions.
+ * Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`). `erase` also reduces
+ * mentions to the id; `eraseTraces` handles data without edges. Each edge up to `until` is removed in one transaction with its
+ * record, on the condition that the record has not changed. Emits no events. Idempotent: a call may run twice, concurrently or from an older
+ * position. Returns the position at `deadline` (epoch ms). Throws ABORTED if other requests keep changing a record.
  */
 export async function purgeUserContent(
   table: Table,
@@ -90,7 +90,7 @@ export async function purgeUserContent(
   deadline: number,
 ): Promise<{ after: string } | 'done'> {
   const leaving: RemovedUsers = { userIds: new Set([userId]), until };
-  // A sort key says which kind it is of: what comes before it is done.
+  // The sort key contains the kind. Kinds before it are done.
   const begun =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
   for (const [index, kind] of involvedKinds.entries()) {
@@ -106,7 +106,7 @@ export async function purgeUserContent(
       const edges = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
         .map((edge): Involvement => ({ ...edge, userId, kind }));
-      // What hangs on one comment or thread is changed one after the other.
+      // Sequential within a group: edges of one thread, or reactions, change the same records.
       const groups = Map.groupBy(edges, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
@@ -128,13 +128,13 @@ export async function purgeUserContent(
   return 'done';
 }
 
-/** The sort keys of the edges of a kind up to a time. */
+/** Returns the range of sort keys of a kind of edges up to a time. */
 function upTo(kind: InvolvedKind, until: number): [string, string] {
-  // Behind all that begin with the time: the separator, plus one.
+  // The upper bound is the separator plus one. It includes all keys that start with the time.
   return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(until)]).slice(0, -1)}$`];
 }
 
-/** By the kind of what an edge leads to: what goes with it. */
+/** Removes an edge and its record, by kind. */
 const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Involvement) => Promise<Outcome>>> = {
   comment: (removing, edge) =>
     changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
@@ -173,8 +173,8 @@ async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome
 }
 
 /**
- * One try to take those who go out of a comment and the head of its thread; with a thread that one of them began all of it goes, and with
- * `erase` a comment that one of them wrote. `beside` is written in the same transaction.
+ * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the users
+ * started it. With `erase`, removes the comment if one of the users wrote it. Writes `beside` in the same transaction.
  */
 export async function changeComment(
   removing: Removing,
@@ -188,7 +188,7 @@ export async function changeComment(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
-  // What has no head is being removed, edges included.
+  // A thread without a head is being removed, with its edges.
   if (!thread || !comment) return outcomeOf(table, beside);
   if (isThreadOf(thread, leaving)) return removeThread(removing, thread, beside);
   if (mode === 'erase' && isCommentOf(comment, leaving)) return removeComment(removing, thread, comment, beside);
@@ -203,18 +203,18 @@ export async function changeComment(
   ]);
 }
 
-/** One try to remove a thread with all that hangs on it, then what else is to go. */
+/** Tries once to remove a thread with all its records. Then writes `beside`. */
 export async function removeThread(
   { table, scope, now }: Removing,
   thread: Stored<Thread>,
   beside: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], now);
-  // Beside the removal it could be twice in one transaction.
+  // A separate write: one transaction must not contain an item twice.
   return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
 }
 
-/** One try to remove a comment with the reactions on it; the last one goes with its thread. */
+/** Tries once to remove a comment with its reactions. Removes the thread if this is its last comment. */
 async function removeComment(
   removing: Removing,
   thread: Stored<Thread>,
@@ -234,7 +234,7 @@ async function removeComment(
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...commentDeletionOps(scope, thread, comment),
-    // The assignee goes with the first comment and comes with the one that is first then.
+    // The first comment holds the assignee. The next comment takes over.
     ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
   const own = beside.filter((op) => !ops.some((one) => isSameKey(one, op)));
@@ -249,12 +249,12 @@ async function removeComment(
   return 'done';
 }
 
-/** Whether two removals are of the same item: a transaction takes none twice. */
+/** Whether two removals have the same key. A transaction must not contain an item twice. */
 function isSameKey(one: WriteOp, other: WriteOp): boolean {
   return 'remove' in one && 'remove' in other && one.remove.PK === other.remove.PK && one.remove.SK === other.remove.SK;
 }
 
-/** One try to take those who go out of a reaction; without the last of its users it goes, from its comment too. */
+/** Tries once to remove users from a reaction. Removes the reaction, also from its comment, if no user is left. */
 export async function changeReaction(
   removing: Removing,
   key: { annotationId: string; createdAt: number },
@@ -273,7 +273,7 @@ export async function changeReaction(
   ]);
 }
 
-/** The operation that takes a reaction from the comment that it is on. */
+/** Returns the operation that removes a reaction from its comment. */
 async function unnamed(table: Table, scope: DocumentScope, { annotationId, on }: Reaction): Promise<WriteOp[]> {
   const comment = on && (await table.get(CommentEntity, { ...scope, ...on }));
   if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];

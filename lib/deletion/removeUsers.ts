@@ -54,9 +54,9 @@ export class UserRemover {
   }
 
   /**
-   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure: what the user
-   * was given there before counts no more. Jobs, which are stored before the departures, purge it. A user exists if the
-   * tenant knows it or if the organization has items of it; an unknown user fails alone.
+   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which ends all
+   * access that the user got there before. The jobs are stored before the departures, and purge this access later. A user
+   * exists if the tenant knows it or if the organization has items of it. An unknown user fails alone.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;

@@ -102,7 +102,7 @@ export async function removeUsersStep(
   }
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settledAt };
-  // The walk can have missed what was moved during the pass: then the pass is repeated.
+  // The pass can miss content that was moved while it ran. The pass is then repeated.
   const isComplete = moved === (await readMoves(step)).size;
   return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
 }
@@ -122,8 +122,8 @@ interface Portion {
 }
 
 /**
- * Returns the internal ids of what was in the resource when the users were removed, at most about `most`. That is what is
- * below the folder and below what was moved out of it, without what was moved in.
+ * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`. This is
+ * the content below the folder and below everything that was moved out of it, without content that was moved in.
  */
 async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
   const { table, scope, removal } = step;
@@ -178,7 +178,7 @@ async function purgeUsers(
       const stop = await purgeUserContent(table, scope, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
-    // The next step repeats the users behind the first unfinished one. Little of them is left.
+    // The next step repeats the users after the first unfinished one. Most of their data is already purged.
     const stop = Math.min(...stops.keys(), Infinity);
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
     first += some.length;

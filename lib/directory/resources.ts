@@ -28,15 +28,15 @@ export async function requireResource(
   return organizationResource(scope);
 }
 
-/** An organization, folder or document as a permission call names it. */
+/** An organization, folder or document in a permission call, by the customer's ids. */
 export interface NamedResource {
   readonly type: ResourceType;
   readonly id: string;
-  /** Required for folders and documents; that of an organization is its own id. */
+  /** Required for folders and documents. Ignored for organizations. */
   readonly organizationId?: string | undefined;
 }
 
-/** Finds what permission calls name, across organizations, in two reads: the organizations, then what lies in them. */
+/** Finds the resources of permission calls, across organizations. Reads the organizations, then their folders and documents. */
 export class ResourceFinder {
   readonly #table: Table;
 
@@ -45,8 +45,9 @@ export class ResourceFinder {
   }
 
   /**
-   * Every resource, in order. INVALID_ARGUMENT when an organization does not exist, NOT_FOUND when a folder or document
-   * does not, with the place of each in `details.issues`; FAILED_PRECONDITION when one is disabled that is to be `writable`.
+   * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a folder or
+   * document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
+   * FAILED_PRECONDITION if an organization or document is disabled.
    */
   async require(tenant: string, named: readonly NamedResource[], { writable = false } = {}): Promise<ResourceAt[]> {
     const organizationIds = named.map(organizationOf);
@@ -126,13 +127,13 @@ export class ResourceFinder {
   }
 }
 
-/** A folder or document that is named in an organization. */
+/** A folder or document of a permission call, with the scope of its organization. */
 interface Located {
   readonly scope: OrganizationScope;
   readonly id: string;
 }
 
-/** Reads all of them together, or organization by organization while folders of one are being changed. */
+/** Reads all resources in one batch, or one batch per organization while folders of an organization change. */
 async function found<T>(
   named: readonly Located[],
   together: () => Promise<readonly T[]>,

@@ -11,7 +11,7 @@ import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';
 
 const DASHBOARD = '/_local/dashboard';
-/** Alarms of faults ring from so many on. */
+/** The number of faults that raises an alarm. */
 const FAULTS = 5;
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const [ada, grace] = [
@@ -25,7 +25,7 @@ let receiver: RemoteReceiver;
 let browser: TestBrowser;
 const tabs: Tab[] = [];
 
-// One system and one browser for all: each takes a second to start. The last test stops the system and starts it again.
+// All tests share one system and one browser, because each takes a second to start. The last test restarts the system.
 beforeAll(async () => {
   dataDir = await temporaryDir();
   [system, receiver, browser] = await Promise.all([
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** A new tab with a page of the system; it is closed after the test. */
+/** Opens a page of the system in a new tab, and closes the tab after the test. */
 async function open(path: string, options: Parameters<TestBrowser['open']>[0] = {}): Promise<Tab> {
   const tab = await browser.open(options);
   tabs.push(tab);
@@ -54,13 +54,13 @@ async function done(path: string, data: object): Promise<any> {
   return body.result.data;
 }
 
-/** Runs JavaScript in the page. As a text, because what is typed here knows nothing of documents. */
+/** Runs JavaScript in the page. The code is a string, because the types of this file do not include the DOM. */
 const inPage = <Value>(page: Page, code: string) => page.evaluate<Value>(code);
 
-/** The page has nothing to say about the system: it answers. */
+/** Checks that the page shows no problem of the system. */
 const nothingSaid = (page: Page) => page.getByRole('alert').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
 
-/** A policy holds: what is written into the page does not run, and that is told. */
+/** Checks the content security policy: an injected script does not run, and the browser reports the violation. */
 async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
   const told = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
   await inPage(
@@ -73,7 +73,7 @@ async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
 }
 
 describe('the dashboard', () => {
-  /** The highest value that a line of a graph had, as soon as it is above zero. */
+  /** Returns the highest value of a line in a graph, as soon as it is above zero. */
   async function highest(page: Page, row: string, graph: string, label: string): Promise<number> {
     const line = page
       .getByRole('region', { name: row, exact: true })
@@ -87,7 +87,7 @@ describe('the dashboard', () => {
   const part = (page: Page, name: string) =>
     page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
   const withText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor();
-  /** What the page asks for next, when it is shown. */
+  /** Returns the next request of the page while it is visible. */
   async function nextState(page: Page): Promise<ConsoleState> {
     const response = await page.waitForResponse(/dashboard\.json/);
     const state = (await response.json()) as ConsoleState;
@@ -100,7 +100,7 @@ describe('the dashboard', () => {
   const refused = () =>
     Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
 
-  test('opens without a problem, says that all is well, and loads from the system alone', async () => {
+  test('opens without a problem, reports a healthy system, and loads only from the system', async () => {
     const { page, problems, asked } = await open(DASHBOARD);
     await withText(health(page), /^All \d+ alarms are OK$/);
     expect(await page.title()).toBe('svc on this machine');
@@ -111,7 +111,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('opens in a browser whose locale is no language tag', async () => {
+  test('opens in a browser whose locale is not a language tag', async () => {
     const { page, problems } = await open(`${DASHBOARD}.json`);
     await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })");
     await page.goto(system.baseUrl + DASHBOARD);
@@ -119,11 +119,11 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('runs no script but its own', async () => {
+  test('runs only its own scripts', async () => {
     await expectNoInlineScripts(await open(DASHBOARD));
   });
 
-  test('shows requests, deliveries and mails as they come, without a reload', async () => {
+  test('shows new requests, deliveries and mails without a reload', async () => {
     const { page, problems } = await open(DASHBOARD);
     await health(page).waitFor();
     await inPage(page, 'window.stays = true');
@@ -172,7 +172,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('says in text what each line says, the latest and the highest value', async () => {
+  test('describes each line as text, with the latest and the highest value', async () => {
     const { page } = await open(DASHBOARD);
     const { rows } = await nextState(page);
     const shown = await inPage<unknown>(
@@ -199,7 +199,7 @@ describe('the dashboard', () => {
     expect(expected.flat(2).length).toBeGreaterThan(60);
   });
 
-  test('shows in all graphs the moment that somebody points at in one, until the pointer leaves', async () => {
+  test('marks the time under the pointer in all graphs, until the pointer leaves', async () => {
     const { page, problems } = await open(DASHBOARD);
     await nextState(page);
     const shown = () =>
@@ -220,7 +220,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('can be had for an hour, which the address keeps', async () => {
+  test('can show one hour, and the address keeps that choice', async () => {
     const { page, problems, asked } = await open(DASHBOARD);
     await page.getByRole('button', { name: '1 hour' }).click();
     await withText(page.getByText(/^No calls in the last hour: /), '/v2/recordings');
@@ -232,7 +232,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('is worked with the keyboard, which stays where it was', async () => {
+  test('supports the keyboard and keeps the focus', async () => {
     const { page, problems } = await open(DASHBOARD);
     await health(page).waitFor();
     const focused = () => inPage<string>(page, 'document.activeElement.textContent');
@@ -259,7 +259,7 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows an alarm that rings, with what to do, and starts the part that was stopped', async () => {
+  test('shows an alarm with its first step, and starts the part that was stopped', async () => {
     const { page, problems } = await open(DASHBOARD);
     await page.getByRole('button', { name: 'Stop table' }).click();
     await withText(part(page, 'table'), 'stopped');
@@ -293,7 +293,7 @@ describe('the dashboard', () => {
   ] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
     const { page, problems } = await open(DASHBOARD, { viewport: { width, height: 900 }, colorScheme });
     await nextState(page);
-    // What is widest: the table of all alarms, and an alarm that rings.
+    // The widest contents: the table of all alarms, and an active alarm.
     await page.getByRole('article').first().waitFor();
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: join(tmpdir(), `dashboard-${width}-${colorScheme}.png`), fullPage: true });
@@ -309,9 +309,9 @@ describe('the dashboard', () => {
     expect(problems).toEqual([]);
   });
 
-  describe('asks', () => {
+  describe('polling', () => {
     const POLL = /dashboard\.json/;
-    /** A dashboard whose time passes only when it is told to, at the moment after its first answer. */
+    /** Opens a dashboard with a fake clock, at the time after its first answer. */
     async function openStanding(): Promise<Tab> {
       const tab = await browser.open();
       tabs.push(tab);
@@ -320,11 +320,11 @@ describe('the dashboard', () => {
       await health(tab.page).waitFor();
       return tab;
     }
-    /** Resolves when the page has done all that it had to do; whatever it has asked for until then is known. */
+    /** Resolves when the page has finished its work; all its requests so far are recorded. */
     const settled = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
-    test('again when it is answered, or when it has waited for long, and says since when', async () => {
+    test('starts after an answer or a long wait, and shows the time of the last answer', async () => {
       const { page, asked } = await openStanding();
       const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
       await page.route(POLL, (route) => released.then(() => route.continue()));
@@ -349,7 +349,7 @@ describe('the dashboard', () => {
       await nothingSaid(page);
     });
 
-    test('not while nobody sees it', async () => {
+    test('stops while the page is hidden', async () => {
       const { page, asked } = await openStanding();
       const see = (hidden: boolean) =>
         `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`;
@@ -362,12 +362,12 @@ describe('the dashboard', () => {
         return asked.slice(before).filter((url) => !url.endsWith('.css'));
       };
       expect(await askedBy(see(true))).toEqual([]);
-      // At once when it is seen; and hidden again before the answer is there.
+      // The page polls as soon as it is visible, and is hidden again before the answer.
       expect(await askedBy(see(false) + see(true))).toEqual([`${system.baseUrl}${DASHBOARD}.json?minutes=15`]);
     });
   });
 
-  test('is out of reach of pages of others', async () => {
+  test('refuses requests from pages of other origins', async () => {
     await receiver.will('/page', { headers: { 'content-type': 'text/html' }, body: '<title>Of somebody else</title>' });
     const tab = await browser.open();
     tabs.push(tab);
@@ -379,7 +379,7 @@ describe('the dashboard', () => {
         `fetch('${system.baseUrl}/_local/parts/table', { method: 'POST', mode: '${mode}', headers: { 'content-type': '${type}' }, body: '{"running": false}' }).then(() => 'read', ({ message }) => message)`,
       );
     expect(await stop('text/plain', 'no-cors')).toBe('Failed to fetch');
-    // It got there, hence the refusal of the content type.
+    // The request reached the server, because its content type was refused.
     expect(problems).toContain(`POST ${system.baseUrl}/_local/parts/table: net::ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`);
     expect(await stop('application/json', 'cors')).toBe('Failed to fetch');
     expect(
@@ -394,7 +394,7 @@ describe('the API reference', () => {
   const operation = (page: Page, path: string) =>
     page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
 
-  // One page for all: there is so much in it that it takes a second to show.
+  // All tests share one page, because it takes a second to render.
   let tab: Tab;
   beforeAll(async () => {
     tab = await browser.open();
@@ -402,7 +402,7 @@ describe('the API reference', () => {
     await tab.page.locator('.opblock-tag').first().waitFor();
   });
 
-  test('shows the operations of all tags, and loads from the system alone', async () => {
+  test('shows the operations of all tags, and loads only from the system', async () => {
     const { page, problems, asked } = tab;
     const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & {
       readonly tags: readonly { readonly name: string }[];
@@ -417,14 +417,14 @@ describe('the API reference', () => {
         .locator('.opblock-summary-path')
         .evaluateAll((found) => found.map((each) => each.getAttribute('data-path')));
       expect([name, shown.toSorted()]).toEqual([name, expected.sort()]);
-      // So that not all of them are drawn again with every change.
+      // Prevents a redraw of all operations with every change.
       await header.getByRole('button').click();
     }
     expect(asked).toEqual([`${system.baseUrl}/docs`, `${system.baseUrl}/openapi.json`]);
     expect(problems).toEqual([]);
   });
 
-  test('shows the example and the schema of an operation, and sends it with the credentials that it is given', async () => {
+  test('shows the example and the schema of an operation, and sends it with the given credentials', async () => {
     const { page, problems, asked } = tab;
     await done('/v2/organizations/documents/add', {
       organizationId: 'initech',
@@ -467,10 +467,10 @@ describe('the API reference', () => {
     expect(problems).toEqual([]);
   });
 
-  test('runs no script but its own', () => expectNoInlineScripts(tab));
+  test('runs only its own scripts', () => expectNoInlineScripts(tab));
 });
 
-test('the dashboard says when the system is gone, and shows it again when it is back', async () => {
+test('the dashboard reports a system that stopped, and shows its data again after the restart', async () => {
   const { page, problems } = await open(DASHBOARD);
   const said = page.getByRole('alert');
   await page.getByRole('button', { name: 'Stop table' }).waitFor();

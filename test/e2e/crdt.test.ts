@@ -7,7 +7,7 @@ import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
-/** Words of 2 KB that packing makes hardly smaller: two dozen of them are compacted. */
+/** Words of 2 KB that hardly compress: two dozen of them start a compaction. */
 const words = (name: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.data as string;
 
-/** Has each client type words of its own; gives what each sees in the end. */
+/** Gives each type of client its own words, and returns the final state of each client. */
 function type(count: number, name: string): Promise<string[]> {
   const {
     baseUrl,
@@ -42,7 +42,7 @@ function type(count: number, name: string): Promise<string[]> {
   );
 }
 
-test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only updates/get and updates/push, sync both ways while REST replaces go on', async () => {
+test('Yjs clients in other processes sync both ways with updates/get and updates/push during concurrent REST replaces', async () => {
   await system.client.v2.organizations.documents.add({
     organizationId: 'acme',
     createOrganization: true,
@@ -68,7 +68,7 @@ test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only up
   expect(replaces).toBeGreaterThan(1);
   expect(await valueOf()).toContain(`r${replaces} `);
 
-  // Each way, with nobody in between: what was replaced is there, and so is what they type.
+  // Both directions without a third client: the replaced text and the typed text are both there.
   await type(1, 'last');
   const [byVersion, byVector] = await type(0, '');
   const value = await valueOf();
@@ -84,7 +84,7 @@ test('specs 4.16 and 4.17: clients of Yjs in other processes, which know only up
     data: { actionUser: { userId: 'ada' }, crdtData: { id: 'summary', lastUpdatedBy: 'ada' } },
   });
 
-  // What was acknowledged survives the end of the system, however it ends.
+  // Acknowledged data survive every kind of shutdown.
   await system.kill();
   system = await startSystem({ dataDir });
   expect(await valueOf()).toBe(value);

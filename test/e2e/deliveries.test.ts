@@ -30,10 +30,10 @@ const timing = {
 };
 const ATTEMPTS = 3;
 
-/** A name outside of this machine that leads inside; the other names do not exist. */
+/** A public host name that resolves to a private address; other names do not exist. */
 const NAME = 'hooks.example.com';
 
-/** Customers' names, in all threads of the system, are asked of this server. */
+/** All threads of the system resolve host names of customers with this server. */
 const asking = (server: string) => `
   import dns from 'node:dns/promises';
   import { syncBuiltinESMExports } from 'node:module';
@@ -47,7 +47,7 @@ const asking = (server: string) => `
   syncBuiltinESMExports();
 `;
 
-// One system for all of it, with a workspace for each test: a start costs a second. The last test kills and restarts it.
+// All tests share one system, because a start takes a second; each has its own workspace. The last test kills and restarts the system.
 describe('deliveries in npm start', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
@@ -66,7 +66,7 @@ describe('deliveries in npm start', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** A workspace of its own, with a document in a folder, and users who may see it. */
+  /** Creates a workspace, with a document in a folder, and users who may see the document. */
   async function newWorkspace(name: string) {
     const { id, authToken, apiKeyList } = await done('/v2/workspace/create', { ownerEmail: `${name}@example.com` }, {});
     const [apiKey = ''] = Object.keys(apiKeyList);
@@ -93,7 +93,7 @@ describe('deliveries in npm start', () => {
       apiKey,
       ok,
       call,
-      /** A new endpoint, all of whose requests go to that path. */
+      /** Creates an endpoint whose requests all go to that path. */
       endpoint: async (path: string, fields: object = {}): Promise<string> =>
         (await ok(paths.create, { url: receiver.url(path), ...fields })).id,
       secretOf: async (endpointId: string): Promise<string> => (await ok(paths.getSecret, { endpointId })).secret,
@@ -117,7 +117,7 @@ describe('deliveries in npm start', () => {
         }),
       publish: async (event: string, fields: object = {}): Promise<string> =>
         (await ok('/v2/events/publish', { ...nda, event, ...fields })).eventId,
-      /** The message at one endpoint, as soon as it has that status. */
+      /** Returns the message at one endpoint, as soon as it has that status. */
       async message(
         id: string,
         endpointId: string,
@@ -143,7 +143,7 @@ describe('deliveries in npm start', () => {
 
   const idOf = ({ headers }: RemoteHook) => headers['webhook-id'] as string;
   const eventOf = ({ body }: RemoteHook): string => JSON.parse(body).event;
-  /** How a webhook is to be signed, whenever that was, and what it says is its id. */
+  /** Returns the expected signature of a webhook, for any time and with its id. */
   const signed = ({ headers, body }: RemoteHook, secret: string) => ({
     by: new Webhook(secret).sign(
       headers['webhook-id'] as string,
@@ -152,11 +152,11 @@ describe('deliveries in npm start', () => {
     ),
     webhookId: JSON.parse(body).webhookId,
   });
-  /** What the webhook says, where its signature is right. */
+  /** Returns the payload of a webhook after checking its signature. */
   const verified = (hook: RemoteHook, secret: string): any =>
     new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
 
-  test('facts B7: an advanced webhook has all that belongs to its source, verifies, and goes to those endpoints alone that chose it', async () => {
+  test('an advanced webhook has all data of its source and a valid signature, and goes only to the endpoints that chose its type', async () => {
     const workspace = await newWorkspace('advanced');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const all = await workspace.endpoint('/advanced/all', {
@@ -323,7 +323,7 @@ describe('deliveries in npm start', () => {
     expect(receiver.at('/advanced/disabled')).toEqual([]);
   });
 
-  test('spec 4.5, facts B10: encoding, encryption and data protection hold for the next delivery; in an overlap both secrets verify', async () => {
+  test('encoding, encryption and data protection apply from the next delivery; both secrets verify during a rotation', async () => {
     const workspace = await newWorkspace('wrapped');
     await workspace.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     const endpointId = await workspace.endpoint('/wrapped', { filterTypes: ['huddle.join'] });
@@ -368,7 +368,7 @@ describe('deliveries in npm start', () => {
     expect(() => verified(newest, old)).toThrow();
   });
 
-  test('spec 4.7: basic webhooks get the V1 payload with the token as it is, the processed one with names and recipients', async () => {
+  test('basic webhooks get the V1 payload: a raw token or processed names and recipients', async () => {
     const workspace = await newWorkspace('basic');
     await workspace.ok(paths.updateBasic, {
       useWebhookService: true,
@@ -411,7 +411,7 @@ describe('deliveries in npm start', () => {
     expect(body).not.toHaveProperty('recipients');
     expect(more).toMatchObject({ ...v1, recipients: [grace] });
 
-    // That the trigger is off, shows when what comes after it is there.
+    // The next event proves that the trigger is off.
     await workspace.ok('/v2/commentannotations/comments/add', {
       ...nda,
       annotationId: 'clause-4',
@@ -433,7 +433,7 @@ describe('deliveries in npm start', () => {
     ]);
   });
 
-  test('facts B8: what a receiver refuses is tried again, given up and told of; resend and recover bring it back', async () => {
+  test('a failed delivery is retried, exhausted and reported; resend and recover deliver it', async () => {
     const workspace = await newWorkspace('failing');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const since = Date.now() - 1_000;
@@ -494,10 +494,10 @@ describe('deliveries in npm start', () => {
     });
   });
 
-  test('spec 4.4: nothing comes any more once the answer says that an endpoint is deleted', async () => {
+  test('sends nothing after the answer of the deletion of an endpoint', async () => {
     const workspace = await newWorkspace('deleted');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
-    // A function's first call takes a moment, and the next attempt comes in a second.
+    // The first call of a function takes a moment, and the next attempt starts in a second.
     await workspace.ok(paths.delete, { endpointId: await workspace.endpoint('/other') });
     await receiver.will('/deleted', { status: 500 });
     const endpointId = await workspace.endpoint('/deleted');
@@ -505,13 +505,13 @@ describe('deliveries in npm start', () => {
     await receiver.until('/deleted');
     expect(await workspace.ok(paths.delete, { endpointId })).toEqual({ endpointId, deleted: true });
     const before = receiver.at('/deleted').length;
-    // Its next attempt comes up and is not made.
+    // The next attempt is due and is not made.
     await workspace.message(messageId, endpointId, 'failed');
     expect(receiver.at('/deleted')).toHaveLength(before);
     expect(before).toBeLessThan(ATTEMPTS);
   });
 
-  test('design 13: a rate limit spreads deliveries and uses no attempt', async () => {
+  test('a rate limit spreads deliveries and uses no attempt', async () => {
     const workspace = await newWorkspace('limited');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const endpointId = await workspace.endpoint('/limited', { rateLimit: 5 });
@@ -522,7 +522,7 @@ describe('deliveries in npm start', () => {
     for (const id of published) expect((await workspace.message(id, endpointId, 'delivered')).attempts).toBe(1);
   });
 
-  test('deliveries 2.11: redirects and names of private addresses cost an attempt each and lead nowhere', async () => {
+  test('redirects and host names with private addresses cost one attempt each and reach no server', async () => {
     const workspace = await newWorkspace('inward');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     for (const url of [
@@ -568,7 +568,7 @@ describe('deliveries in npm start', () => {
     expect(receiver.at('/redirected')).toEqual([]);
   });
 
-  test('design 6: a mention is mailed and shown in the app; who unsubscribed, wants none or may not see the thread gets no mail', async () => {
+  test('a mention is mailed and shown in the app; unsubscribed users and users without access to the thread get no mail', async () => {
     const workspace = await newWorkspace('mailing');
     await workspace.ok('/v2/workspace/emailconfig/update', {
       useEmailService: true,
@@ -606,7 +606,7 @@ describe('deliveries in npm start', () => {
 
     const [, link = ''] = /\r\nList-Unsubscribe: <([^>]+)>\r\n/.exec(mail) ?? [];
     expect(link.startsWith(`${system.baseUrl}/v2/notifications/email/unsubscribe?token=`)).toBe(true);
-    // What scanners do; then what a mail program does.
+    // First the request of a link scanner, then the request of a mail program.
     expect((await fetch(link)).status).toBe(200);
     await workspace.comment('clause-5', {}, [grace]);
     await mails(2);
@@ -621,13 +621,13 @@ describe('deliveries in npm start', () => {
     expect(all.map((each) => /\r\nTo: (\w+)@/.exec(each)![1])).toEqual(['grace', 'grace', 'bob', 'eve']);
   });
 
-  test('design 10: in all of this no function failed, and none asked for what its role does not allow', async () => {
+  test('no function failed, and no function called what its role forbids', async () => {
     expect(system.logs()).not.toContain('AccessDenied');
     const log = await readFile(join(dataDir, 'functions.log'), 'utf8');
     expect(log.split('\n').filter((line) => line.includes('"level":"ERROR"'))).toEqual([]);
   });
 
-  test('deliveries 2.2, 2.8: nothing that was acknowledged is lost when all is killed, and what comes twice has the same id', async () => {
+  test('loses no acknowledged data when the system is killed, and repeated deliveries have the same id', async () => {
     const workspace = await newWorkspace('killed');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const [hanging, failing] = ['/killed/hanging', '/killed/failing'] as const;
@@ -650,7 +650,7 @@ describe('deliveries in npm start', () => {
     const begun = [hanging, failing].map((path) => receiver.at(path).map(idOf));
     for (const path of [hanging, failing]) await receiver.will(path, { status: 200 });
 
-    // Deliveries are in hands for a minute, and messages hidden for three: as if the machine had been off for longer.
+    // A delivery is claimed for one minute, and a message is hidden for three. This simulates a machine that was off for longer.
     system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
     for (const [index, path] of [hanging, failing].entries()) {
       const delivered = () =>
@@ -665,7 +665,7 @@ describe('deliveries in npm start', () => {
         () => missing().length === 0,
         () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
       );
-      // What was not acknowledged may have been stored: as many as were under way.
+      // Requests in flight may have been stored without an acknowledgement.
       expect(delivered().size - new Set(acknowledged).size).toBeLessThanOrEqual(publishers.length);
       for (const hook of receiver.at(path))
         expect(signed(hook, secrets.get(path)!)).toEqual({
@@ -675,7 +675,7 @@ describe('deliveries in npm start', () => {
     }
   });
 
-  /** What a call gives, as soon as it is like this. */
+  /** Returns the result of a call, as soon as it meets a condition. */
   async function until<T>(ask: () => Promise<T>, like: (answer: T) => boolean): Promise<T> {
     for (;;) {
       const answer = await ask();
@@ -684,6 +684,6 @@ describe('deliveries in npm start', () => {
     }
   }
 
-  /** All mails in the order of their time, as soon as there are so many. */
+  /** Returns all mails by time, as soon as there are enough. */
   const mails = (count: number) => mailsOnce(dataDir, ({ length }) => length >= count);
 });

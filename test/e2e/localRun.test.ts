@@ -11,7 +11,7 @@ import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-// One data directory and three starts for all of it: a start costs a second. The tests run in this order.
+// All tests share one data directory and three starts, because a start takes a second. The tests run in this order.
 describe('npm start', () => {
   let dataDir: string;
   let system: System;
@@ -20,7 +20,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     dataDir = await temporaryDir();
-    // Would silence the functions' log if it reached them.
+    // This would silence the log of the functions if they received it.
     system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
   });
 
@@ -29,7 +29,7 @@ describe('npm start', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  test('prints where it listens, and a request that works when pasted', async () => {
+  test('prints its address, and a sample request that works when pasted', async () => {
     expect(system.logs()).toContain(`\nReady: ${system.baseUrl}\n`);
     const [, command = ''] = /Try it:\n\n([\s\S]*?)\n\nReady/.exec(system.logs()) ?? [];
     const headers = Object.fromEntries(
@@ -71,32 +71,32 @@ describe('npm start', () => {
     expect(await response.json()).toEqual({ error: { status: 'NOT_FOUND', message: expect.stringContaining(path) } });
   });
 
-  test('answers bodies that are too large as the platform would', async () => {
+  test('answers bodies that are too large as AWS does', async () => {
     const post = (bytes: number) => system.post('/v2/organizations/add', { padding: 'x'.repeat(bytes) });
     expect(await post(5_600_000)).toMatchObject({ status: 400, body: { error: { status: 'INVALID_ARGUMENT' } } });
     expect(await post(6_400_000)).toMatchObject({ status: 413, body: { message: 'Request Entity Too Large' } });
     expect(await post(11_000_000)).toMatchObject({ status: 413, body: { message: 'Request Entity Too Large' } });
   });
 
-  test('survives what is not HTTP', async () => {
+  test('survives input that is not HTTP', async () => {
     const socket = connect(Number(new URL(system.baseUrl).port), '127.0.0.1').end('NONSENSE\r\n\r\n');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toContain('400 Bad Request');
     expect((await system.post('/v2/organizations/get', {})).status).toBe(200);
   });
 
-  test('gives functions nothing of its own environment', async () => {
+  test('passes none of its environment variables to functions', async () => {
     expect(await readFile(join(dataDir, 'functions.log'), 'utf8')).toContain('"endpoint":"v2.organizations.add"');
   });
 
-  test('a second run on the same data directory is refused', async () => {
+  test('refuses a second run on the same data directory', async () => {
     const { code, output } = await startInVain({ dataDir });
     expect(code).toBe(1);
     expect(output).toMatch(new RegExp(`^Another run \\(process \\d+\\) uses ${dataDir}\\.`));
     expect(output).not.toContain('    at ');
   });
 
-  test('a port that is taken is refused', async () => {
+  test('refuses a port that is in use', async () => {
     const { port } = new URL(system.baseUrl);
     expect(await startInVain({ env: { PORT: port } })).toEqual({
       code: 1,
@@ -104,7 +104,7 @@ describe('npm start', () => {
     });
   });
 
-  test('loses nothing that it acknowledged when it is killed', async () => {
+  test('keeps all acknowledged data when it is killed', async () => {
     const [killed, ...others] = await engines();
     expect(others).toEqual([]);
     const write = async (writer: number) => {
@@ -136,7 +136,7 @@ describe('npm start', () => {
     expect(engine!.pid).not.toBe(killed!.pid);
   });
 
-  test('SIGTERM lets requests under way finish, and leaves no engine behind', async () => {
+  test('lets running requests finish on SIGTERM, and stops the table engine', async () => {
     const { headerPrefix, apiKey, authToken } = system.credentials;
     const headers = {
       'content-type': 'application/json',
@@ -178,7 +178,7 @@ describe('npm start', () => {
     if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
-  test('starts the table engine again when that ends; what was acknowledged stays, and what is asked meanwhile succeeds or is UNAVAILABLE', async () => {
+  test('restarts a stopped table engine; acknowledged data stay, and requests meanwhile succeed or get UNAVAILABLE', async () => {
     system = await startSystem({ dataDir });
     const [engine] = await engines();
     const answers: { id: string; status: number; body: any }[] = [];
@@ -203,7 +203,7 @@ describe('npm start', () => {
     await system.stop();
   });
 
-  test('refuses what the role in the template does not allow, and ends when the engine keeps ending', async () => {
+  test('refuses calls that the role in the template does not allow, and stops when the engine stops repeatedly', async () => {
     const assembly = await assemblyWithout('POST /v2/users/add', 'dynamodb:PutItem');
     try {
       system = await startSystem({ dataDir, env: { ASSEMBLY_DIR: assembly } });
@@ -248,7 +248,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A copy of the current assembly in which the function of a route has lost one grant. */
+/** Returns a copy of the current assembly in which the function of a route has one grant less. */
 async function assemblyWithout(route: string, action: string): Promise<string> {
   const { dir, changeTemplate } = await copyAssembly();
   await changeTemplate(({ Resources }) => {

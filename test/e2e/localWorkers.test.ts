@@ -7,7 +7,7 @@ import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-/** What the functions below do, told by one line each in the file `SEEN`. */
+/** What the functions below do, one line each in the file `SEEN`. */
 interface Seen {
   readonly by: 'queue' | 'stream' | 'timer';
   readonly id: string;
@@ -17,7 +17,7 @@ interface Seen {
   readonly [more: string]: unknown;
 }
 
-/** Functions without an SDK: a call of AWS, and what becomes of messages, records and ticks. */
+/** Functions without an SDK: one calls AWS, and the others record messages, records and ticks. */
 const CODE = `
 import { createHash, createHmac } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ export const onTick = async (event) => tell({ by: 'timer', id: event['detail-typ
 const at = (resource: string) => ({ 'Fn::GetAtt': [resource, 'Arn'] });
 const stream = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 
-/** The current assembly with, instead of its workers, the functions above. */
+/** Returns the current assembly with these functions instead of its workers. */
 async function assemblyWithTestWorkers(seen: string, without: { action?: string } = {}): Promise<string> {
   const { dir, addCode, changeTemplate } = await copyAssembly();
   const S3Key = await addCode('test-workers', CODE);
@@ -91,7 +91,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   await changeTemplate(({ Resources }) => {
     if (!Resources.Table) return false;
     delete Resources.Workers;
-    // What watches the workers as well.
+    // The monitor of the workers too.
     for (const [id, { Type }] of Object.entries(Resources))
       if (Type.startsWith('AWS::CloudWatch::')) Reflect.deleteProperty(Resources, id);
     Object.assign(Resources, {
@@ -189,7 +189,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   return dir;
 }
 
-// One data directory and its starts for all of it. The tests run in this order.
+// All tests share one data directory and its starts. The tests run in this order.
 describe('workers in npm start', () => {
   let dataDir: string;
   let assembly: string;
@@ -219,7 +219,7 @@ describe('workers in npm start', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Seen);
 
-  /** What was seen as soon as there are so many lines like this. */
+  /** Returns the recorded lines that match, as soon as there are enough. */
   async function until(like: (line: Seen) => boolean, count = 1): Promise<Seen[]> {
     const changes = watch(seenFile);
     try {
@@ -271,7 +271,7 @@ describe('workers in npm start', () => {
       },
     });
 
-  test('a message becomes an item, and the item an event: queue → function → table → stream → function', async () => {
+  test('turns a message into an item, and the item into an event: queue → function → table → stream → function', async () => {
     await sendTo('test', { do: 'put', id: 'first' });
     const [begun] = await until(({ by, id, step }) => by === 'queue' && id === 'first' && step === 'begun');
     expect(begun).toMatchObject({ receives: 1, group: 'group', schedule: '0,1' });
@@ -282,7 +282,7 @@ describe('workers in npm start', () => {
     });
   });
 
-  test('only what passes the filter comes from the stream', async () => {
+  test('delivers only stream records that pass the filter', async () => {
     await put('again');
     await put('again');
     await ask('DYNAMODB', 'PutItem', {
@@ -295,7 +295,7 @@ describe('workers in npm start', () => {
     expect(fromStream).toEqual(['first', 'again', 'last']);
   });
 
-  test('design 13: on an idle machine, from the commit to the function it takes less than 1 s', async () => {
+  test('takes less than 1 s from the commit to the function on an idle machine', async () => {
     const delays: number[] = [];
     for (let i = 0; i < 50; i++) {
       await put(`timed-${i}`);
@@ -305,7 +305,7 @@ describe('workers in npm start', () => {
     expect(delays.sort((a, b) => a - b)[48]).toBeLessThan(1_000);
   });
 
-  test('what fails comes again and then lies in the dead-letter queue, and nothing else does', async () => {
+  test('moves only messages that fail repeatedly to the dead-letter queue', async () => {
     await sendTo('test', { do: 'fail', id: 'bad' }, { do: 'wait', milliseconds: 0, id: 'good' });
     const begun = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
     expect(begun.map(({ receives }) => receives)).toEqual([1, 2]);
@@ -323,8 +323,8 @@ describe('workers in npm start', () => {
     expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
 
-  test('a record that always fails is given up after its retries, told of, and holds up nothing else', async () => {
-    // Of different lanes: what shares a batch with a record that fails is given up with it, as by Lambda.
+  test('gives up a record that always fails after its retries, reports it, and delays no other record', async () => {
+    // Records in different lanes: a record in the same batch as a failed record is given up with it, as in Lambda.
     await put('poison-1');
     await put('well');
     await until(({ id }) => id === 'well');
@@ -340,14 +340,14 @@ describe('workers in npm start', () => {
     });
   });
 
-  test('schedules tick at the rate that the environment sets', async () => {
+  test('runs schedules at the rate that the environment sets', async () => {
     const ticks = await until(({ by }) => by === 'timer', 3);
     expect(ticks[0]!.id).toBe('Scheduled Event');
     expect(ticks.at(-1)!.at - ticks.at(-2)!.at).toBeGreaterThanOrEqual(150);
   });
 
-  test('several batches of a queue run at a time, each in a thread of its own', async () => {
-    // More than one batch; each takes longer than a thread needs to start.
+  test('runs several batches of a queue at the same time, each in its own thread', async () => {
+    // More than one batch, each longer than the start of a thread.
     for (const group of [0, 1])
       await sendTo(
         'test',
@@ -357,7 +357,7 @@ describe('workers in npm start', () => {
     expect(new Set(done.map(({ instance }) => instance)).size).toBe(2);
   });
 
-  test('a role and the limits of AWS hold for queues too', async () => {
+  test('applies roles and the limits of AWS to queues too', async () => {
     expect(await ask('SQS', 'SendMessage', { QueueUrl: url('test-dead'), MessageBody: 'x' })).toMatchObject({
       status: 400,
       body: { __type: expect.stringMatching(/#AccessDeniedException$/) },
@@ -370,7 +370,7 @@ describe('workers in npm start', () => {
     ).toMatchObject({ status: 400, body: { __type: expect.stringMatching(/#InvalidParameterValue$/) } });
   });
 
-  test('SIGTERM lets a batch under way finish, and what it did does not come again', async () => {
+  test('lets a running batch finish on SIGTERM, and does not deliver it again', async () => {
     await sendTo('test-slow', { do: 'wait', milliseconds: 1_500, id: 'under way' });
     await until(({ id }) => id === 'under way');
     expect(await system.stop()).toBe(0);
@@ -382,7 +382,7 @@ describe('workers in npm start', () => {
     expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
 
-  test('nothing that was acknowledged is lost when it is killed: a message in flight comes again, and so do records', async () => {
+  test('delivers unfinished messages and records again after it is killed', async () => {
     await sendTo('test-slow', { do: 'hangAtFirst', id: 'in flight' });
     await until(({ id }) => id === 'in flight');
     const acknowledged: string[] = [];
@@ -402,12 +402,12 @@ describe('workers in npm start', () => {
     expect(again.map(({ receives }) => receives)).toEqual([1, 2]);
     await until(({ id, step }) => id === 'in flight' && step === 'done');
     for (const written of acknowledged) await until(({ by, id }) => by === 'stream' && id === written);
-    // The position is kept: what was done long before does not come again.
+    // The position is stored, so old records are not delivered again.
     expect((await seen()).filter(({ by, id }) => by === 'stream' && id === 'first')).toHaveLength(1);
   });
 
   test.each(['sqs:ReceiveMessage', 'dynamodb:GetRecords'])(
-    'a role without %s for its source stops the start',
+    'does not start when a role lacks %s for its source',
     async (action) => {
       const broken = await assemblyWithTestWorkers(seenFile, { action });
       try {

@@ -18,7 +18,7 @@ const [ada, grace] = [
   { userId: 'grace', name: 'Grace', email: 'grace@example.com' },
 ];
 const HOOK = '/hook';
-/** Mails and webhooks are tried often enough to outlast what happens here. */
+/** Retries of mails and webhooks last longer than these tests. */
 const often = ['0', ...Array<string>(60).fill('1')].join();
 const timing = {
   SCHEDULE_SECONDS: '1',
@@ -27,24 +27,24 @@ const timing = {
   DUE_MARGIN_SECONDS: '60',
   RECONCILE_AFTER_SECONDS: '60',
 };
-/** Alarms of faults ring from so many on. */
+/** The number of faults that raises an alarm. */
 const FAULTS = 5;
-/** Sooner than any time-out: what is away refuses, and that is passed on. */
+/** Shorter than any time-out: an unavailable part refuses calls, and the refusal is passed on. */
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
-/** When it is said what has not come: however slow the machine is, but before the test is given up without a word. */
+/** How long a test waits before it reports missing data, shorter than the time-out of the test. */
 const PATIENCE_MILLISECONDS = 120_000;
 
-// One system and one workspace for all of it. The tests run in this order; the last one kills the system and starts it again.
-describe('a part of the system is away', () => {
+// All tests share one system and one workspace, and run in this order. The last test kills and restarts the system.
+describe('outage of a part of the system', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
   let system: System;
-  /** As customers have it: it tries again what passes. */
+  /** The client of a customer: it retries temporary errors. */
   let patient: Methods;
-  /** Tells what each attempt meets. */
+  /** Records the result of each attempt. */
   let impatient: Methods;
-  /** The ids of events whose writing was acknowledged. */
+  /** The ids of acknowledged events. */
   const acknowledged: string[] = [];
 
   beforeAll(async () => {
@@ -70,13 +70,13 @@ describe('a part of the system is away', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  // One test that fails must not fail the others.
+  // A failed test must not fail the other tests.
   afterEach(async () => {
     for (const name of ['table', 'queues', 'mail'] as const) await turn(name, true);
   });
 
   async function start(preload?: string): Promise<void> {
-    // By another name than the template's, which its metrics have too.
+    // Uses another name than the template, because the metrics have the template's name too.
     const serviceName = 'acme';
     system = await startSystem({
       dataDir,
@@ -105,7 +105,7 @@ describe('a part of the system is away', () => {
     return (await fetch(`${system.baseUrl}/_local/dashboard.json?minutes=15`)).json() as Promise<ConsoleState>;
   }
 
-  /** What the dashboard shows, as soon as it is like this. */
+  /** Returns the dashboard data, as soon as they meet a condition. */
   async function shown(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
     const until = performance.now() + PATIENCE_MILLISECONDS;
     for (;;) {
@@ -119,7 +119,7 @@ describe('a part of the system is away', () => {
 
   const ringing = ({ alarms }: ConsoleState, name: string) =>
     alarms.find((alarm) => alarm.name === name && alarm.active);
-  /** The values of a line in a graph, without those times at which nothing was measured. */
+  /** Returns the values of a line in a graph, without times that have no measurement. */
   const line = ({ rows }: ConsoleState, row: string, graph: string, label: string): number[] => {
     const series = rows.find(({ title }) => title.includes(row))!.graphs.find(({ title }) => title === graph)!.series;
     return (series.find((each) => each.label === label)?.values ?? []).filter((value) => value !== null);
@@ -147,7 +147,7 @@ describe('a part of the system is away', () => {
       () => `${missing().length} of ${acknowledged.length} webhooks are missing`,
     );
 
-  /** When nothing is left in any queue, dead letters included. */
+  /** Resolves when all queues are empty, dead-letter queues included. */
   async function drained(): Promise<void> {
     const database = new DatabaseSync(join(dataDir, 'queues.db'), { readOnly: true });
     try {
@@ -158,7 +158,7 @@ describe('a part of the system is away', () => {
     }
   }
 
-  /** What a call is refused with, and that it is soon. */
+  /** Returns the error of a call, and checks that it comes soon. */
   async function refusal(call: () => Promise<unknown>): Promise<{ httpStatus: number; status: string }> {
     const since = performance.now();
     const error: unknown = await call().then(
@@ -192,17 +192,17 @@ describe('a part of the system is away', () => {
     });
 
   const withText = (mails: readonly string[], text: string) => mails.filter((mail) => mail.includes(text));
-  /** The mails with this text, as soon as there is one. */
+  /** Returns the mails with this text, as soon as there is one. */
   const mailed = async (text: string) =>
     withText(await mailsOnce(dataDir, (mails) => withText(mails, text).length > 0), text);
   const mailsWith = async (text: string) => withText(await mailsIn(dataDir), text);
 
   const addOrganization = async (client: Methods, id: string): Promise<void> => {
     const { data } = await client.v2.organizations.add({ organizations: [{ organizationId: id }] });
-    // What was answered UNAVAILABLE may have happened all the same, and is there when it is tried again.
+    // A request that was answered UNAVAILABLE may have been executed, so a retry can find its result.
     if (!data[id]!.success) expect(data[id]).toMatchObject({ message: 'Organization already exists.' });
   };
-  /** Those of these organizations that there are. */
+  /** Returns those of these organizations that exist. */
   async function organizations(ids: readonly string[]): Promise<string[]> {
     const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) =>
       ids.slice(page * limits.readIds, (page + 1) * limits.readIds),
@@ -211,7 +211,7 @@ describe('a part of the system is away', () => {
     return found.flatMap(({ data }) => data.map(({ id }) => id)).sort();
   }
 
-  test('the table: callers are told UNAVAILABLE, soon; an alarm rings; who tries again succeeds, and nothing is lost', async () => {
+  test('without the table, callers get UNAVAILABLE soon and an alarm is raised; retries succeed, and nothing is lost', async () => {
     await addOrganization(patient, 'before');
     await publish(patient, 5);
     await turn('table', false);
@@ -246,7 +246,7 @@ describe('a part of the system is away', () => {
     await drained();
   });
 
-  test('the mail provider: mails wait and come, once each; who has to have one sent at once is told UNAVAILABLE', async () => {
+  test('without the mail provider, mails wait and are sent once each; callers that need a mail at once get UNAVAILABLE', async () => {
     const link = (client: Methods) => () =>
       client.v2.workspace.email.sendLoginLink({
         email: system.credentials.ownerEmail,
@@ -257,7 +257,7 @@ describe('a part of the system is away', () => {
     await turn('mail', false);
     const runs = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Runs', 'sendEmail'));
     const before = runs(await state());
-    // Several, so that the attempts that ring come within seconds.
+    // Several, so that the failed attempts that raise the alarm come within seconds.
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
     const attempts = Array.from({ length: FAULTS }, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
@@ -279,7 +279,7 @@ describe('a part of the system is away', () => {
     expect(await mailsWith('during-mail')).toHaveLength(1);
   });
 
-  test('the engine is killed from outside, under load: it comes back by itself, and every write that was acknowledged is there', async () => {
+  test('a table engine that is killed under load restarts by itself, and keeps every acknowledged write', async () => {
     const ids: string[] = [];
     const write = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
@@ -296,7 +296,7 @@ describe('a part of the system is away', () => {
     expect(await organizations(ids)).toEqual(ids.sort());
   });
 
-  test('the queues: callers notice nothing; an alarm rings, because nothing is delivered; then all of it is', async () => {
+  test('without the queues, callers notice nothing and an alarm is raised; everything is delivered afterwards', async () => {
     await drained();
     const failures = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Failures', 'fanOutEvents'));
     const before = failures(await state());
@@ -318,18 +318,18 @@ describe('a part of the system is away', () => {
     await drained();
   });
 
-  test('the queues, and then everything: what was acknowledged is done after the next start, and all is calm', async () => {
+  test('acknowledged work is done after a restart when the queues fail and then the whole system is killed', async () => {
     await drained();
     await turn('queues', false);
     await publish(impatient, 4);
     await mention('before-kill');
-    // Its message cannot be sent: the sweeper finds it in the table.
+    // The message cannot be sent, so the sweeper finds the job in the table.
     const {
       data: { jobId },
     } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
     await system.kill();
 
-    // What nobody has begun for five minutes is looked for.
+    // The sweeper looks for jobs that no worker started for five minutes.
     await start(clockAhead(400));
     await allDelivered();
     expect(await mailed('before-kill')).toHaveLength(1);
@@ -337,7 +337,7 @@ describe('a part of the system is away', () => {
       await delay(POLL_MILLISECONDS);
     await drained();
     const now = await shown((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
-    // Only those that tell how late the events were.
+    // Only alarms about late events remain.
     expect(now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : [])).sort()).toEqual([
       'FanOutEventsBehind',
       'FanOutLate',

@@ -10,7 +10,7 @@ const project = resolve(import.meta.dirname, '../..');
 const readme = await readFile(resolve(project, 'README.md'), 'utf8');
 const quickStart = readme.slice(readme.indexOf('## Quick start'));
 
-/** The quick start's code blocks in their order, each with its language. */
+/** The code blocks of the quick start in their order, each with its language. */
 const blocks = [...quickStart.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({
   language,
   text: text as string,
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-test('the sample of the typed client does what it says', async () => {
+test('the sample of the typed client works as documented', async () => {
   expect(await shareContract(system.credentials)).toEqual(['contract']);
 });
 
@@ -36,7 +36,7 @@ describe("the README's quick start", () => {
     expect(requests.every(({ request }) => request.startsWith('call /v2/'))).toBe(true);
   });
 
-  test('gets, pasted into a shell, the answers that it shows', async () => {
+  test('produces the documented answers when pasted into a shell', async () => {
     const run = promisify(execFile);
     for (const { request, answer } of requests) {
       const { stdout } = await run('bash', ['-c', `${functions}\n${request}`], {

@@ -15,11 +15,11 @@ import { type Answer, startSystem, type System } from './system.ts';
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
-/** When it is said what has not come. */
+/** How long a test waits before it reports missing data. */
 const PATIENCE_MILLISECONDS = 20_000;
 const acme = { organizationId: 'acme' };
 
-/** Every operation, in an order in which each finds what its example speaks of. */
+/** Every operation, in an order in which each example finds the data that it needs. */
 const ownOrder: readonly string[] = [
   ...[
     'create',
@@ -120,16 +120,16 @@ const ownOrder: readonly string[] = [
 ];
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined);
-/** The twins that write would find what the same example of their endpoints has done; the contract test of twins sends those. */
+/** Twins that write are left out, because the same example already ran at their endpoints. The contract test of twins covers them. */
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
-/** The same, each reading twin behind its endpoint. */
+/** The same operations, with each reading twin after its endpoint. */
 const order = ownOrder.flatMap((path) => [
   path,
   ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path),
 ]);
 
-/** What has to be there before some of them, and no other brings about. */
+/** Data that some examples need and that no other example creates. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   [`${WORKSPACE}/domains/add`]: () => done(`${WORKSPACE}/domains/add`, { domains: ['localhost'] }),
   [`${WORKSPACE}/email/status`]: pressLoginLink,
@@ -137,7 +137,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
   [`${ORGANIZATIONS}/add`]: listen,
   '/v2/notifications/add': () => done(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }),
-  // Before the editor is gone, about which it tells some seconds later.
+  // The event of the editor comes some seconds later, so this runs before the deletion of the editor.
   '/v2/crdt/delete': () => came('/advanced', ({ event }) => event === 'crdt.update_data'),
   '/v2/activities/add': () =>
     done(`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }),
@@ -156,9 +156,9 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-/** What an example says otherwise than the answer here, because it tells of a larger or another workspace. */
+/** Values in which an example differs from the answer here, because it describes a larger or another workspace. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  // Their order.
+  // The order of the items.
   [`${WORKSPACE}/domains/get`]: [
     'result.data.allowedDomains.0',
     'result.data.allowedDomains.1',
@@ -175,7 +175,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
   [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
   '/v2/users/count/get': ['result.data.count'],
-  // The example of users/update before it gave a role.
+  // The example of users/update before it set a role.
   '/v2/auth/permissions/get': ['result.data.ada.organization.acme.accessRole'],
   '/v2/commentannotations/get': ['annotationNumber', 'annotationIndex', 'locationId'].map(
     (field) => `result.data.0.${field}`,
@@ -204,7 +204,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
 let system: System;
 let receiver: RemoteReceiver;
 let served: OpenApiDocument;
-/** The id of the endpoint that leads to the receiver. */
+/** The id of the endpoint whose URL is the receiver. */
 let listening: string;
 beforeAll(async () => {
   [system, receiver] = await Promise.all([startSystem(), RemoteReceiver.start()]);
@@ -217,19 +217,19 @@ async function read(path: string, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** What the examples say where the running system has values of its own, with those values. */
+/** Maps values of the examples to values of the running system. */
 const actual = new Map<unknown, unknown>();
-/** Identifiers and secrets that the service makes. */
+/** Matches identifiers and secrets that the service generates. */
 const MADE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32}|<signed token>)$/;
 
-/** An example with what the running system has instead; keys of objects, too. */
+/** Returns an example with values of the running system, also in keys of objects. */
 function filledIn(example: unknown): unknown {
   if (Array.isArray(example)) return example.map(filledIn);
   if (typeof example !== 'object' || example === null) return actual.get(example) ?? example;
   return Object.fromEntries(Object.entries(example).map(([key, value]) => [actual.get(key) ?? key, filledIn(value)]));
 }
 
-/** Learns from an answer what the service made where its example has something made, too. */
+/** Records generated values of an answer where the example has generated values too. */
 function learn(example: unknown, answer: unknown): void {
   if (typeof example === 'string' && MADE.test(example) && typeof answer === 'string') actual.set(example, answer);
   if (typeof example !== 'object' || example === null || typeof answer !== 'object' || answer === null) return;
@@ -244,7 +244,7 @@ const KEY = 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ';
 const TOKEN = 'the token of the headers';
 const credentials: Record<string, string> = {};
 
-/** The headers that the document says an operation needs. */
+/** Returns the headers that an operation needs according to the document. */
 function headersOf(path: string): Record<string, string> {
   const { security } = served.paths[path]!.post;
   const names = security
@@ -259,7 +259,7 @@ async function done(path: string, data: object): Promise<any> {
   return body.result.data;
 }
 
-/** The example of an operation as it is sent, and its documented answer. */
+/** Returns the request of an example, and its documented answer. */
 function exampleOf(path: string): { data: unknown; answer: { result: Record<string, unknown> } } {
   const { requestBody, responses } = served.paths[path]!.post;
   const { content } = responses[200] as DocumentedResponse;
@@ -269,7 +269,7 @@ function exampleOf(path: string): { data: unknown; answer: { result: Record<stri
   };
 }
 
-/** Sends an example until what it is answered is enough: workers have to get round to it. */
+/** Repeats an example until its answer is complete, because workers run asynchronously. */
 async function until(path: string, enough: (data: any) => boolean): Promise<void> {
   const end = Date.now() + PATIENCE_MILLISECONDS;
   for (;;) {
@@ -280,7 +280,7 @@ async function until(path: string, enough: (data: any) => boolean): Promise<void
   }
 }
 
-/** Where an answer is not what the example says: fields and items that it has besides are none of its business. */
+/** Returns the differences between an answer and its example; additional fields and items are ignored. */
 function unlike(example: unknown, answer: unknown, at = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
     return Object.entries(example).flatMap(([key, value]) =>
@@ -306,7 +306,7 @@ async function pressLoginLink(): Promise<void> {
   expect((await fetch(origin + pathname, { method: 'POST', body: searchParams })).status).toBe(200);
 }
 
-/** Has everything that happens from now on delivered to the receiver, by both kinds of webhooks. */
+/** Sends every later event to the receiver, by both kinds of webhooks. */
 async function listen(): Promise<void> {
   await done(`${WORKSPACE}/webhookconfig/update`, {
     useWebhookService: true,
@@ -320,7 +320,7 @@ async function listen(): Promise<void> {
   listening = id;
 }
 
-/** The first webhook at a path that is like this; says what came instead when there is none in time. */
+/** Returns the first webhook at a path that matches, or reports what came instead. */
 async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteHook> {
   const found = receiver.until(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
   const late = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
@@ -331,12 +331,12 @@ async function came(path: string, like: (body: Record<string, unknown>) => boole
   return (await Promise.race([found, late]))[0]!;
 }
 
-test('nothing that the document has is left out', () => {
+test('every operation of the document is tested', () => {
   const own = endpoints.filter(({ path, twinOf = path }) => hasOwnCases(twinOf)).map(({ path }) => path);
   expect([...order, ...writingTwins, ...own].sort()).toEqual(Object.keys(served.paths).sort());
 });
 
-test('the document is that of the registry, with the names and the address of the running system', async () => {
+test('the document equals the registry, with the names and the address of the running system', async () => {
   const expected = await referenceDocument({ url: system.baseUrl, serviceName: 'svc' });
   expect(served).toEqual(JSON.parse(JSON.stringify(expected)));
 });
@@ -359,7 +359,7 @@ describe('the example of', () => {
   });
 });
 
-/** Keeps the credentials that the examples create. */
+/** Stores the credentials that the examples create. */
 function remember(path: string, { body }: Answer): void {
   if (path === `${WORKSPACE}/create`) {
     const { id, authToken, apiKeyList } = body.result.data;
@@ -377,7 +377,7 @@ function remember(path: string, { body }: Answer): void {
 }
 
 describe('webhooks', () => {
-  /** What has come is not as the document says of the webhook of that name, headers included. */
+  /** Returns the differences between a received webhook and its documentation, headers included. */
   function problemsOf(name: string, { headers, body }: RemoteHook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
     const required = parameters
@@ -392,7 +392,7 @@ describe('webhooks', () => {
     ];
   }
 
-  test('that the examples brought about are as documented, advanced, raw and processed', async () => {
+  test('of the examples equal their documentation: advanced, raw and processed', async () => {
     const brought: [event: string, actionType: string][] = [
       ['comment_annotation.add', 'newlyAdded'],
       ['comment_annotation.status_change', 'statusChanged'],
@@ -404,7 +404,7 @@ describe('webhooks', () => {
     ];
     for (const [event, actionType] of brought) {
       expect([event, problemsOf(event, await came('/advanced', (body) => body.event === event))]).toEqual([event, []]);
-      // What is published has fields of the caller's own.
+      // Published events have fields of the caller.
       if (event === 'huddle.create') continue;
       for (const path of ['/raw', '/processed']) {
         const basic = await came(path, (body) => body.actionType === actionType);
@@ -413,7 +413,7 @@ describe('webhooks', () => {
     }
   });
 
-  test('of every event type are what an endpoint gets to try', async () => {
+  test('have a documented test payload for every event type', async () => {
     await Promise.all(
       eventTypes.map(async (event) => {
         const messageId = (await done(`${ADVANCED}/endpoints/test`, { endpointId: listening, event }))
@@ -427,7 +427,7 @@ describe('webhooks', () => {
 });
 
 describe('the example of an error', () => {
-  test('is what the system answers, where it can be had', async () => {
+  test('equals the answer of the system where a test can cause the error', async () => {
     const path = `${ORGANIZATIONS}/folders/get`;
     const malformed = await system.post(path, {}, headersOf(path));
     expect(malformed).toMatchObject({
@@ -442,7 +442,7 @@ describe('the example of an error', () => {
   });
 });
 
-describe('what is read in a browser', () => {
+describe('pages for a browser', () => {
   test.each([
     ['/openapi.json', 'application/json; charset=utf-8'],
     ['/docs', 'text/html; charset=utf-8'],

@@ -50,14 +50,14 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
   const [link = ''] = /^http:\S+$/m.exec(eml) ?? [];
   expect(link.startsWith(`${system.baseUrl}/v2/workspace/email/verify?token=`)).toBe(true);
 
-  // What scanners do with the link before the owner sees it.
+  // A link scanner opens the link before the owner does.
   for (const method of ['HEAD', 'GET', 'OPTIONS']) await (await fetch(link, { method })).text();
   const shown = await fetch(link);
   expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   const html = await shown.text();
   expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result.data).toEqual({ verified: false });
 
-  // What a browser does when the button is pressed.
+  // The request of a browser when the button is pressed.
   const [, action = ''] = /<form method="post" action="([^"]*)">/.exec(html) ?? [];
   const [, name = '', value = ''] = /<input type="hidden" name="([^"]*)" value="([^"]*)">/.exec(html) ?? [];
   const press = () => fetch(new URL(action, link), { method: 'POST', body: new URLSearchParams({ [name]: value }) });
@@ -75,7 +75,7 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
   expect(await readFile(join(system.dataDir, 'functions.log'), 'utf8')).not.toContain(value);
 });
 
-test('a page answers every method with a page', async () => {
+test('the verification page answers every method with a page', async () => {
   for (const [method, status] of [
     ['GET', 410],
     ['POST', 410],

@@ -25,37 +25,38 @@ import { purgeDocument } from '../../deletion/purgeDocuments.ts';
 import { purgeResource } from '../../deletion/purgeResource.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
-/** How long a step goes on, and over how many pages of entries. */
+/** The limits of one step: its time, and its pages of entries. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** Entries that are looked at together: of subfolders that are rewritten, and of what is removed. */
+/** Entries of one page, when folders are rewritten and when they are deleted. */
 const REWRITTEN_PAGE = 100;
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
-/** How soon a job looks again whether those are done that it waits for. */
+/** How often a job checks whether the jobs that it waits for have ended, milliseconds. */
 const LOOK_AGAIN = 5_000;
 
 const Data = z.object({ organizationKey: z.string(), /** The customer's id. */ organizationId: z.string() });
-/** What a job that changes folders is about; which folders, their changes say. */
+/** The organization of a job that changes folders. The stored changes name the folders. */
 export type FolderJobData = z.output<typeof Data>;
 
 const Progress = z.object({
-  /** Once at once, and once more when nobody writes any more what he read before the change. */
+  /** The second round starts when all requests have ended that read the tree before the change. */
   round: z.enum(['first', 'second']),
-  /** The folder whose change is being brought to what is beneath it (internal id), and how far. Those with smaller ids are done in this round. */
+  /** The internal id of the changed folder that the round is at. Changed folders with smaller ids are done in this round. */
   at: z.string().optional(),
   stack: WalkStack.optional(),
-  /** Whether a folder was not there that had been. */
+  /** Whether the walk met an entry or parent whose folder no longer existed. */
   missed: z.boolean(),
-  /** Removals under way that this job waits for. */
+  /** The ids of jobs that delete folders. This job waits for their end. */
   waitFor: z.array(z.string()).optional(),
 });
 type Progress = z.output<typeof Progress>;
 
 /**
- * A step of a job that changes folders: brings the changes of one call to what lies beneath these folders. Descendants of a folder that was moved
- * or opened to others are rewritten from their parents, at once and again when everybody has ended who read the tree before the change; what
- * lies in a removed one is removed then. At the end the changes go, and with the job one of the organization's count of them.
+ * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
+ * descendants of a moved folder, or of one with a new access type, from their parents. The second round starts when all
+ * requests have ended that read the tree before the change. It rewrites the descendants again, and deletes the content of
+ * deleted folders. At the end it removes the changes, and the job from the organization's count.
  */
 export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const { organizationKey, organizationId } = Data.parse(JSON.parse(job.data));
@@ -76,7 +77,8 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
       return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: settled };
   }
 
-  // What is beneath a folder that another job has removed could not be rewritten; it must not come back before that job has removed it.
+  // Folders below a folder that another job deletes could not be rewritten. Without this job's changes they would be visible
+  // again until the other job has deleted them, so wait for its end.
   const removals = all.filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId).map(({ jobId }) => jobId);
   const waitFor = progress.waitFor ?? (walk.missed ? removals : []);
   if (waitFor.some((jobId) => removals.includes(jobId)))
@@ -104,11 +106,11 @@ interface Walk {
   readonly scope: OrganizationScope;
   readonly clock: () => number;
   readonly until: number;
-  /** Set when a folder was not there that had been. */
+  /** Set if the walk meets an entry or parent whose folder no longer exists. */
   missed: boolean;
 }
 
-/** Goes on with the changes of a job, one after the other by their ids; gives how far it got, undefined when all are done. */
+/** Applies the changes of a job, in the order of the folders' ids. Returns the progress; undefined when all are done. */
 async function goOn(
   walk: Walk,
   { round, at, stack }: Progress,
@@ -127,13 +129,13 @@ async function goOn(
   }
   return undefined;
 
-  /** Pages are counted over all walks of a step. */
+  /** Returns a budget that all walks of the step share. */
   function counted(page: number): WalkBudget {
     return { page, pages: Infinity, goesOn: () => budget.pages-- > 0 && goesOn() };
   }
 }
 
-/** Rewrites folders from those that they lie in. */
+/** Rewrites the position and access type of folders from their parents. */
 function rewriting(walk: Walk): FolderVisitor {
   const { table, scope } = walk;
   return {
@@ -142,7 +144,8 @@ function rewriting(walk: Walk): FolderVisitor {
       const into = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // The children before the parent: one that was written from an older state of the parent is not at the revision read here any more.
+        // Read the children before the parent. If another request then writes a child from an older state of the parent, the
+        // child's revision changes and the write below conflicts.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),
@@ -178,7 +181,7 @@ function rewriting(walk: Walk): FolderVisitor {
   };
 }
 
-/** Removes what lies in a folder that nobody reaches any more. */
+/** Deletes the documents and folders in a deleted folder. */
 function removing({ table, scope, clock, until }: Walk): FolderVisitor {
   const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
@@ -202,7 +205,8 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];
-        // Another one can have its id by now; one that lies elsewhere was moved out just before the folder was removed.
+        // A new document can have the same id; then only the old one's content is purged. A document with another folder was
+        // moved out just before the folder was deleted, and stays.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
@@ -233,7 +237,7 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
     },
     async left(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
-      // The way to it goes last: a walk that was cut off before finds what is left.
+      // Remove the folder's entry last, so that an interrupted walk finds the folder again.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },
   };

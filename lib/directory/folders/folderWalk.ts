@@ -2,33 +2,36 @@ import * as z from 'zod';
 import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
 import type { Table } from '../../table/table.ts';
 
-/** A document or folder that lies directly in a folder, by the customer's id. */
+/** A document or folder directly in a folder. `id` is the customer's id. */
 export interface FolderEntry {
   readonly kind: 'folder' | 'document';
   readonly id: string;
   readonly internalId: string;
 }
 
-/** A folder that a walk is in: what is done of it, and those between it and where the walk began. */
+/** A folder on the path of a walk, and the position in its entries. */
 const Level = z.object({
   internalId: z.string(),
   /** The customer's id. */
   id: z.string(),
-  /** The sort key of the last entry that is done, or that the walk is beneath. */
+  /** The sort key of the last entry that is done, or of the subfolder that the walk is in. */
   after: z.string().optional(),
 });
 type Level = z.output<typeof Level>;
 
-/** Where a walk is: the folders from the one that it began in down to the one that it is in. As JSON it is part of a job's progress. */
+/** The position of a walk: the folders from its first folder down to its current one. A job stores it in its progress, as JSON. */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
 export interface FolderVisitor {
-  /** Which entries are wanted; all when left out. Subfolders are reached by theirs. */
+  /** `folder` to visit only the entries of subfolders. Without it, all entries are visited. */
   readonly kind?: 'folder';
-  /** Does what is to be done with some entries of a folder, and gives the ids of the subfolders to go into; `stop` when it could not do all of it for now. */
+  /**
+   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page is not
+   * complete. A later walk then visits the page again.
+   */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
-  /** Called when everything beneath a folder is done. */
+  /** Runs after all entries of a folder and of the folders below it are done. */
   left?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
 
@@ -39,30 +42,34 @@ export interface WalkedFolder {
   readonly id: string;
 }
 
-/** How far a walk goes: so many entries at a time, so many times. */
+/** The limits of a walk: the entries of a page, the number of pages, and the time. */
 export interface WalkBudget {
   readonly page: number;
   readonly pages: number;
-  /** Whether there is time for another page. */
+  /** Returns whether there is time for another page. */
   goesOn(): boolean;
 }
 
 interface OpenLevel extends Level {
-  /** Entries that were visited and are to be gone into; not part of the position, so that they are visited again by who goes on from it. */
+  /**
+   * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next walk
+   * visits them again.
+   */
   readonly into: FolderEntry[];
-  /** Up to where entries were read; `end` when there are no more. */
+  /** The sort key of the last entry that was read; `end` after the last page. */
   read: string | undefined;
 }
 
-/** Where a walk of what is beneath a folder begins. */
+/** Returns the start position of a walk through a folder. */
 export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
   return [{ internalId, id }];
 }
 
 /**
- * Goes through everything beneath a folder, by the entries as they are: depth first, the documents and folders of a folder before what is
- * beneath these. Gives where it is when the budget is used up or the visitor stopped it, to go on from there; undefined at the end. What is
- * visited shortly before a stop can be visited once more; what is added behind the walk is not seen.
+ * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
+ * subfolders of that page. Returns the position to continue from if the budget is used up or the visitor stops the walk;
+ * undefined at the end. The next walk can repeat entries that were visited shortly before the stop. The walk does not see
+ * entries that are added before its position.
  */
 export async function walkFolders(
   table: Table,
@@ -93,7 +100,7 @@ export async function walkFolders(
     );
     const into = await visitor.visit(level, values);
     if (into === 'stop') break;
-    // In the order of the entries: where the walk is says that those before are done.
+    // Keep the order of the entries: the position says that all entries before it are done.
     level.into.push(...values.filter(({ id, kind }) => kind === 'folder' && into.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);

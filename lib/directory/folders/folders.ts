@@ -23,11 +23,11 @@ const Schema = z.object({
   folderId: z.string(),
   internalId: z.string(),
   folderName: z.string().optional(),
-  /** The folders that it lies in, from the top down. */
+  /** The folders above this folder, from the top down. */
   ancestors: z.array(FolderName),
-  /** The effective access type: its own or the one it inherits. */
+  /** The effective access type: the folder's own or the inherited one. */
   accessType: z.enum(accessTypes),
-  /** The internal id of the folder whose own type that is, or `root`. */
+  /** The internal id of the folder that defines the access type; `root` if none does. */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
   createdAt: z.number(),
@@ -47,15 +47,15 @@ export const FolderEntity = defineEntity({
 });
 
 /**
- * What lies directly in a folder: documents and folders, by the customer's ids. A reader checks an entry against the
- * thing itself, so an entry that was left behind hides nothing and shows nothing.
+ * The documents and folders directly in a folder, by the customer's ids. A reader checks each entry against the stored
+ * document or folder, so a stale entry does no harm.
  */
 export const FolderEntryEntity = defineEntity({
   type: 'FolderEntry',
   version: 1,
   scope: 'tenant',
   ownedBy: 'folder',
-  purpose: 'What lies directly in a folder (or at the root)',
+  purpose: 'A document or folder directly in a folder (or at the root)',
   schema: z.object({ kind: z.enum(['folder', 'document']), id: z.string(), internalId: z.string() }),
   pk: (of: { tenant: string; organizationKey: string; folderKey: string }) => [
     of.tenant,
@@ -79,15 +79,16 @@ const ChangeSchema = z.object({
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * That a folder was moved, opened to others or removed, and that a job has not brought it to everything beneath: written together with the
- * folder, removed at the job's end. While there are any, what is stored of folders is to be read with them.
+ * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the folders
+ * below. It is written in the transaction of the folder, and removed at the end of the job. While such records exist,
+ * readers combine the stored folders with them.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'A change of a folder that has not reached everything beneath it',
+  purpose: 'A change of a folder while a job applies it to the folders and documents below',
   schema: ChangeSchema,
   pk: (of: { tenant: string; organizationKey: string }) => [
     of.tenant,
@@ -104,17 +105,17 @@ export interface NewFolder {
   readonly accessType?: AccessType | undefined;
 }
 
-/** Which folders' reads and writes are beneath: the tenant and the organization's internal id. */
+/** The organization whose folders are read or written. */
 export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
-  /** Whether changes of folders are under way, with which what is stored of them is to be read. */
+  /** Whether changes of folders are under way. Readers then combine the stored folders with the changes. */
   readonly changingFolders?: boolean | undefined;
-  /** Whether users are being removed from folders: what was moved into one or out of it meanwhile is to be asked for. */
+  /** Whether users are being removed from folders. Readers then also read what was moved into or out of these folders. */
   readonly leavingFolders?: boolean | undefined;
 }
 
-/** The place beneath an organization. */
+/** Returns the scope of an organization. */
 export function organizationScope(
   tenant: string,
   {
@@ -131,13 +132,16 @@ export function organizationScope(
   };
 }
 
-/** What there is under a customer's id: the folder or document as it is, and what is stored, which counts as absent and may be written over when it is gone. */
+/**
+ * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored` is the
+ * item in the table. If only `stored` is defined, the item was deleted with a folder above and can be overwritten.
+ */
 export interface Found<T> {
   readonly live: Stored<T> | undefined;
   readonly stored: Stored<T> | undefined;
 }
 
-/** The changes of folders that are under way in an organization. */
+/** Returns the changes of folders that are under way in an organization. */
 export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
   const changes: StoredFolderChange[] = [];
   let after: string | undefined;
@@ -153,7 +157,7 @@ const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would lie too deep.';
 
 const CHANGES_READ = 1_000;
-/** How often folders are read anew that were being moved about meanwhile. */
+/** How often folders are read if other requests move them between the reads. */
 const READING_TRIES = 5;
 
 export class FolderReader {
@@ -163,12 +167,12 @@ export class FolderReader {
     this.table = table;
   }
 
-  /** The folders under the customer's ids, undefined where there is none. */
+  /** Returns the folders under the customer's ids, in their order; undefined where no folder exists. */
   async named(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ live }) => live);
   }
 
-  /** The folder under the customer's id. NOT_FOUND when there is none. */
+  /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = scope.changingFolders
       ? (await this.named(scope, [folderId]))[0]
@@ -177,7 +181,10 @@ export class FolderReader {
     return folder;
   }
 
-  /** The same with what is stored. One BatchGet; while folders are being changed, their changes beside it and the changed ones after it. */
+  /**
+   * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders change, it
+   * also reads the changes, and then the changed folders. Throws a throttling error if the folders change too often.
+   */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<Found<Folder>[]> {
     const read = () =>
       this.table.getMany(
@@ -196,7 +203,10 @@ export class FolderReader {
     });
   }
 
-  /** The folders as they are, undefined where one is gone; undefined altogether when they must be read anew. */
+  /**
+   * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead of a
+   * list if the reads are of different times and must be repeated.
+   */
   async #resolved(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
@@ -225,8 +235,8 @@ export class FolderReader {
 
 export class FolderWriter extends FolderReader {
   /**
-   * Creates folders, parents before children whatever the order of the call (spec 4.20). A taken id, an unknown parent
-   * or too deep a place is a failure of that folder alone. Ids are distinct.
+   * Creates folders, parents before children in any order of the call. A folder fails alone if its id is taken, if its
+   * parent is unknown, or if it would be too deep. Ids are distinct.
    */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<Added[]> {
     const results = new Map<NewFolder, Added>();
@@ -246,8 +256,9 @@ export class FolderWriter extends FolderReader {
   }
 
   /**
-   * The folder under the customer's id, created when it is missing and `create` says so: in the parent that is named, else at the root. NOT_FOUND when
-   * there is no such folder, or no such parent to create it in; FAILED_PRECONDITION when it would lie too deep.
+   * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at the
+   * root. Throws NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would be too
+   * deep.
    */
   async ensure(
     scope: OrganizationScope,
@@ -280,7 +291,7 @@ interface AddState {
   readonly parent: Folder | undefined;
 }
 
-/** The parent's id; a folder without one, or under `root`, lies at the top. */
+/** Returns the parent's id; undefined for a folder at the top, which has no parent or the parent `root`. */
 function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }

@@ -1,4 +1,4 @@
-/** Who may do what: the rules of permissions (spec 2 and 4.1), as functions of what is stored. */
+/** The rules of permissions, as functions of the stored grants, folders and documents. */
 
 export const accessRoles = ['editor', 'viewer'] as const;
 export type AccessRole = (typeof accessRoles)[number];
@@ -6,7 +6,7 @@ export type AccessRole = (typeof accessRoles)[number];
 export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
 export type AccessType = (typeof accessTypes)[number];
 
-/** What a folder or document is open to when nothing was said. */
+/** The access type of a folder or document that was created without one. */
 export const defaultAccessType: AccessType = 'public';
 export const defaultAccessRole: AccessRole = 'editor';
 
@@ -16,12 +16,12 @@ export const permissionErrorCodes = ['does_not_exist', 'permission_denied', 'som
 export const resourceTypes = ['organization', 'folder', 'document'] as const;
 export type ResourceType = (typeof resourceTypes)[number];
 
-/** What a user was given on an organization, folder or document, known by its internal id. */
+/** A user's role on an organization, folder or document. `internalId` is that of the resource. */
 export interface Grant {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   readonly accessRole: AccessRole;
-  /** Unix seconds at which it ends. */
+  /** The end of the grant, Unix seconds. */
   readonly expiresAt?: number | undefined;
   /** Access context as `field:value`, sorted. */
   readonly accessFields?: readonly string[] | undefined;
@@ -127,7 +127,7 @@ export function addDeparture(
   return next.length > mostDepartures ? undefined : next;
 }
 
-/** A folder as far as access goes: its effective access type and, from the root down, the folders that it lies in. */
+/** The part of a folder that access needs: its effective access type, and the folders above it from the top down. */
 export interface FolderAccess {
   readonly internalId: string;
   readonly accessType: AccessType;
@@ -148,23 +148,23 @@ export interface PermissionEntry {
   errorCode?: (typeof permissionErrorCodes)[number];
 }
 
-/** One user in one organization: whether the tenant knows the user, and what the user was given there. */
+/** A user in an organization: whether the user exists in the tenant, and the user's grants in the organization. */
 export interface UserAccess {
   readonly known: boolean;
   readonly organizationId: string;
   readonly grants: readonly Grant[];
-  /** What the user left; grants from before count no more. */
+  /** The resources that the user was removed from. Earlier grants on them no longer count. */
   readonly departures?: readonly Departure[] | undefined;
-  /** The time, Unix seconds: a grant ends at its `expiresAt`. */
+  /** The current time, Unix seconds. */
   readonly now: number;
 }
 
-/** The grant on a resource; `above` are the folders that it lies in. */
+/** Returns the user's grant on a resource if it has not ended. `above` are the folders above the resource. */
 function liveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
   return user.grants.find((grant) => grant.internalId === internalId && counts(user, grant, above));
 }
 
-/** Whether a grant has not ended, neither by its time nor because the user left what it is on. */
+/** Returns whether a grant has neither expired nor ended because the user was removed from its resource. */
 function counts(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
     isLive(grant, user.now) &&
@@ -172,7 +172,7 @@ function counts(user: UserAccess, grant: Grant, above: readonly string[] = []): 
   );
 }
 
-/** Whether a grant has not ended at `now` (Unix seconds). */
+/** Returns whether a grant has not expired at `now` (Unix seconds). */
 export function isLive(grant: Pick<Grant, 'expiresAt'>, now: number): boolean {
   return grant.expiresAt === undefined || grant.expiresAt > now;
 }
@@ -193,25 +193,25 @@ function denied(what: ResourceType, accessType?: AccessType): PermissionEntry {
   };
 }
 
-/** The entry of a folder or document that does not exist (spec 4.1 rule 2). */
+/** Returns the entry of a folder or document that does not exist. The response includes this entry. */
 export function missing(what: 'folder' | 'document'): PermissionEntry {
   return { error: `${what === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
 }
 
-/** The entry of the organization itself: a member's role, else denied. */
+/** Returns the entry of the organization: a member's role, else denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
   const membership = liveGrant(user, user.organizationId);
   return membership ? granted(membership) : denied('organization');
 }
 
-/** The entry of a folder: its own grant, else that of the nearest folder above it, else what its access type opens. */
+/** Returns the entry of a folder: from its own grant, else from the nearest grant above it, else from its access type. */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return byGrantOn(user, folderChain(folder), folder.accessType) ?? byAccessType(user, 'folder', folder.accessType);
 }
 
 /**
- * The entry of a document (spec 4.1 rule 1): an explicit grant beats what it inherits from its folders; the access type
- * of a document in a folder is the folder's (spec 2).
+ * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder has the
+ * folder's access type.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -219,7 +219,7 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
   return byGrantOn(user, chain, accessType) ?? byAccessType(user, 'document', accessType);
 }
 
-/** The folder and those above it, nearest first. */
+/** Returns the internal ids of a folder and of the folders above it, from the nearest up. */
 export function folderChain(folder: FolderAccess): string[] {
   return [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()];
 }
@@ -233,8 +233,9 @@ function byGrantOn(user: UserAccess, chain: readonly string[], accessType: Acces
 }
 
 /**
- * What an access type opens without a grant: `public` to every user that the tenant knows, `organizationPrivate` to
- * members, `restricted` to nobody. A member has the role of the membership, and its end.
+ * Returns the entry of a user without a grant on the resource. `public` lets in every user of the tenant,
+ * `organizationPrivate` the members, `restricted` nobody. A member has the role of the membership. With
+ * `organizationPrivate`, the access also ends with the membership.
  */
 function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = liveGrant(user, user.organizationId);
@@ -245,8 +246,9 @@ function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType:
 }
 
 /**
- * The access context of a user: the union over the grants that have not ended, sorted; undefined when there is none. `above` says which folders
- * a resource lies in, as far as that is known: a grant in a folder that the user left counts until it is removed where it is not.
+ * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is empty.
+ * `above` returns the folders above a resource, or undefined if they are unknown. If they are unknown, a grant in a folder
+ * that the user was removed from counts until the job removes the grant.
  */
 export function accessContext(
   user: UserAccess,
@@ -260,7 +262,7 @@ export function accessContext(
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 
-/** Whether an access context includes every `field:value` item that a record requires. A record without items requires nothing. */
+/** Returns whether an access context includes every `field:value` item of a record. A record without items requires nothing. */
 export function contextAllows(
   { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
   allowed: readonly string[] = [],
@@ -268,7 +270,7 @@ export function contextAllows(
   return required.every((field) => allowed.includes(field));
 }
 
-/** `{ field: value or values }` as sorted, distinct `field:value` items. */
+/** Returns `{ field: value or values }` as sorted, distinct `field:value` items. */
 export function accessFields(
   access: Readonly<Record<string, string | number | readonly (string | number)[]>>,
 ): string[] {

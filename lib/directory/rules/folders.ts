@@ -92,13 +92,17 @@ export interface FolderChanges {
   readonly read: ReadonlyMap<string, PlacedFolder | undefined>;
 }
 
-/** The current folder; `gone` if it is deleted; the changed folder to read first; or `torn` if the reads are of different times and must be repeated. */
+/**
+ * The current folder; `gone` if it is deleted; the changed folder to read first; or `torn` if the reads are of different
+ * times and must be repeated.
+ */
 export type Resolution<F> = { readonly folder: F } | 'gone' | { readonly needs: FolderName } | 'torn';
 
 /**
- * Returns the current state of a stored folder while folders above it change. Its parent and its own access type are always
- * right. Its stored ancestors are right below the deepest changed ancestor; above that, the ancestors of the changed folder
- * count. A folder is gone if it or a folder above it was deleted. `beneath` are the folders that are being resolved.
+ * Returns the current state of a stored folder while folders above it change. The stored parent and own access type are
+ * always right. The stored ancestors are right up to the deepest changed ancestor. From there up, the ancestors of the
+ * changed folder count. Returns `gone` if the folder or a folder above it was deleted. `beneath` has the ids of the folders
+ * whose resolution led to this one; it detects circles.
  */
 export function resolveFolder<F extends PlacedFolder>(
   folder: F,

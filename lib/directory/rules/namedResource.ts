@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Id, optional } from '../../shared/schema.ts';
 import { resourceTypes } from './access.ts';
 
-/** An organization, folder or document that a permission call names; the last two lie in an organization. */
+/** An organization, folder or document in a permission call. A folder or document needs its organization's id. */
 export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) }).check(
   z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, {
     path: ['organizationId'],

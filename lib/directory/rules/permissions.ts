@@ -12,7 +12,7 @@ import {
   type UserAccess,
 } from './access.ts';
 
-/** What a permission call asks about; what does not exist is undefined. */
+/** The resources in a permission call. A folder or document that does not exist is undefined. */
 export interface AskedResources {
   readonly organization: { readonly organizationId: string };
   readonly folders: readonly { readonly id: string; readonly folder: FolderAccess | undefined }[];
@@ -27,8 +27,8 @@ export interface UserPermissions {
 }
 
 /**
- * One user's part of the answer of spec 4.1: an entry for each folder and document asked about (denied and missing ones
- * included, rules 1 and 2), always the organization's, and the access context when there is any.
+ * Returns one user's part of the response to a permission call. It has an entry for each requested folder and document, even
+ * if it is denied or missing. It always has the entry of the organization. It has the access context if it is not empty.
  */
 export function userPermissions(user: UserAccess, asked: AskedResources): UserPermissions {
   const above = new Map([

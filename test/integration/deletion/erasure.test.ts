@@ -32,10 +32,10 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** What tells of the past for some time and expires by itself. */
+/** Items that expire by themselves. */
 const expiring = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
-/** The items of a tenant that stay, as they are stored, by key; without their revisions. */
+/** Returns the items of a tenant that do not expire, by key, without their revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {
   const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !expiring.includes(_t));
   return new Map(
@@ -46,7 +46,7 @@ async function dump(tenant: string): Promise<Map<string, Item>> {
   );
 }
 
-/** What was removed, and what was changed and how, by type and sort key. */
+/** Returns the removed items and the changes of the others, by type and sort key. */
 function differences(before: Map<string, Item>, after: Map<string, Item>) {
   const name = ({ _t, PK, SK }: Item) => `${_t} ${PK.split('#').at(-1)} ${SK}`;
   return {
@@ -58,7 +58,7 @@ function differences(before: Map<string, Item>, after: Map<string, Item>) {
   };
 }
 
-/** A job as its worker has it, which runs it to its end; time passes as the job says. */
+/** Runs a job to its end, as its worker does. The clock moves on to the start of the next step. */
 class Runner {
   now: number;
   job: StoredJob;
@@ -73,7 +73,7 @@ class Runner {
     return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, Number(job!.createdAt) + 1);
   }
 
-  /** Up to the end, or up to the first wait. */
+  /** Runs to the end, or to the first wait. */
   async run(on: Table = table, upToWait = false): Promise<void> {
     for (;;) {
       const result = await eraseUsersStep(on, this.job, () => this.now);
@@ -99,7 +99,7 @@ describe('users/data/delete', () => {
   const begin = (data: object) => customer.ok(DELETE, data);
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
 
-  test('erases a user everywhere: nothing is left of name, address, picture and words, nothing of others is changed but for what names the user', async () => {
+  test('erases a user everywhere: name, address, picture and text are removed, and records of other users change only where they name the user', async () => {
     for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((one) => one !== 'ada-mail'))
@@ -119,9 +119,9 @@ describe('users/data/delete', () => {
     const after = await dump(customer.apiKey);
     const { removed, added, changed } = differences(before, after);
     for (const trace of traces) expect(JSON.stringify([...after])).not.toContain(trace);
-    // A tombstone has the id of a deleted thread, its document and the time.
+    // A tombstone holds the id of a deleted thread, its document and the time.
     expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
-    // In each organization: two comments in threads of others, `byAda` with two and `long` with 25.
+    // In each organization: two comments in threads of other users, `byAda` with two and `long` with 25.
     expect(typesOf(removed)).toMatchObject({
       Thread: 4,
       Comment: 58,
@@ -156,7 +156,7 @@ describe('users/data/delete', () => {
     expect(removed.filter(({ _t }) => _t === 'Activity').map(({ id }) => id)).toEqual(['ofAda', 'ofAda']);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
 
-    // The id is left where others speak of the user, and nowhere else.
+    // The id stays only in records of other users that mention the user.
     const named = [...after.values()].filter((item) => JSON.stringify(item).includes(ada.userId));
     expect(
       named
@@ -229,7 +229,7 @@ describe('users/data/delete', () => {
     });
   });
 
-  test('erases in the named organizations only, and leaves the profile', async () => {
+  test('erases in the named organizations only, and keeps the profile', async () => {
     for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
     expect(
@@ -246,7 +246,7 @@ describe('users/data/delete', () => {
     expect(
       [...removed, ...changed.map((one) => one.after)].filter((item) => JSON.stringify(item).includes(beta)),
     ).toEqual([]);
-    // A tombstone has the id of a deleted thread, its document and the time.
+    // A tombstone holds the id of a deleted thread, its document and the time.
     expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
     expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
     expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
@@ -255,7 +255,7 @@ describe('users/data/delete', () => {
     expect(profile(after)).toEqual(profile(before));
   });
 
-  test('hides at once what the user had: data, access, and with everything the profile', async () => {
+  test("hides a user's data, access and profile before the request returns", async () => {
     await leaveTraces(customer, 'acme');
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
@@ -280,13 +280,13 @@ describe('users/data/delete', () => {
     expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
       'name',
     );
-    // Of others as much as before.
+    // The data of other users is as before.
     expect(
       (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length,
     ).toBeGreaterThan(5);
   });
 
-  test('keeps what a user who is added again meanwhile gets and writes', async () => {
+  test('keeps the access and content of a user who is added again during the erasure', async () => {
     await leaveTraces(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
@@ -320,7 +320,7 @@ describe('users/data/delete', () => {
     expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
   });
 
-  test("erases what a user had left in others' threads when removed before", async () => {
+  test('erases comments that stayed in threads of other users after an earlier removal', async () => {
     await leaveTraces(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
     await purgeUserContent(
@@ -338,7 +338,7 @@ describe('users/data/delete', () => {
     for (const trace of traces) expect(after).not.toContain(trace);
   });
 
-  test('the same again finds nothing and is a success; status says so', async () => {
+  test('a repeated erasure of the same user succeeds and finds no data', async () => {
     await leaveTraces(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
@@ -361,14 +361,14 @@ describe('users/data/delete', () => {
     ],
     ['no organizations', { userIds: ['ada'], organizationIds: [] }, 'organizationIds'],
     ['an unknown organization', { userIds: ['ada'], organizationIds: ['nowhere'] }, 'organizationIds'],
-  ])('%s: INVALID_ARGUMENT', async (_what, data, field) => {
+  ])('rejects %s with INVALID_ARGUMENT', async (_what, data, field) => {
     const { status: code, body } = await customer.call(DELETE, data);
     expect([code, body.error.status]).toEqual([400, 'INVALID_ARGUMENT']);
     expect(body.error.message).toContain(field);
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('a list of more than 30 users deletes the first 30, and says so in tasksCount', async () => {
+  test('erases the first 30 of more than 30 users, and tasksCount shows this number', async () => {
     const userIds = Array.from({ length: 32 }, (_each, index) => `u${index}`);
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
@@ -386,7 +386,7 @@ describe('users/data/delete', () => {
     ).toEqual(['u30', 'u31']);
   });
 
-  test("users whom nobody knows are no error; the status of an unknown job, or of another tenant's, is NOT_FOUND", async () => {
+  test("unknown users are no error; the status of an unknown job or of another tenant's job is NOT_FOUND", async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
     await (await Runner.of(customer)).run();
@@ -400,7 +400,7 @@ describe('users/data/delete', () => {
   });
 });
 
-/** Something goes wrong with every n-th write of a run, over and over. */
+/** Injects a fault at every n-th write of a run. */
 class Storm extends Trial {
   readonly #every: number;
   readonly #what: Omit<Fault, 'at'>;
@@ -419,7 +419,7 @@ class Storm extends Trial {
   }
 }
 
-describe('a run that ends anywhere', () => {
+describe('erasure under faults', () => {
   let fixture: Item[];
   let job: StoredJob;
   let expected: Record<string, Item>;
@@ -439,7 +439,7 @@ describe('a run that ends anywhere', () => {
     writes = whole.calls.filter((name) => !/^(Get|BatchGet|Query)/.test(name)).length;
   });
 
-  /** What is left of a copy of the fixture under another tenant, once its erasure has come to its end in spite of what goes wrong. */
+  /** Copies the fixture to another tenant, runs its erasure to the end under the faults, and returns the items that stay. */
   async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
     const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
     for (let i = 0; i < copies.length; i += 100) {
@@ -463,7 +463,7 @@ describe('a run that ends anywhere', () => {
       }
     }
     const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
-    // What a removal that was cut short left to its own job.
+    // An interrupted removal continues in a job of its own.
     for (const { kind, data } of own) if (kind === 'removeRecords') await purgeLeftover(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
     return Object.fromEntries([...(await dump(name))].toSorted());
@@ -475,10 +475,10 @@ describe('a run that ends anywhere', () => {
     [3, { mishap: 'crash', when: 'after' }],
     [2, { mishap: 'error', when: 'after' }],
     [1, { mishap: 'repetition', when: 'after' }],
-  ])('and is begun again comes to the same: at every %i. write %j', async (every, what) => {
+  ])('an interrupted erasure ends with the same result: at every %i. write %j', async (every, what) => {
     const storm = new Storm(every, what);
     expect(await outcomeOf(`storm-${every}-${what.mishap}-${what.when}`, storm)).toEqual(expected);
-    // Each write that the work takes was met, or every n-th of them.
+    // The faults hit every n-th write of the work.
     expect(storm.struck.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
   });
 });

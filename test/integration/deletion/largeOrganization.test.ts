@@ -11,7 +11,7 @@ import { beneath, itemsByKey, JobRunner } from '../../support/removal.ts';
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
 const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };
-/** How long a job that nobody is at any more stays in somebody's hands. */
+/** The lease of a job, milliseconds. */
 const LEASE = 90_000;
 
 let engine: Engine;
@@ -34,7 +34,7 @@ const acme = { organizationId: 'acme' };
 const user = numbered('user', 1);
 const document = numbered('document', 1);
 
-/** What readers see of the organization: how many of everything, in whose text, and what a user may do; `gone` when it does not exist. */
+/** What readers see of the organization: the number of items of each kind, their text, and the permissions of a user. `gone` if it does not exist. */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
   documents: async () =>
     seen('/v2/organizations/documents/get', acme, (documents) => [
@@ -58,7 +58,7 @@ const views: Readonly<Record<string, () => Promise<unknown>>> = {
 async function seen(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
   const { status, body } = await customer.call(path, data);
   if (body.error?.message === 'organizationId: the organization does not exist') return 'gone';
-  // The document is not there while its organization is empty.
+  // The document does not exist while its organization is empty.
   if (status === 404) return 'no document';
   expect(status).toBe(200);
   return show(body.result.data);
@@ -87,9 +87,9 @@ async function look(): Promise<Seen> {
   );
 }
 
-/** Reads the organization all the time, one view after the other, and expects of each read what may be seen when it begins or when it ends. */
+/** Reads the organization continuously, one view after the other. Expects of each read a state that is allowed at its start or at its end. */
 class Readers {
-  /** What may be seen. */
+  /** The allowed states. */
   allowed: readonly Seen[];
   #rounds = 0;
   #stopped = false;
@@ -98,7 +98,7 @@ class Readers {
   constructor(allowed: readonly Seen[]) {
     this.allowed = allowed;
     this.#done = this.#read();
-    // Whoever stops them learns of it.
+    // `stop` reports the error.
     this.#done.catch(() => undefined);
   }
 
@@ -112,7 +112,7 @@ class Readers {
     }
   }
 
-  /** Waits until everything was read twice more, so that one of the two reads has begun after now. */
+  /** Waits for two more rounds of reads, so that one of them starts after the call. */
   async goOn(): Promise<void> {
     const until = this.#rounds + 2;
     while (this.#rounds < until) await Promise.race([this.#done, new Promise((resolve) => setTimeout(resolve, 1))]);
@@ -124,7 +124,7 @@ class Readers {
   }
 }
 
-/** A table that fails for good after so many calls, as when the function that uses it is killed. */
+/** Returns a table that fails permanently after a number of calls, like a killed function. */
 function killed(calls: number): Table {
   let left = calls;
   return new Table(
@@ -135,7 +135,7 @@ function killed(calls: number): Table {
   );
 }
 
-test('design 5: an organization of 2,000 users and 500 documents is gone at once and as a whole, and what is made under its id meanwhile is all that is left', async () => {
+test('a deleted organization of 2,000 users and 500 documents disappears at once and as a whole, and only content created later under its id stays', async () => {
   const old = await makeLargeOrganization(engine, client, customer, 'acme', OLD);
   expect(old.items.length).toBeGreaterThan(6_000);
   expect(await look()).toEqual(whole(OLD));
@@ -157,7 +157,7 @@ test('design 5: an organization of 2,000 users and 500 documents is gone at once
   const runner = new JobRunner(time, {
     steps: { removeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
-  /** A run of the job that is killed after so many calls; nobody holds the job any more then. */
+  /** Runs the job, and kills the run after a number of calls. No worker holds the lease then. */
   const run = async (calls: number) => {
     runner.now = time += 2 * LEASE;
     table = killed(calls);
@@ -166,7 +166,7 @@ test('design 5: an organization of 2,000 users and 500 documents is gone at once
   const left = async () => beneath(await itemsByKey(engine, customer), old.internalId).length;
   for (const calls of [1, 50, 400]) await run(calls);
 
-  // In the middle of it the same id is added again: it is empty, and stays so while the cleanup goes on.
+  // The same id is added again during the purge. The organization is empty, and stays empty while the purge continues.
   readers.allowed = [gone, empty];
   await customer.ok('/v2/organizations/add', { organizations: [acme] });
   readers.allowed = [empty];

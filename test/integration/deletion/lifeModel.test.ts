@@ -6,33 +6,33 @@ import { type AccessRole, type AccessType, chain, LivingOrganization, type Named
 import { LifeWorld, names, resourceOf, scopeOf } from '../../support/lifeWorld.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
-// Random lives of organizations: what is added, moved, opened, closed, granted, taken back and deleted through the handlers, while jobs get on whenever
-// they like, beside a model (test/support/life.ts) that knows of no jobs. After each step everybody's permissions on everything must be the model's,
-// and now and then so must every listing. A failure prints a seed and a path; `replay` takes them.
+// Random sequences of requests: content is added, moved, enabled, disabled, shared and deleted through the handlers, while jobs run at random
+// times. A model without jobs (test/support/life.ts) runs the same sequence. After each step the permissions of all users must match the model,
+// and from time to time all listings too. A failure prints a seed and a path. Set them in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
 const RUNS = 30;
-/** No run is begun after so long, nor are shorter lives looked for that fail as well. */
+/** No run starts after this time, and shrinking of a failure ends. */
 const LIMIT_MILLISECONDS = 20_000;
 
 interface Step {
   do(world: LifeWorld): Promise<unknown>;
-  /** How a failure shows it: as it could stand in `youth`. */
+  /** Prints the step in a failure, in a form that can be copied into `youth`. */
   [fc.toStringMethod](): string;
 }
 
-/** What an act meets: the organization, if it is there, and why the request is refused for its sake, if it is. */
+/** The state before a step: the organization if it exists, and the error that requests in it get. */
 interface Met {
   readonly world: LifeWorld;
   readonly organizationId: string;
   readonly org: LivingOrganization | undefined;
-  /** Why everything is refused, and why everything that adds or changes is. */
+  /** The errors of all requests (`unknown`), and of requests that add or change something (`closed`). */
   readonly unknown: 'INVALID_ARGUMENT' | undefined;
   readonly closed: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION' | undefined;
 }
 
 type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
 
-/** Something that can be done: how often, with what, and what of: the request is sent, its answer compared with the model's, and the model changed. */
+/** A kind of step with its frequency and arguments. A step sends the request, compares the response with the model and changes the model. */
 function act<A extends object>(
   name: string,
   weight: number,
@@ -51,7 +51,7 @@ function act<A extends object>(
     },
     [fc.toStringMethod]: () => `\n  ${name}.step('${at}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
   });
-  // Time stands still now and then.
+  // Some steps happen in the same millisecond.
   const arbitrary = fc.tuple(
     fc.constantFrom('acme', 'acme', 'acme', 'beta'),
     fc.record(of as never) as unknown as fc.Arbitrary<A>,
@@ -267,7 +267,7 @@ const deleteDocument = act(
   },
 );
 
-/** The threads are somebody's whom nobody removes, and say what is left of documents. */
+/** No step removes the author of the threads. The threads show which content of a document is left. */
 const comment = act(
   'comment',
   2,
@@ -290,7 +290,7 @@ const comment = act(
   },
 );
 
-/** Why nothing can be given on a thing. */
+/** Returns the error of a request that grants access to a resource; undefined if it is allowed. */
 function refused({ org, closed }: Met, name: Named) {
   const to = org?.find(name);
   if (closed) return closed;
@@ -415,7 +415,7 @@ const addToGroup = act(
   },
 );
 
-/** Of users who left the organization a moment ago it may still be said that they are deleted from the group. */
+/** The response may still list users as deleted from the group shortly after they were removed from the organization. */
 const removeFromGroup = act(
   'removeFromGroup',
   1,
@@ -483,7 +483,7 @@ const life = fc.array(
   { minLength: 15, maxLength: 45, size: 'max' },
 );
 
-/** How every life begins: the first steps meet something. */
+/** The first steps of every sequence. They create content for the random steps. */
 const youth: readonly Step[] = [
   addOrganization.step('acme', {}),
   addFolder.step('acme', { folder: 'fa', parent: undefined, accessType: 'restricted' }),
@@ -514,7 +514,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-test('specs 4.1, 4.18 and 4.20: whatever happens, and however far jobs got, everybody may do what the model says', async () => {
+test('permissions and listings match the model after any sequence of requests, however far the jobs have run', async () => {
   const until = realNow() + LIMIT_MILLISECONDS;
   await fc.assert(
     fc.asyncProperty(life, async (lived) => {

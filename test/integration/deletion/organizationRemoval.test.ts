@@ -40,18 +40,18 @@ const internalId = async (organizationId: string) =>
   [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
     .internalId as string;
 const ofJobs = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
-/** Messages of removals; those about editors come as well. */
+/** Messages about purges. The queue also carries messages about editors. */
 const removals = async () => {
   const jobs = [...(await items()).values()].filter(
     ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
   );
   return ofJobs(queues.waiting('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
-/** The same items but for the jobs. */
+/** The same items without the jobs. */
 const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
   new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
 
-/** Whether an item has to do with a document, by its internal id. What was to be told of it is told, and expires. */
+/** Whether an item belongs to a document, by its internal id. Event records do not count, as they expire. */
 const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) =>
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
@@ -66,8 +66,8 @@ async function removeDocument(organizationId: string, documentId: string): Promi
   return { tenant: customer.apiKey, jobId };
 }
 
-describe('the removal of an organization', () => {
-  test('design 5: what lies beneath stays whole until nobody reads it any more, then everything goes, and nothing else', async () => {
+describe('purge of a deleted organization', () => {
+  test('a deleted organization keeps its content until no earlier request can read it; then all of its content is purged, and nothing else', async () => {
     await fillOrganization(customer, 'acme');
     await fillOrganization(customer, 'other');
     await customer.ok('/v2/organizations/folders/access/update', {
@@ -78,7 +78,7 @@ describe('the removal of an organization', () => {
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'drafts', userIds: ['nobody'] });
     const acme = await internalId('acme');
     const before = await items();
-    // Everything that a cleanup is said to reach is there, or this test would say nothing about it.
+    // The fixture must contain every entity that a purge covers.
     const reached = entities()
       .filter(
         ({ type, ownedBy }) =>
@@ -106,7 +106,7 @@ describe('the removal of an organization', () => {
     expect(await removals()).toEqual([]);
   });
 
-  test('design 5: an organization of the same id, created during the removal and filled with the same ids, keeps all of its own', async () => {
+  test('an organization that is created again with the same ids during the purge keeps all of its content', async () => {
     await fillOrganization(customer, 'acme', { mark: 'old' });
     const old = await internalId('acme');
     await customer.ok(DELETE, { organizationIds: ['acme'] });
@@ -132,7 +132,7 @@ describe('the removal of an organization', () => {
     ).toEqual(['new', 'new']);
   });
 
-  test('design 5: killed at any call of a step it is done by the next ones, whatever that step had done', async () => {
+  test('a purge of an organization that is killed at any call ends with the next steps', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
@@ -144,11 +144,11 @@ describe('the removal of an organization', () => {
     expect(withoutJobs(await items())).toEqual(rest);
   });
 
-  test('goes on by several steps where one has no time for all of it', async () => {
+  test('a purge of an organization takes several steps if one is too short', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
-    // A clock by which each look takes a second.
+    // Each reading of this clock takes a second.
     let now = MINUTE;
     let steps = 1;
     while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
@@ -158,8 +158,8 @@ describe('the removal of an organization', () => {
   });
 });
 
-describe('the removal of documents', () => {
-  test('design 5: what lies in a document goes, and nothing of the others', async () => {
+describe('purge of deleted documents', () => {
+  test('a deleted document loses all of its content, and other documents lose nothing', async () => {
     await fillOrganization(customer, 'acme');
     const before = withoutJobs(await items());
     const document = [...before.values()].find(
@@ -172,13 +172,13 @@ describe('the removal of documents', () => {
     await runner.finish(message);
     const after = withoutJobs(await items());
     expect([...after.values()].filter((item) => speaksOf(item, document))).toEqual([]);
-    // What is under the customer's ids of its records is gone as well, and all else is as it was.
+    // Items under the customer's ids of the records are removed as well. All other items are unchanged.
     const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
       of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
     expect(after).toEqual(new Map([...before].filter(([, item]) => !belongs(item))));
   });
 
-  test('design 5: a document of the same id, with records of the same ids, keeps all of its own', async () => {
+  test('a document that is created again with records of the same ids keeps all of its content', async () => {
     await fillOrganization(customer, 'acme');
     const message = await removeDocument('acme', 'nda');
     const runner = new JobRunner(Date.now());
@@ -211,7 +211,7 @@ describe('the removal of documents', () => {
     ).toBe('new');
   });
 
-  test('design 5: killed at any call of a step it is done by the next ones, whatever that step had done', async () => {
+  test('a purge of documents that is killed at any call ends with the next steps', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
@@ -231,7 +231,7 @@ describe('the removal of documents', () => {
     expect(withoutJobs(await items())).toEqual(new Map([...before].filter(([, item]) => !all.includes(item))));
   });
 
-  test('goes on by several steps where one has no time for all of it, each with the documents that are left', async () => {
+  test('a purge of documents takes several steps if one is too short, each with the unfinished documents', async () => {
     const documents = Array.from({ length: 12 }, (_each, index) => `doc-${index}`);
     const at = { organizationId: 'acme' };
     await customer.ok('/v2/organizations/documents/add', {
@@ -262,7 +262,7 @@ describe('the removal of documents', () => {
       if (result === 'done') break;
       progress = JSON.stringify(result.progress);
       left.push((result.progress as { left: unknown[] }).left.length);
-      // What the progress leaves out has nothing left.
+      // Documents that are missing in the progress have no items left.
       expect([...(await items()).values()].filter(({ _t }) => _t === 'Contact').length).toBeLessThanOrEqual(
         left.at(-1)!,
       );
@@ -272,7 +272,7 @@ describe('the removal of documents', () => {
     expect([...(await items()).values()].filter(({ _t }) => ['Contact', 'Grant'].includes(_t))).toEqual([]);
   });
 
-  test('a thread whose own removal is half-way leaves nothing, whichever of the two goes on first', async () => {
+  test('a thread that is half deleted is purged with its document, whichever job continues first', async () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const all = await items();
     const head = [...all.values()].find(({ _t }) => _t === 'Thread')!;
@@ -296,8 +296,8 @@ describe('the removal of documents', () => {
   });
 });
 
-describe('what removals reach', () => {
-  test('design 5: every entity that is owned by a document, folder or organization is named by a part of their removal', () => {
+describe('entities that a purge covers', () => {
+  test('every entity that is owned by a document, folder or organization is part of a purge', () => {
     const named = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
       new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
     const [ofDocuments, ofOrganizations] = [named(documentPurges), named([...documentPurges, ...organizationPurges])];
@@ -309,7 +309,7 @@ describe('what removals reach', () => {
     expect(missing.map(({ type }) => type)).toEqual([]);
   });
 
-  test("design 14: what is owned by a user is what the deletion of a user's data ends with, and what goes with a user from an organization", () => {
+  test('the only entities that are owned by a user are NotificationSettings and User, which user deletion handles', () => {
     expect(
       entities()
         .filter(({ ownedBy }) => ownedBy === 'user')
@@ -320,8 +320,8 @@ describe('what removals reach', () => {
 });
 
 /**
- * Runs a step killed at one call after the other, before it and, if it writes, after it; each time the next steps go on from there, and nothing of
- * `all` may be left. It is put back in between.
+ * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then continue, and no item of
+ * `all` may be left. The items are restored between the trials.
  */
 async function killedAtEveryCall(
   step: (table: Table) => Promise<unknown>,

@@ -49,8 +49,8 @@ const leave = (more: object = {}, on: Table = table) =>
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
-describe('spec 4.18: removing a user from an organization', () => {
-  test("removes the user's threads, recordings, reactions and edges; comments in others' threads stay with the author's id", async () => {
+describe('purgeUserContent of a user who is removed from an organization', () => {
+  test("removes the user's threads, recordings, reactions and edges; comments in threads of other users keep the author's id", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
     expect(await leave()).toBe('done');
     const after = await dump();
@@ -93,7 +93,7 @@ describe('spec 4.18: removing a user from an organization', () => {
     expect(await dump()).toEqual(after);
   });
 
-  test('leaves in what stays: an id for the author, assignee and who caused a notification; no subscription; mentions as they are', async () => {
+  test('keeps only the id of an author, assignee and cause of a notification, removes subscriptions, and keeps mentions as they are', async () => {
     await leave();
     const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] });
     expect(byGrace.comments[1]).toMatchObject({ commentText: saidToGrace, reactionAnnotationIds: ['onAda'] });
@@ -125,7 +125,7 @@ describe('spec 4.18: removing a user from an organization', () => {
     });
   });
 
-  test('leaves what was made later, and what lies in other documents when some are given', async () => {
+  test('keeps content that was made later, and content in other documents if documents are given', async () => {
     const documents = (await itemsOf(engine, customer, 'Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
     await leave({ documents: new Set([offer]) });
@@ -159,8 +159,8 @@ describe('spec 4.18: removing a user from an organization', () => {
     ).toHaveLength(2);
   });
 
-  test('stops when its time is over and goes on from there, in any number of edges', async () => {
-    // What they lead to is gone.
+  test('stops at its deadline and continues from there, with any number of edges', async () => {
+    // The records of the edges do not exist any more.
     const edges = Array.from({ length: 250 }, (_, i): Involvement => ({
       userId: ada.userId,
       kind: 'comment',
@@ -175,7 +175,7 @@ describe('spec 4.18: removing a user from an organization', () => {
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
-        // One reading of the clock per page, and one per record: so far and no further.
+        // The clock is read once per page and once per record. This number of readings reaches the deadline.
         let now = until;
         const result = await purgeUserContent(
           table,
@@ -201,10 +201,10 @@ describe('spec 4.18: removing a user from an organization', () => {
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
   });
 
-  test('loses nothing of what others write at the same time', async () => {
+  test('loses no concurrent writes of other users', async () => {
     const seen: number[] = [];
     const met = new Map<string, number>();
-    // Before the first two writes of each record that others write too, they change all of them.
+    // Other users change all records before the first two writes of each record that they share.
     const client = {
       send: async (command: Command) => {
         const items: Item[] = (command.input.TransactItems ?? [{ Put: command.input }]).flatMap(

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** The message of an answer and those of its items. */
+/** Returns the message of an answer and those of its items. */
 async function messages(path: string, data: object): Promise<unknown[]> {
   const { status, body } = await customer.call(path, data);
   if (status !== 200) throw new Error(JSON.stringify(body));
@@ -100,7 +100,7 @@ describe('documented messages', () => {
     expect(await messages(path, data)).toEqual(expected);
   });
 
-  test('users/data/delete and its status answer theirs', async () => {
+  test('users/data/delete and its status return their documented messages', async () => {
     const { body } = await customer.call('/v2/users/data/delete', { userIds: ['nobody'], organizationIds: ['acme'] });
     expect(body.result.message).toBe('Data deletion process has been initiated.');
     expect(await messages('/v2/users/data/delete/status', { jobId: body.result.data.jobId })).toEqual([
@@ -112,7 +112,7 @@ describe('documented messages', () => {
 describe('rootFoldersOnly of folders/get', () => {
   const folders = async (data: object) => customer.ok('/v2/organizations/folders/get', { ...acme, ...data });
 
-  test('gives the folders of the top level alone, whatever maxDepth says', async () => {
+  test('returns only the folders of the top level, for any maxDepth', async () => {
     expect(await folders({ maxDepth: 3 })).toMatchObject([{ folderId: 'f', subFolders: [{ folderId: 'inner' }] }]);
     expect(await folders({ maxDepth: 3, rootFoldersOnly: true })).toMatchObject([{ folderId: 'f', subFolders: [] }]);
     expect(await folders({ folderId: 'root', rootFoldersOnly: true })).toMatchObject([

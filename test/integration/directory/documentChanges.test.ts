@@ -53,7 +53,7 @@ const absent = { success: false, message: 'Document does not exist' };
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${String(i).padStart(3, '0')}`);
 
 describe('documents/update', () => {
-  test('replaces the fields that are sent; with merge other metadata fields stay; unknown documents fail alone', async () => {
+  test('replaces the fields that are sent; merge keeps other metadata fields; unknown documents fail alone', async () => {
     const { body } = await customer.call(UPDATE, {
       ...acme,
       merge: true,
@@ -85,7 +85,7 @@ describe('documents/update', () => {
     ]);
   });
 
-  test('metadata that would be larger than 64 KB fails alone, and nothing of it is stored', async () => {
+  test('fails only for metadata larger than 64 KB, and stores nothing of them', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
     const result = await ok(UPDATE, {
       merge: true,
@@ -98,7 +98,7 @@ describe('documents/update', () => {
     expect((await read('a'))[0].metadata.second).toBeUndefined();
   });
 
-  test('500 documents, each changed once', async () => {
+  test('changes 500 documents once each', async () => {
     await ok(ADD, { documents: ids(500).map((documentId) => ({ documentId })) });
     const results = await ok(UPDATE, {
       documents: ids(500).map((documentId) => ({ documentId, documentName: documentId })),
@@ -112,7 +112,7 @@ describe('documents/update', () => {
 });
 
 describe('documents/delete', () => {
-  test('removes documents and their entries, begins one job per transaction, and leaves others alone', async () => {
+  test('deletes documents and their entries, starts one job per transaction, and leaves others alone', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(40).map((documentId) => ({ documentId })) });
     const { body } = await customer.call(DELETE, { ...acme, documentIds: ['filed', 'none', ...ids(40), 'filed'] });
     expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual([
@@ -130,7 +130,7 @@ describe('documents/delete', () => {
     expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['removeDocuments']));
   });
 
-  test('the id is free at once, and the new document is empty', async () => {
+  test('frees the id at once for a new and empty document', async () => {
     await ok('/v2/commentannotations/add', {
       documentId: 'a',
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
@@ -148,7 +148,7 @@ describe('documents/delete', () => {
     expect(await read('a')).toEqual([{ id: 'a', disabled: false, accessType: 'public' }]);
   });
 
-  test('ten callers at once: each document is deleted by one of them', async () => {
+  test('deletes each document by one of ten concurrent callers', async () => {
     const answers = await Promise.all(ids(10).map(() => ok(DELETE, { documentIds: ['a', 'b', 'filed'] })));
     for (const id of ['a', 'b', 'filed']) expect(answers.filter((answer) => answer[id].success)).toHaveLength(1);
     expect((await itemsOf(engine, customer, 'Job')).flatMap(({ data }) => JSON.parse(data).documents)).toHaveLength(3);
@@ -156,7 +156,7 @@ describe('documents/delete', () => {
 });
 
 describe('documents/move', () => {
-  test("puts documents into a folder and to the top; the access type is the folder's", async () => {
+  test('moves documents into a folder and to the top; the access type of the folder applies', async () => {
     const { body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'filed', 'a'], folderId: 'g' });
     expect(body.result).toEqual({ status: 'success', message: 'Documents moved successfully.' });
     expect(
@@ -178,7 +178,7 @@ describe('documents/move', () => {
     ).toEqual(['a']);
   });
 
-  test('moves all or none: an unknown or disabled one, or an unknown folder, stops the call by name', async () => {
+  test('moves all or none, and names an unknown or disabled document or an unknown folder', async () => {
     const { status, body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'none'], folderId: 'f' });
     expect([status, body.error.status, body.error.details.issues]).toEqual([
       404,
@@ -203,7 +203,7 @@ describe('documents/move', () => {
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
 
-  test('30 documents from one folder to another go in one transaction; by two callers at once they end up in one of the folders', async () => {
+  test('moves 30 documents in one transaction; two concurrent callers leave all of them in one folder', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(30).map((documentId) => ({ documentId })) });
     await Promise.all(['g', 'root'].map((folderId) => ok(MOVE, { documentIds: ids(30), folderId })));
     const inG = (await ok(GET, { folderId: 'g' })).length;
@@ -231,7 +231,7 @@ describe('documents/access/disablestate/update', () => {
     expect(await error(DISABLE, { documentIds: ['a'] })).toEqual(INVALID('disabled is required'));
   });
 
-  test('a disabled document is not changed, item by item, but read and deleted', async () => {
+  test('refuses changes of a disabled document item by item, and allows reads and deletion', async () => {
     await ok(DISABLE, { documentIds: ['a'], disabled: true });
     const refused = { success: false, message: 'The document is disabled' };
     expect(
@@ -257,7 +257,7 @@ describe('documents/access/disablestate/update', () => {
   });
 });
 
-test('in a disabled organization documents are neither added nor changed; they are read, counted, disabled, enabled and deleted', async () => {
+test('a disabled organization refuses adding and changing documents, and allows reading, counting, disabling, enabling and deleting them', async () => {
   await ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
   const refused = [400, 'FAILED_PRECONDITION', 'The organization is disabled'];
   expect(await error(ADD, { documents: [{ documentId: 'new' }] })).toEqual(refused);
@@ -269,7 +269,7 @@ test('in a disabled organization documents are neither added nor changed; they a
   expect(await ok(DELETE, { documentIds: ['a'] })).toMatchObject({ a: { success: true } });
 });
 
-test('documents/count/get counts those of an organization, and those directly in a folder', async () => {
+test('documents/count/get counts the documents of an organization, and those directly in a folder', async () => {
   await ok(ADD, { folderId: 'g', documents: ids(120).map((documentId) => ({ documentId })) });
   await ok('/v2/organizations/folders/add', { folders: [{ folderId: 'sub', parentFolderId: 'g' }] });
   expect(

@@ -20,7 +20,7 @@ const numbered = (prefix: string, count: number) =>
 const crowd = numbered('c', 2_600);
 const ids = (documents: any[]) => documents.map(({ id }) => id);
 
-/** acme with documents at the top and in a folder; an organization with many documents, of which every 100th is a draft. */
+/** Creates acme with documents at the top and in a folder, and an organization with many documents, of which every 100th is a draft. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => engine.stop());
 
-/** The pages of a request, each as document ids. */
+/** Returns the pages of a request, each as document ids. */
 async function pages(data: object): Promise<string[][]> {
   const all: string[][] = [];
   let pageToken: string | null = null;
@@ -71,7 +71,7 @@ async function refusal(path: string, data: object) {
 }
 
 describe('filters of documents/get', () => {
-  test('give the documents whose metadata meet all of them', async () => {
+  test('return the documents whose metadata meet all of them', async () => {
     expect(await pages({ filters: isDraft })).toEqual([['a', 'filed']]);
     expect(await pages({ filters: [...isDraft, { key: 'version', operator: '>', value: 1 }] })).toEqual([['filed']]);
     expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([
@@ -80,7 +80,7 @@ describe('filters of documents/get', () => {
     expect(await pages({ documentIds: ['b', 'a', 'bare'], filters: isDraft })).toEqual([['a']]);
   });
 
-  test('look at a bounded number of documents per page and lose none', async () => {
+  test('read a bounded number of documents per page and lose none', async () => {
     const drafts = crowd.filter((_id, index) => index % 100 === 99);
     const found = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
     expect(found.flat()).toEqual(drafts);
@@ -88,7 +88,7 @@ describe('filters of documents/get', () => {
     expect((await pages({ organizationId: 'crowd', filters: isDraft })).map(({ length }) => length)).toEqual([20, 6]);
   });
 
-  test('belong to the page token', async () => {
+  test('are part of the page token', async () => {
     const { body } = await customer.call(GET, { ...acme, filters: isDraft, pageSize: 1 });
     expect(body.result.pageToken).toEqual(expect.any(String));
     expect((await customer.call(GET, { ...acme, pageToken: body.result.pageToken })).status).toBe(400);
@@ -180,7 +180,7 @@ describe('merge of documents/update', () => {
   const update = (data: object, document: object) =>
     customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
 
-  test('keeps the other metadata fields; without it the metadata that are sent replace the stored ones', async () => {
+  test('keeps the other metadata fields; without merge the new metadata replace the stored ones', async () => {
     await customer.ok(ADD, {
       organizationId: 'merging',
       createOrganization: true,
@@ -201,7 +201,7 @@ describe('merge of documents/update', () => {
   });
 });
 
-test('failed items of documents/add, update and delete say the id that was sent and a code', async () => {
+test('failed items of documents/add, update and delete have the id that was sent and a code', async () => {
   const documents = [
     { documentId: 'a', documentName: 'x' },
     { documentId: 'none', documentName: 'x' },

@@ -42,13 +42,13 @@ async function jobs(): Promise<StoredJob[]> {
     .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
 }
 
-/** One step of a job, as the worker does it; gives the job as it is then. `twice`: by two who have it at the same time. */
+/** Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same time. */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
   const run = job.kind === 'changeFolders' ? changeFoldersStep : purgeDocumentsStep;
   const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
   const [result] = results as Exclude<(typeof results)[number], 'done'>[];
   const store = new JobStore(table);
-  // Of two who end it at the same time one does, and the other finds that somebody else has it.
+  // Optimistic lock: one worker ends the job, and the other one gets a conflict.
   if (results.includes('done') || !result) {
     await store.end(job);
     return 'done';
@@ -64,7 +64,7 @@ async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob |
   return changed;
 }
 
-/** Runs every job to its end, a step of each in turn. */
+/** Runs every job to its end, one step of each in turn. */
 async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
   let steps = 0;
   for (let open = await jobs(); open.length > 0; open = await jobs()) {
@@ -76,7 +76,7 @@ async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
   return steps;
 }
 
-/** Every folder by where it lies and what it is open to, as folders/get shows all of them, and one by one as permissions see them. */
+/** Returns the place and access type of every folder, from folders/get and from permissions/get. */
 async function tree(): Promise<Map<string, string>> {
   const shown = new Map<string, string>();
   const note = ({ folderId, ancestors, accessType, subFolders }: any) => {
@@ -87,7 +87,7 @@ async function tree(): Promise<Map<string, string>> {
   return shown;
 }
 
-/** The same as it is stored, whatever changes are under way. */
+/** Returns the same values as stored, without applying unfinished changes. */
 async function storedTree(): Promise<Map<string, string>> {
   const items = await itemsOf(engine, customer, 'Folder');
   return new Map(
@@ -103,14 +103,14 @@ const leftovers = async () =>
   (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(engine, customer, type)))).flat();
 const counted = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
 
-describe('a subtree of 200 folders that is moved', () => {
-  /** f0 at the top of it; ten more below that; the others below these in chains. */
+describe('moving a subtree of 200 folders', () => {
+  /** Puts f0 at the top, ten folders into f0, and the others below these in chains. */
   const parents = Array.from({ length: 200 }, (_, i) =>
     i === 0 ? 'from' : i <= 10 ? 'f0' : `f${i - 10 < 100 ? i - 10 : 1 + (i % 10)}`,
   );
   const idsOf = (of: readonly string[]) => of.map((_parent, i) => `f${i}`);
 
-  /** What each folder's place is when f0 lies in another folder. */
+  /** Returns the place of each folder when f0 is in another folder. */
   function expected(above: string, accessType: string): Map<string, string> {
     const places = new Map<string, string>([['f0', above]]);
     const ownTypes = new Map([['f5', 'organizationPrivate']]);
@@ -139,7 +139,7 @@ describe('a subtree of 200 folders that is moved', () => {
     await addDocuments('f150', 'nda');
   }
 
-  test('is read right with the job not run, half run and run, also by two workers at a time; then nothing of the change is left', async () => {
+  test('reads correctly before, during and after the job, also with two workers, and leaves no change record', async () => {
     await grow();
     const before = await storedTree();
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f0', parentFolderId: 'to' }] });
@@ -163,7 +163,7 @@ describe('a subtree of 200 folders that is moved', () => {
     expect(await rewritten()).toBeLessThan(190);
     expect(sorted(await tree())).toEqual(after);
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
-    // What is added, and what is moved on, while the job is half done.
+    // Folders that are added or moved while the job is half done.
     await addFolders({ folderId: 'new', parentFolderId: 'f199' });
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f3', parentFolderId: 'from' }] });
     const meanwhile = sorted(await tree());
@@ -177,7 +177,7 @@ describe('a subtree of 200 folders that is moved', () => {
     expect(await counted()).toBeUndefined();
   });
 
-  test('comes out right from any state of the job that is taken up again', async () => {
+  test('ends in the same state whenever the job restarts from any progress', async () => {
     await grow();
     await ok(`${FOLDERS}/access/update`, { folderIds: ['f0'], accessType: 'restricted' });
     await ok(`${FOLDERS}/update`, {
@@ -190,7 +190,7 @@ describe('a subtree of 200 folders that is moved', () => {
     let steps = 0;
     for (let open = await jobs(); open.length > 0; open = await jobs()) {
       const job = open[steps % open.length]!;
-      // Every third run ends before its progress is written.
+      // Every third run ends before it writes its progress.
       if (steps++ % 3 === 0) await (job.kind === 'changeFolders' && changeFoldersStep(table, job, clock));
       else await step(job);
       expect(steps).toBeLessThan(500);
@@ -200,7 +200,7 @@ describe('a subtree of 200 folders that is moved', () => {
   });
 });
 
-test('jobs are counted off once each, also by two workers who end one at the same time', async () => {
+test('the job counter decreases once for each job, also when two workers end a job at the same time', async () => {
   await addFolders({ folderId: 'a' }, { folderId: 'b' }, { folderId: 'c' });
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
   expect(await counted()).toBe(3);
@@ -213,8 +213,8 @@ test('jobs are counted off once each, also by two workers who end one at the sam
   }
 });
 
-describe('what was written beside a change', () => {
-  test('is rewritten in the second round, a minute later, and not before', async () => {
+describe('concurrent writes during a folder change', () => {
+  test('are rewritten in the second round, a minute later, and not before', async () => {
     await addFolders(
       { folderId: 'a' },
       { folderId: 'b', parentFolderId: 'a' },
@@ -227,7 +227,7 @@ describe('what was written beside a change', () => {
     const waiting = (await step(begun)) as StoredJob;
     expect(now).toBe(begun.createdAt + READS_SETTLED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
-    // A request that had read b before writes it now.
+    // A request that read b earlier writes b now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
     for (const folderId of ['b', 'late']) {
       const item = (await itemsOf(engine, customer, 'Folder')).find((one) => one.folderId === folderId)!;
@@ -252,7 +252,7 @@ describe('what was written beside a change', () => {
   }
 });
 
-describe('a folder that is deleted with three levels, documents, comments and grants', () => {
+describe('deleting a folder with three levels, documents, comments and grants', () => {
   const inner = { documentId: 'inner' };
 
   async function fill(): Promise<void> {
@@ -359,7 +359,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     });
   }
 
-  test('is gone at once, everywhere, and stays gone while the job runs', async () => {
+  test('hides all its contents at once and while the job runs', async () => {
     await fill();
     await remove('a');
     await expectGone();
@@ -372,7 +372,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     await expectGone();
   }, 60_000);
 
-  test('its ids can be added again at once, and are empty; after the job nothing of the first ones is left, and nothing else is touched', async () => {
+  test('frees its ids at once for empty folders; the job deletes all old items and nothing else', async () => {
     await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
@@ -416,7 +416,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
       commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'New', from: { userId: 'ada' } }] }],
     });
     await ok('/v2/users/add', { folderId: 'c', users: [{ userId: 'ada' }] });
-    // Items that the job must leave as they are: all that do not carry an internal id of the first ones.
+    // The job must not change items without an internal id of the deleted folders.
     const ofFirst = (item: object) => [...first].some((id) => JSON.stringify(item).includes(id));
     const own = async () => (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
     const jobless = (items: Record<string, any>[]) =>
@@ -433,7 +433,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     expect(await counted()).toBeUndefined();
   }, 60_000);
 
-  test('what was moved out in time stays, with what lies in it', async () => {
+  test('keeps a folder that was moved out before the deletion, with its contents', async () => {
     await fill();
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'b', parentFolderId: 'root' }] });
     await ok(`${DOCUMENTS}/move`, { documentIds: ['outer'], folderId: 'keep' });
@@ -452,7 +452,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     expect(await leftovers()).toEqual([]);
   });
 
-  test('an entry of something that lies elsewhere takes nothing with it', async () => {
+  test('ignores an outdated entry for a resource that is in another folder', async () => {
     await addFolders({ folderId: 'doomed' }, { folderId: 'keep' });
     await addDocuments('keep', 'kept');
     const entries = await itemsOf(engine, customer, 'FolderEntry');
@@ -472,7 +472,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
     expect(await ok('/v2/commentannotations/get', { documentId: 'kept' })).toHaveLength(1);
   });
 
-  test('a folder moved into one that is deleted then goes with it; the job of the move ends only when that is done', async () => {
+  test('deletes a folder that was moved into it; the job of the move waits for that deletion', async () => {
     await addFolders(
       { folderId: 'doomed' },
       { folderId: 'x' },
@@ -490,7 +490,7 @@ describe('a folder that is deleted with three levels, documents, comments and gr
       open.find(({ jobId }) => jobId === removalId)!,
       open.find(({ jobId }) => jobId !== removalId)!,
     ];
-    // The removal comes as far as x itself: the time is over before it comes to what is in x.
+    // The deletion reaches x and uses up its time before it reads the contents of x.
     now = Math.max(...open.map(({ createdAt }) => createdAt)) + READS_SETTLED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;

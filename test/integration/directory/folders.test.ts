@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
-/** Each folder by where it lies and what it is open to, read one by one. */
+/** Returns the place and access type of each folder, read one by one. */
 async function places(...folderIds: string[]): Promise<Record<string, string>> {
   const found = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
   return Object.fromEntries(
@@ -54,7 +54,7 @@ async function error(path: string, data: object): Promise<unknown> {
 async function disable(): Promise<void> {
   await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
 }
-/** A tree of folders below one, written as the store would have it. */
+/** Stores a tree of folders below one folder. */
 async function grow(count: number, below: string, shape: (index: number) => number): Promise<void> {
   const tenant = customer.apiKey;
   const scope = organizationScope(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
@@ -82,7 +82,7 @@ async function grow(count: number, below: string, shape: (index: number) => numb
 }
 
 describe('folders/get', () => {
-  test('shows the folders at the top, and one with those directly in it, as records', async () => {
+  test('returns the top folders, or one folder with its direct children', async () => {
     const { status, body } = await customer.call(GET, acme);
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -121,7 +121,7 @@ describe('folders/get', () => {
     ]);
   });
 
-  test('maxDepth is how many levels are shown', async () => {
+  test('returns as many levels as maxDepth says', async () => {
     const shape = (folders: any[]): unknown =>
       folders.map(({ folderId, subFolders }) => (subFolders.length > 0 ? [folderId, shape(subFolders)] : folderId));
     expect(shape(await get({ maxDepth: 1 }))).toEqual(['a', 'z']);
@@ -131,7 +131,7 @@ describe('folders/get', () => {
     expect(shape(await get({ folderId: 'root', maxDepth: 2 }))).toEqual(shape(await get({ maxDepth: 2 })));
   });
 
-  test('pages over the first level to the last, at the top and in a folder', async () => {
+  test('pages over the first level to the end, at the top and in a folder', async () => {
     await grow(250, 'z', () => 0);
     const pages = async (more: object, shown: (data: any[]) => any[]) => {
       const found: string[][] = [];
@@ -149,7 +149,7 @@ describe('folders/get', () => {
     expect(new Set(within.flat()).size).toBe(250);
   });
 
-  test('an answer of more than 1,000 folders is INVALID_ARGUMENT naming what makes it smaller', async () => {
+  test('answers INVALID_ARGUMENT with advice for more than 1,000 folders', async () => {
     await grow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
     expect(await error(GET, { maxDepth: 3 })).toEqual([
       400,
@@ -179,7 +179,7 @@ describe('folders/get', () => {
 });
 
 describe('folders/update', () => {
-  test('renames; what is not sent stays; nothing beneath is touched', async () => {
+  test('renames a folder, keeps fields that are not sent, and changes no descendant', async () => {
     const { body } = await customer.call(UPDATE, {
       ...acme,
       folders: [{ folderId: 'a', folderName: 'New' }, { folderId: 'b' }],
@@ -193,7 +193,7 @@ describe('folders/update', () => {
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('moves a folder with what is beneath; ancestors and access types follow at once', async () => {
+  test('moves a folder with its descendants and updates their ancestors and access types at once', async () => {
     await update({ folderId: 'b', parentFolderId: 'z' });
     expect(await places('b', 'c', 'own')).toEqual({
       b: 'root/z public',
@@ -202,7 +202,7 @@ describe('folders/update', () => {
     });
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
     expect((await get({ folderId: 'z' }))[0].subFolders).toMatchObject([{ folderId: 'b' }]);
-    // Again, before the first move is carried out; the name as well.
+    // Repeats the call before the job of the first move runs, and changes the name.
     await update({ folderId: 'z', parentFolderId: 'a', folderName: 'Z' }, { folderId: 'c', parentFolderId: null });
     expect(await places('z', 'b', 'c', 'own')).toEqual({
       z: 'root/a restricted',
@@ -213,14 +213,14 @@ describe('folders/update', () => {
     expect((await get({ folderId: 'z' }))[0].folderName).toBe('Z');
   });
 
-  test('moving to where it lies already changes nothing and begins no job', async () => {
+  test('changes nothing and starts no job when the folder is in that place already', async () => {
     expect(
       await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' }),
     ).toMatchObject({ b: { success: true }, z: { success: true } });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
   });
 
-  test('circles, unknown folders and parents are failures of that folder alone', async () => {
+  test('fails only for the folders of a circle, unknown folders and unknown parents', async () => {
     expect(
       await update(
         { folderId: 'a', parentFolderId: 'c' },
@@ -238,16 +238,16 @@ describe('folders/update', () => {
       z: { success: false, id: 'z', message: 'Parent folder does not exist.' },
       c: { success: true, id: 'c', message: 'Folder Updated.' },
     });
-    // A circle of what was just moved.
+    // A circle with a folder that moved in the same call.
     expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({
       a: { success: true },
       z: { success: false },
     });
   });
 
-  test('two who would make a circle together: one of them fails, also when it is the second move of its call', async () => {
+  test('fails one of two concurrent moves that make a circle together, also when it is the second move of its call', async () => {
     await customer.ok(ADD, { ...acme, folders: ['x', 'y', 'v'].map((folderId) => ({ folderId })) });
-    // The other one moves between the reading and the writing of the last move.
+    // The other call moves its folder between the read and the write of the last move.
     let writes = 0;
     class Interrupted extends Table {
       override async write(ops: readonly WriteOp[]): ReturnType<Table['write']> {
@@ -269,7 +269,7 @@ describe('folders/update', () => {
     expect(results).toMatchObject([{ success: true }, { success: false, message: 'Folder would lie within itself.' }]);
     expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
-    // And as it comes.
+    // Both calls at the same time, without a forced order.
     for (const round of [1, 2, 3]) {
       const [one, other] = [`one${round}`, `other${round}`];
       await customer.ok(ADD, { ...acme, folders: [{ folderId: one }, { folderId: other }] });
@@ -281,7 +281,7 @@ describe('folders/update', () => {
     }
   });
 
-  test('a move deeper than 20, what is beneath included, or of more than 1,000 beneath, fails with the reason (design 5)', async () => {
+  test('refuses a move below level 20 or of more than 1,000 descendants, with the reason', async () => {
     await grow(19, 'z', (index) => index);
     expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({
       a: { success: false, message: 'What is beneath the folder would lie too deep.' },
@@ -298,7 +298,7 @@ describe('folders/update', () => {
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });
 
-  test('a repeated id is one folder; more than 30 moves, or a disabled organization, are refused', async () => {
+  test('treats a repeated id as one folder, and refuses more than 30 moves or a disabled organization', async () => {
     expect(await update({ folderId: 'a', folderName: 'first' }, { folderId: 'a', folderName: 'second' })).toEqual({
       a: { success: true, id: 'a', message: 'Folder Updated.' },
     });
@@ -319,7 +319,7 @@ describe('folders/update', () => {
 });
 
 describe('folders/access/update', () => {
-  test('sets types; what inherits follows at once, what has its own stays', async () => {
+  test('sets access types: folders that inherit follow at once, and folders with their own type keep it', async () => {
     const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
     expect(body.result).toEqual({
       status: 'success',
@@ -339,7 +339,7 @@ describe('folders/access/update', () => {
     expect(u.folders.c.accessType).toBe('public');
   });
 
-  test('makes folders inherit, at the top from the organization', async () => {
+  test('lets folders inherit, at the top from the organization', async () => {
     expect(
       await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' }),
     ).toEqual({
@@ -350,7 +350,7 @@ describe('folders/access/update', () => {
     expect((await get())[0].inheritAccessFromParent).toBe(true);
   });
 
-  test('what is so already begins no job; nothing to set is INVALID_ARGUMENT', async () => {
+  test('starts no job when the type is set already, and answers INVALID_ARGUMENT when nothing is to be set', async () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])
@@ -368,7 +368,7 @@ describe('folders/access/update', () => {
 });
 
 describe('folders/delete', () => {
-  test('answers with null; an unknown folder is NOT_FOUND, and so is one that is deleted', async () => {
+  test('answers null, and NOT_FOUND for an unknown or deleted folder', async () => {
     const { status, body } = await customer.call(DELETE, { ...acme, folderId: 'b' });
     expect([status, body.result]).toEqual([
       200,
@@ -379,13 +379,13 @@ describe('folders/delete', () => {
     expect((await get({ folderId: 'a' }))[0].subFolders).toEqual([]);
   });
 
-  test('in a crowd: each folder is deleted once, and the organization counts every job', async () => {
+  test('deletes each folder once with concurrent callers, and the organization counts every job', async () => {
     await customer.ok(ADD, { ...acme, folders: Array.from({ length: 8 }, (_, i) => ({ folderId: `f${i}` })) });
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, i) => customer.call(DELETE, { ...acme, folderId: `f${i % 8}` })),
     );
     const statuses = answers.map(({ status }) => status);
-    // Whoever meets too many others is told to send it again.
+    // A caller with too many conflicts gets an error that asks for a retry.
     expect(statuses.every((status) => [200, 404, 409].includes(status))).toBe(true);
     const [organization] = await itemsOf(engine, customer, 'Organization');
     expect(organization!.folderChanges).toBe(statuses.filter((status) => status === 200).length);

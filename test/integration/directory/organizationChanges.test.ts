@@ -45,7 +45,7 @@ describe.each([
   [DELETE, (ids: unknown[]) => ({ organizationIds: ids }), 'organizationIds'],
   [DISABLE, (ids: unknown[]) => ({ organizationIds: ids, disabled: true }), 'organizationIds'],
 ])('%s', (path, data, field) => {
-  test('takes 1 to 500 organizations, and says which field is wrong', async () => {
+  test('accepts 1 to 500 organizations, and names the invalid field', async () => {
     expect(await refused(path, {})).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data([]))).toEqual([400, 'INVALID_ARGUMENT', [field]]);
     expect(await refused(path, data(Array.from({ length: 501 }, (_each, index) => `o-${index}`)))).toEqual([
@@ -65,7 +65,7 @@ describe.each([
     ]);
   });
 
-  test('spec 7: one that does not exist fails alone, also one of another tenant; a repeated id is one item', async () => {
+  test('fails only for an unknown organization, or one of another tenant; a repeated id is one item', async () => {
     const other = await newCustomer();
     await other.ok(ADD, { organizations: [{ organizationId: 'theirs', organizationName: 'Theirs' }] });
     const results = await customer.ok(path, data(['acme', 'theirs', 'acme', '__proto__']));
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe(UPDATE, () => {
-  test('facts C3: replaces the fields that are sent, and leaves the others', async () => {
+  test('replaces the fields that are sent, and leaves the others', async () => {
     expect(
       await customer.ok(UPDATE, {
         organizations: [
@@ -97,14 +97,14 @@ describe(UPDATE, () => {
     ]);
   });
 
-  test("null for the name is the same as leaving it out; for a field of the caller's it is its value", async () => {
+  test('treats null for the name as absent, and stores null for a field of the caller', async () => {
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', organizationName: null, plan: null }] });
     expect(await get('acme')).toEqual([
       { id: 'acme', organizationName: 'Acme', plan: null, seats: 5, disabled: false },
     ]);
   });
 
-  test('fails alone where the fields together would be too large, with that reason', async () => {
+  test('fails only for an organization whose fields together are too large, with that reason', async () => {
     const large = 'x'.repeat(40 * 1024);
     await customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', a: large }] });
     expect(
@@ -121,7 +121,7 @@ describe(UPDATE, () => {
     expect((await get('acme'))[0].b).toBeUndefined();
   });
 
-  test('of two at the same time none loses what the other one sends', async () => {
+  test('keeps the fields of both of two concurrent updates', async () => {
     await Promise.all(
       ['a', 'b', 'c'].map((field) => customer.ok(UPDATE, { organizations: [{ organizationId: 'acme', [field]: 1 }] })),
     );
@@ -136,7 +136,7 @@ describe(DISABLE, () => {
     commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
   };
 
-  test('facts C3: while an organization is disabled nothing is written beneath, everything is read, and enabling opens it again', async () => {
+  test('refuses writes inside a disabled organization and allows reads; enabling allows writes again', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'nda' }],
@@ -158,7 +158,7 @@ describe(DISABLE, () => {
     await customer.ok('/v2/commentannotations/add', comment);
   });
 
-  test('takes true and false alone, and once more is a success', async () => {
+  test('accepts only true and false, and succeeds when repeated', async () => {
     for (const disabled of [undefined, 'true', 1, null])
       expect(await refused(DISABLE, { organizationIds: ['acme'], disabled })).toEqual([
         400,
@@ -179,7 +179,7 @@ describe(DELETE, () => {
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada' }] });
   };
 
-  test('design 5: everything beneath is gone with the answer, and the same id is free and empty at once', async () => {
+  test('deletes all contents at once, and the same id is free and empty', async () => {
     await filled();
     const [{ id }] = [(await customer.ok(DELETE, { organizationIds: ['acme'] })).acme];
     expect(await get('acme', 'beta')).toEqual([{ id: 'beta', disabled: false }]);
@@ -199,14 +199,14 @@ describe(DELETE, () => {
     expect(await get('acme')).toEqual([{ id: 'acme', disabled: false }]);
   });
 
-  test('once more it does not exist; of several at the same time one deletes it, with one job', async () => {
+  test('reports the organization as unknown on a second call; one of several concurrent callers deletes it, with one job', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);
     expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([unknown, unknown]);
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });
 
-  test('many are deleted, each with its job and its message; a disabled one as well', async () => {
+  test('deletes many organizations, each with its job and its message, also a disabled one', async () => {
     const organizationIds = Array.from({ length: 40 }, (_each, index) => `o-${index}`);
     await customer.ok(ADD, { organizations: organizationIds.map((organizationId) => ({ organizationId })) });
     await customer.ok(DISABLE, { organizationIds: ['o-0'], disabled: true });
@@ -223,7 +223,7 @@ describe(DELETE, () => {
     );
   });
 
-  test("without its message a job is the sweeper's, once there is something to do", async () => {
+  test('leaves a job without a message to the sweeper, as soon as the job is due', async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');

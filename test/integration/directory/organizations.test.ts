@@ -15,7 +15,7 @@ beforeEach(async () => {
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
-/** All pages of a listing; fails when a page is empty though there was a token for it. */
+/** Returns all pages of a listing, and fails on an empty page after a page token. */
 async function pages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
   const found: any[][] = [];
   let pageToken: string | undefined;
@@ -33,7 +33,7 @@ describe('organizations', () => {
   const ADD = '/v2/organizations/add';
   const GET = '/v2/organizations/get';
 
-  test('are read as they were added, own fields included, in the order of the ids asked for', async () => {
+  test('are read as added, custom fields included, in the order of the requested ids', async () => {
     const fields = JSON.parse('{"plan":"pro","big":1e200,"deep":{"a":[null,{"b":""}]},"constructor":"c"}');
     await customer.ok(ADD, {
       organizations: [{ organizationId: 'a', organizationName: 'A', ...fields }, { organizationId: 'b' }],
@@ -58,7 +58,7 @@ describe('organizations', () => {
     expect(Object.getOwnPropertyDescriptor(a, '__proto__')?.value).toEqual({ x: 1 });
   });
 
-  test('that exist fail alone and stay as they are; a repeated id is one item', async () => {
+  test('fail alone when they exist, and keep their fields; a repeated id is one item', async () => {
     await customer.ok(ADD, { organizations: [{ organizationId: 'a', organizationName: 'first' }] });
     const data = await customer.ok(ADD, {
       organizations: [
@@ -79,7 +79,7 @@ describe('organizations', () => {
     ]);
   });
 
-  test('added by 20 callers at once are added once', async () => {
+  test('are added once with 20 concurrent callers', async () => {
     const answers = await Promise.all(
       ids('', 20).map(() => customer.ok(ADD, { organizations: [{ organizationId: 'same' }] })),
     );
@@ -87,7 +87,7 @@ describe('organizations', () => {
     expect(new Set(answers.map(({ same }) => same.id)).size).toBe(1);
   });
 
-  test('are listed to the last, in pages of any size, also while others are added', async () => {
+  test('are all listed, in pages of any size, also while others are added', async () => {
     await customer.ok(ADD, { organizations: ids('o', 250).map((organizationId) => ({ organizationId })) });
     const found = await pages(GET, { pageSize: 100 });
     expect(found.map((page) => page.length)).toEqual([100, 100, 50]);
@@ -100,7 +100,7 @@ describe('organizations', () => {
     expect([...first.data, ...rest.data].map(({ id }: any) => id)).toEqual([...ids('o', 250), 'p-after']);
   });
 
-  test('are listed past 1 MB and in answers below 5 MB', async () => {
+  test('are listed beyond 1 MB, in answers below 5 MB', async () => {
     const note = 'x'.repeat(60_000);
     for (let i = 0; i < 100; i += 20)
       await customer.ok(ADD, {
@@ -146,7 +146,7 @@ describe('organizations', () => {
     expect(await customer.ok(GET, {})).toEqual([]);
   });
 
-  test('with ids that meet in a careless key stay apart', async () => {
+  test('stay separate when simply concatenated ids would be equal', async () => {
     const awkward = [
       'doc1',
       'doc10',
@@ -171,12 +171,12 @@ describe('organizations', () => {
   });
 });
 
-describe('spec 4.20: folders/add', () => {
+describe('folders/add', () => {
   const ADD = '/v2/organizations/folders/add';
   const add = (folders: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
 
-  test('creates folders; the result is a map by folderId of success, id and message', async () => {
+  test('creates folders, and returns a map by folderId of success, id and message', async () => {
     const { status, body } = await customer.call(ADD, {
       organizationId: 'acme',
       createOrganization: true,
@@ -196,14 +196,14 @@ describe('spec 4.20: folders/add', () => {
     });
   });
 
-  test('createOrganization creates a missing organization first, and leaves one that is there', async () => {
+  test('creates a missing organization with createOrganization, and leaves an existing one unchanged', async () => {
     await add([{ folderId: 'a' }]);
     const [before] = await customer.ok('/v2/organizations/get', { organizationIds: ['acme'] });
     await add([{ folderId: 'b' }]);
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([before]);
   });
 
-  test('without createOrganization a missing organization is INVALID_ARGUMENT', async () => {
+  test('answers INVALID_ARGUMENT for a missing organization without createOrganization', async () => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', folders: [{ folderId: 'a' }] });
     expect({ status, error: body.error }).toMatchObject({
       status: 400,
@@ -215,7 +215,7 @@ describe('spec 4.20: folders/add', () => {
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
   });
 
-  test('a taken folderId fails alone, inside a success', async () => {
+  test('fails only for a folderId that exists, inside a success', async () => {
     await add([{ folderId: 'a', accessType: 'restricted' }]);
     expect(await add([{ folderId: 'a', accessType: 'public' }, { folderId: 'b' }])).toEqual({
       a: { success: false, id: 'a', message: 'Folder already exists.' },
@@ -229,7 +229,7 @@ describe('spec 4.20: folders/add', () => {
     expect(asked.u.folders.a.accessType).toBe('restricted');
   });
 
-  test('folderId is unique: a repeated one is one folder', async () => {
+  test('treats a repeated folderId as one folder', async () => {
     expect(
       await add([
         { folderId: 'a', folderName: 'first' },
@@ -238,7 +238,7 @@ describe('spec 4.20: folders/add', () => {
     ).toEqual({ a: { success: true, id: 'a', message: 'Folder added.' } });
   });
 
-  test('takes a tree in any order; unknown parents, circles and too deep a place fail alone', async () => {
+  test('accepts a tree in any order; unknown parents, circles and folders that are too deep fail alone', async () => {
     const deep = Array.from({ length: 22 }, (_, i) => ({
       folderId: `d${i}`,
       parentFolderId: i === 0 ? 'root' : `d${i - 1}`,
@@ -261,7 +261,7 @@ describe('spec 4.20: folders/add', () => {
     });
   });
 
-  test('takes 500 folders; each is there afterwards', async () => {
+  test('adds 500 folders', async () => {
     const folderIds = ids('f', 500);
     const results = await add(
       folderIds.map((folderId) => ({ folderId, parentFolderId: folderId === 'f0000' ? undefined : 'f0000' })),
@@ -271,7 +271,7 @@ describe('spec 4.20: folders/add', () => {
     expect(Object.values(again).every(({ message }: any) => message === 'Folder already exists.')).toBe(true);
   });
 
-  test('the same folder from ten callers at once is made once, and nobody else fails with it', async () => {
+  test('creates a folder once with ten concurrent callers, and fails no other folder', async () => {
     await add([{ folderId: 'start' }]);
     const answers = await Promise.all(ids('', 10).map((own) => add([{ folderId: 'same' }, { folderId: `own${own}` }])));
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
@@ -308,7 +308,7 @@ describe('documents', () => {
   const add = (documents: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents, ...more });
 
-  test('are read as they were added, with the access type that holds', async () => {
+  test('are read as added, with the effective access type', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       createOrganization: true,
@@ -329,7 +329,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('that exist fail alone and stay as they are', async () => {
+  test('fail alone when they exist, and keep their fields', async () => {
     await add([{ documentId: 'a', documentName: 'first' }]);
     expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({
       a: { success: false, code: 'already-exists', id: 'a', message: 'Document already exists' },
@@ -338,7 +338,7 @@ describe('documents', () => {
     expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].documentName).toBe('first');
   });
 
-  test('go into a folder that is created when createFolder says so, and is NOT_FOUND otherwise', async () => {
+  test('are added to a folder that createFolder creates; without createFolder the folder is NOT_FOUND', async () => {
     await add([{ documentId: 'x' }]);
     const { status, body } = await customer.call(ADD, {
       organizationId: 'acme',
@@ -355,7 +355,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('of an organization and of a folder are listed to the last', async () => {
+  test('of an organization and of a folder are all listed', async () => {
     await add(ids('loose', 120).map((documentId) => ({ documentId })));
     await add(
       ids('filed', 130).map((documentId) => ({ documentId })),
@@ -368,7 +368,7 @@ describe('documents', () => {
     expect(filed.flat().map(({ id }) => id)).toEqual(ids('filed', 130));
   });
 
-  test('page tokens belong to one listing', async () => {
+  test('have page tokens that are valid for one listing only', async () => {
     await add(
       ids('d', 3).map((documentId) => ({ documentId })),
       { folderId: 'f', createFolder: true },
@@ -381,7 +381,7 @@ describe('documents', () => {
     }
   });
 
-  test('access/update changes those that exist and reports the others', async () => {
+  test('change their access type with access/update, which reports unknown documents', async () => {
     await add([{ documentId: 'a' }]);
     expect(
       await customer.ok('/v2/organizations/documents/access/update', {
@@ -405,7 +405,7 @@ describe('users', () => {
   const add = (users: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, users, ...more });
 
-  test('are read as they were added, the initial made from the name', async () => {
+  test('are read as added, with the initial of the name', async () => {
     const results = await add([
       { userId: 'ada', name: ' ada lovelace', email: 'ada@example.com', photoUrl: 'https://example.com/a.png' },
       { userId: 'bob' },
@@ -426,7 +426,7 @@ describe('users', () => {
     ]);
   });
 
-  test('added again keep their id and what is not sent, and take what is', async () => {
+  test('keep their id and the fields that are not sent when they are added again', async () => {
     const first = await add([{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }]);
     const second = await add([{ userId: 'ada', name: 'Byron' }]);
     expect(second.ada.id).toBe(first.ada.id);
@@ -435,7 +435,7 @@ describe('users', () => {
     ]);
   });
 
-  test('added to a document or folder are in its contact list, and in no other', async () => {
+  test('are in the contact list of the document or folder to which they are added, and in no other', async () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });
@@ -448,7 +448,7 @@ describe('users', () => {
     ]);
   });
 
-  test('of an unknown document or folder are NOT_FOUND, of both at once INVALID_ARGUMENT', async () => {
+  test('are NOT_FOUND for an unknown document or folder, and INVALID_ARGUMENT for both at once', async () => {
     await add([{ userId: 'member' }]);
     for (const path of [ADD, GET]) {
       const data = { organizationId: 'acme', users: [{ userId: 'a' }] };
@@ -467,14 +467,14 @@ describe('users', () => {
     }
   });
 
-  test('are listed to the last, 300 of them', async () => {
+  test('are all listed, 300 of them', async () => {
     await add(ids('u', 300).map((userId) => ({ userId, name: userId })));
     const found = await pages(GET, { organizationId: 'acme', pageSize: 120 });
     expect(found.map((page) => page.length)).toEqual([120, 120, 60]);
     expect(found.flat().map(({ userId }) => userId)).toEqual(ids('u', 300));
   });
 
-  test('added by ten callers at once end up with one id and the last fields of each', async () => {
+  test('have one id and the last fields of each when ten concurrent callers add them', async () => {
     await add([{ userId: 'x' }]);
     const answers = await Promise.all(
       ['name', 'email', 'plan', 'color', 'type'].map((field) => add([{ userId: 'ada', [field]: `${field}!` }])),

@@ -24,7 +24,7 @@ const get = (data: object) => customer.call(GET, { organizationId: 'acme', ...da
 const permissions = async (data: object) => (await get(data)).body.result.data;
 const inAnHour = () => Math.floor(Date.now() / 1000) + 3_600;
 
-/** Each test has a tenant of its own: acme with a tree of folders and documents of every access type. */
+/** Creates a tenant for each test: acme with a tree of folders and documents of every access type. */
 beforeEach(async () => {
   customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
@@ -65,8 +65,8 @@ beforeEach(async () => {
   });
 });
 
-describe('spec 4.1: the answer', () => {
-  test("is a map by user, with an entry for each folder and document asked about and always the organization's", async () => {
+describe('permissions/get response', () => {
+  test('is a map by user, with an entry for each requested folder and document and always one for the organization', async () => {
     const { status, body } = await get({
       userIds: ['member', 'outsider'],
       folderIds: ['open'],
@@ -95,7 +95,7 @@ describe('spec 4.1: the answer', () => {
     });
   });
 
-  test('has no map for what was not asked about', async () => {
+  test('has no map for resource types that were not requested', async () => {
     expect(await permissions({ userIds: ['member'] })).toEqual({
       member: { organization: { acme: { accessRole: 'editor' } } },
     });
@@ -107,7 +107,7 @@ describe('spec 4.1: the answer', () => {
     expect(Object.keys(data.member.documents)).toEqual(['flyer']);
   });
 
-  test('holds ids that are names of object properties', async () => {
+  test('accepts ids that are names of object properties', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: '__proto__' }, { documentId: 'constructor' }],
@@ -121,8 +121,8 @@ describe('spec 4.1: the answer', () => {
   });
 });
 
-describe('spec 4.1 rule 1: a denied document is an entry in a success', () => {
-  test('with error, errorCode permission_denied and accessType', async () => {
+describe('permissions/get of a denied resource', () => {
+  test('reports a denied document inside a success, with error, errorCode permission_denied and accessType', async () => {
     expect((await permissions({ userIds: ['outsider'], documentIds: ['sealed'] })).outsider.documents.sealed).toEqual({
       error: 'User does not have access to document',
       errorCode: 'permission_denied',
@@ -130,7 +130,7 @@ describe('spec 4.1 rule 1: a denied document is an entry in a success', () => {
     });
   });
 
-  test('also for a folder, and for a user whom the tenant does not know', async () => {
+  test('reports a denied folder, and an unknown user, the same way', async () => {
     const data = await permissions({ userIds: ['nobody'], folderIds: ['open'], documentIds: ['flyer'] });
     expect(data.nobody).toEqual({
       folders: {
@@ -144,8 +144,8 @@ describe('spec 4.1 rule 1: a denied document is an entry in a success', () => {
   });
 });
 
-describe('spec 4.1 rule 2: what does not exist', () => {
-  test('makes the answer NOT_FOUND with the whole structure in details, organization entries included', async () => {
+describe('permissions/get of an unknown resource', () => {
+  test('answers NOT_FOUND with the whole structure in details, organization entries included', async () => {
     const { status, body } = await get({
       userIds: ['member'],
       folderIds: ['open', 'nowhere'],
@@ -173,7 +173,7 @@ describe('spec 4.1 rule 2: what does not exist', () => {
     });
   });
 
-  test('is left inside a success when skipResourceExistenceValidation says so', async () => {
+  test('leaves the unknown resource inside a success with skipResourceExistenceValidation', async () => {
     const { status, body } = await get({
       userIds: ['member'],
       documentIds: ['nothing'],
@@ -187,7 +187,7 @@ describe('spec 4.1 rule 2: what does not exist', () => {
   });
 });
 
-describe('spec 4.1 rule 3: any other failure is INVALID_ARGUMENT', () => {
+describe('permissions/get with an invalid request is INVALID_ARGUMENT', () => {
   test.each([
     ['no organizationId', { organizationId: undefined, userIds: ['a'] }, 'organizationId is required'],
     [
@@ -216,8 +216,8 @@ describe('spec 4.1 rule 3: any other failure is INVALID_ARGUMENT', () => {
   });
 });
 
-describe("spec 2: a document in a folder inherits the folder's access type", () => {
-  test('whatever its own is, through folders that inherit from theirs', async () => {
+describe('a document in a folder inherits the access type of the folder', () => {
+  test('ignores its own access type, also when its folders inherit from theirs', async () => {
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['secret', 'handbook'],
@@ -239,7 +239,7 @@ describe("spec 2: a document in a folder inherits the folder's access type", () 
     });
   });
 
-  test('organizationPrivate opens to members only, public to every user that the tenant knows, restricted to nobody', async () => {
+  test('is open to members with organizationPrivate, to every known user with public, and to nobody with restricted', async () => {
     const { member, outsider } = await permissions({
       userIds: ['member', 'outsider'],
       documentIds: ['loose', 'internal', 'sealed'],
@@ -258,7 +258,7 @@ describe("spec 2: a document in a folder inherits the folder's access type", () 
 });
 
 describe('grants', () => {
-  test('on a folder open what is under it, however deep', async () => {
+  test('open all contents of a folder, at any depth', async () => {
     await grant('outsider', resource('folder', 'closed', { accessRole: 'viewer' }));
     const { outsider } = await permissions({
       userIds: ['outsider'],
@@ -270,7 +270,7 @@ describe('grants', () => {
     expect(outsider.documents.sealed.errorCode).toBe('permission_denied');
   });
 
-  test('on a document beat what it inherits, and the nearer folder beats the farther', async () => {
+  test('on a document override inherited grants, and a nearer folder overrides a farther one', async () => {
     await grant(
       'outsider',
       resource('folder', 'closed', { accessRole: 'viewer' }),
@@ -289,7 +289,7 @@ describe('grants', () => {
     ]).toEqual(['viewer', 'editor', 'viewer']);
   });
 
-  test('end at expiresAt, in seconds, and are shown with it until then', async () => {
+  test('expire at expiresAt, in seconds, and are returned with it until then', async () => {
     const [later, earlier] = [inAnHour(), Math.floor(Date.now() / 1000) - 1];
     await grant(
       'outsider',
@@ -303,7 +303,7 @@ describe('grants', () => {
     expect(outsider.organization.acme.errorCode).toBe('permission_denied');
   });
 
-  test('on the organization are membership', async () => {
+  test('on the organization make the user a member', async () => {
     await grant('outsider', resource('organization', 'acme', { accessRole: 'viewer' }));
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds: ['internal'] });
     expect(outsider).toEqual({
@@ -312,7 +312,7 @@ describe('grants', () => {
     });
   });
 
-  test('are replaced by the next on the same resource, of which the last in a call counts', async () => {
+  test('are replaced by the next grant on the same resource; in one call the last one counts', async () => {
     await grant('outsider', resource('document', 'sealed', { expiresAt: inAnHour() }));
     await grant(
       'outsider',
@@ -333,7 +333,7 @@ describe('grants', () => {
     });
   });
 
-  test('a hundred in one call are all there', async () => {
+  test('are all stored when one call has a hundred', async () => {
     const documentIds = Array.from({ length: 100 }, (_, i) => `doc${i}`);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
@@ -345,7 +345,7 @@ describe('grants', () => {
     expect(Object.values(outsider.documents).filter((entry: any) => entry.accessRole === 'viewer')).toHaveLength(100);
   });
 
-  test('given by users/add with a document or folder; the user does not become a member by it', async () => {
+  test('from users/add with a document or folder do not make the user a member', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       documentId: 'sealed',
@@ -359,7 +359,7 @@ describe('grants', () => {
     expect(guest.organization.acme.errorCode).toBe('permission_denied');
   });
 
-  test('are taken back by permissions/remove, one by one', async () => {
+  test('are revoked one by one by permissions/remove', async () => {
     await grant('outsider', resource('document', 'sealed'), resource('folder', 'closed'));
     expect((await revoke('outsider', resource('document', 'sealed'))).status).toBe(200);
     const { outsider } = await permissions({ userIds: ['outsider'], documentIds: ['sealed', 'secret'] });
@@ -367,7 +367,7 @@ describe('grants', () => {
     expect(outsider.documents.secret.accessRole).toBe('editor');
   });
 
-  test('that were never given can be taken back, but not on what does not exist: a mistyped id must not look done', async () => {
+  test('can be revoked when never given, but not on an unknown resource, because a mistyped id must not look done', async () => {
     expect((await revoke('outsider', resource('document', 'sealed'))).status).toBe(200);
     const { status, body } = await revoke('outsider', resource('document', 'sealed'), resource('folder', 'nowhere'));
     expect({ status, error: body.error }).toEqual({
@@ -388,7 +388,7 @@ describe('grants', () => {
     });
   });
 
-  test('are all or nothing: one unknown resource and nothing is granted', async () => {
+  test('are all or nothing: one unknown resource stops the call', async () => {
     const { status } = await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'outsider' },
       permissions: { resources: [resource('document', 'sealed'), resource('document', 'nothing')] },
@@ -435,8 +435,8 @@ describe('grants', () => {
   });
 });
 
-describe('spec 4.1: context.accessFields', () => {
-  test("is the sorted union of field:value over the user's grants that have not ended, and absent without any", async () => {
+describe('permissions/get with context.accessFields', () => {
+  test('returns the sorted union of field:value over the active grants of the user, and is absent without any', async () => {
     await grant(
       'outsider',
       resource('document', 'sealed', { context: { access: { region: ['us', 'eu'], level: 3 } } }),

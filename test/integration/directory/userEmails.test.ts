@@ -52,7 +52,7 @@ describe.each([
     expect(await emails()).toEqual({ ...before, grace: 'grace@example.com' });
   });
 
-  test('stores an international domain as punycode, and the rest as it was sent', async () => {
+  test('stores an international domain as punycode, and keeps the rest of the address', async () => {
     expect(
       await call(
         { userId: 'ada', email: ' Ada.L+notes@Bücher.Example ' },
@@ -63,7 +63,7 @@ describe.each([
   });
 });
 
-test('mails a user with an international domain at the punycode address, also one whom only the comment names', async () => {
+test('mails a user with an international domain at the punycode address, also when only the comment names the user', async () => {
   const system = new MailSystem(engine, customer);
   await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
   await add({ userId: 'grace', email: 'grace@bücher.example' });

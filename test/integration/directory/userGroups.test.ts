@@ -47,7 +47,7 @@ const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(4, '0')}`);
 const scope = () => organizationScope(customer.apiKey, { internalId });
 
-/** A group with users that the tenant knows. */
+/** Creates a group with users that the tenant knows. */
 async function withGroup(groupId: string, userIds: readonly string[]): Promise<void> {
   await customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId }] });
   if (userIds.length === 0) return;
@@ -58,7 +58,7 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
   await customer.ok(ADD_USERS, { ...acme, organizationUserGroupId: groupId, userIds });
 }
 
-/** Members of the group lawyers by the thousand, as the store has them. */
+/** Stores thousands of members of the group lawyers. */
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
   const group = (await new GroupReader(table).named(scope(), [groupId]))[0]!;
@@ -90,7 +90,7 @@ const failure = async (path: string, data: object) => {
 };
 
 describe('usergroups/add', () => {
-  test('adds groups; one that exists stays as it is and fails alone, a repeated id is one item', async () => {
+  test('adds groups; an existing group fails alone and keeps its fields, and a repeated id is one item', async () => {
     const { body } = await customer.call(ADD, {
       ...acme,
       organizationUserGroups: [
@@ -119,7 +119,7 @@ describe('usergroups/add', () => {
     ]);
   });
 
-  test('makes the organization with createOrganization, and says what is missing without', async () => {
+  test('creates the organization with createOrganization, and names the missing organization without it', async () => {
     const other = { organizationId: 'other', organizationUserGroups: [{ groupId: 'lawyers' }] };
     expect(await failure(ADD, other)).toMatchObject({
       error: 'INVALID_ARGUMENT',
@@ -130,7 +130,7 @@ describe('usergroups/add', () => {
     expect(await customer.ok(GET, acme)).toEqual([]);
   });
 
-  test('by twenty callers at once adds a group once', async () => {
+  test('adds a group once with twenty concurrent callers', async () => {
     const answers = await Promise.all(
       ids('', 20).map(() => customer.ok(ADD, { ...acme, organizationUserGroups: [{ groupId: 'lawyers' }] })),
     );
@@ -162,7 +162,7 @@ describe('usergroups/add', () => {
 });
 
 describe('usergroups/users/add', () => {
-  test('adds users; who is in the group stays, a user that the tenant does not know fails alone, a repeated id is one item', async () => {
+  test('adds users: members stay, an unknown user fails alone, and a repeated id is one item', async () => {
     await withGroup('lawyers', ['ada']);
     await customer.ok('/v2/users/add', {
       organizationId: 'elsewhere',
@@ -182,7 +182,7 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(['ada', 'grace']);
   });
 
-  test('does not make members of the organization, nor give access', async () => {
+  test('gives neither membership of the organization nor access', async () => {
     await withGroup('lawyers', []);
     await customer.ok('/v2/users/add', {
       organizationId: 'elsewhere',
@@ -197,7 +197,7 @@ describe('usergroups/users/add', () => {
     expect(await customer.ok('/v2/users/get', acme)).toEqual([]);
   });
 
-  test('five hundred by several callers at once are each in the group once', async () => {
+  test('adds each of five hundred users once with several concurrent callers', async () => {
     await withGroup('lawyers', []);
     const userIds = ids('u', 500);
     await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
@@ -206,7 +206,7 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(userIds);
   });
 
-  test('makes a member again of who left the organization a moment ago, while what is left is still stored', async () => {
+  test('restores membership of a user who left the organization, while the purge job is not finished', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     const ada = (await table.get(UserEntity, { tenant: customer.apiKey, userId: 'ada' }))!;
     const at = Date.now() + 5_000;
@@ -236,11 +236,11 @@ describe('usergroups/users/add', () => {
     expect(await members()).toEqual(['ada', 'bob']);
     const after = (await table.get(GroupMemberEntity, key))!;
     expect(after.addedAt).toBeGreaterThan(at);
-    // Whoever removes what was there before does so at the revision that was read, and leaves this.
+    // The purge deletes old items at the revision that it read, so it leaves the new item.
     expect(after._r).not.toBe(before._r);
   });
 
-  test('is NOT_FOUND without the group, and FAILED_PRECONDITION while the organization is disabled', async () => {
+  test('answers NOT_FOUND without the group, and FAILED_PRECONDITION in a disabled organization', async () => {
     expect(await failure(ADD_USERS, { ...lawyers, userIds: ['ada'] })).toEqual({
       status: 404,
       error: 'NOT_FOUND',
@@ -280,7 +280,7 @@ describe('usergroups/users/add', () => {
 });
 
 describe('usergroups/get', () => {
-  test('gives the groups in the order of the ids asked for, with their users if wanted', async () => {
+  test('returns groups in the order of the requested ids, with their users on request', async () => {
     await withGroup('lawyers', ['ada']);
     await withGroup('judges', []);
     expect(
@@ -300,7 +300,7 @@ describe('usergroups/get', () => {
     });
   });
 
-  test('lists groups to the last', async () => {
+  test('lists all groups', async () => {
     await customer.ok(ADD, { ...acme, organizationUserGroups: ids('g', 250).map((groupId) => ({ groupId })) });
     const found: string[][] = [];
     for (let pageToken: string | undefined | null; pageToken !== null;) {
@@ -312,7 +312,7 @@ describe('usergroups/get', () => {
     expect(found.flat()).toEqual(ids('g', 250));
   });
 
-  test('pages through groups and users without losing or repeating one, also among some groups, and while users are added', async () => {
+  test('pages through groups and users without loss or repetition, also for some groups, and while users are added', async () => {
     const expected: Record<string, string[]> = {};
     for (const [groupId, count] of [
       ['a', 7],
@@ -345,7 +345,7 @@ describe('usergroups/get', () => {
           body.result.data.reduce((sum: number, { users }: { users: unknown[] }) => sum + 1 + users.length, 0),
         );
         pageToken = body.result.nextPageToken;
-        // Whoever sorts before what was shown does not disturb.
+        // A user who sorts before the page that was returned does not disturb the listing.
         await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
       }
       expect([...shown]).toEqual(
@@ -355,7 +355,7 @@ describe('usergroups/get', () => {
     }
   });
 
-  test('a page token is good for the same groups of the same organization only', async () => {
+  test('accepts a page token only for the same groups of the same organization', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     const { nextPageToken: pageToken } = (await customer.call(GET, { ...acme, includeUsers: true, pageSize: 1 })).body
       .result;
@@ -374,8 +374,8 @@ describe('usergroups/get', () => {
   });
 });
 
-describe('spec 4.21: usergroups/users/delete', () => {
-  test('spec 4.21: gives a map by user of success, organizationUserGroupId and message', async () => {
+describe('usergroups/users/delete', () => {
+  test('returns a map by user of success, organizationUserGroupId and message', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     await withGroup('judges', ['ada']);
     const { status, body } = await customer.call(DELETE_USERS, { ...lawyers, userIds: ['ada'] });
@@ -395,7 +395,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toHaveLength(1);
   });
 
-  test('spec 7: a user who is not in the group fails alone; a repeated id is one item', async () => {
+  test('fails only for a user who is not in the group; a repeated id is one item', async () => {
     await withGroup('lawyers', ['ada']);
     const absent = {
       success: false,
@@ -443,7 +443,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
       { organizationUserGroupId: 'nothing', userIds: ['ada'] },
       'organizationUserGroupId: the organization user group does not exist',
     ],
-  ])('spec 4.21: %s is INVALID_ARGUMENT, and nobody is deleted', async (_what, data, message) => {
+  ])('%s is INVALID_ARGUMENT, and nobody is deleted', async (_what, data, message) => {
     await withGroup('lawyers', ['ada']);
     expect(await failure(DELETE_USERS, { ...lawyers, ...data })).toEqual({
       status: 400,
@@ -453,7 +453,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
     expect(await members()).toEqual(['ada']);
   });
 
-  test('spec 4.21: deleteAll deletes all users and names each; an empty group, and an empty list beside it, are fine', async () => {
+  test('deletes all users with deleteAll and names each, also for an empty group or with an empty list', async () => {
     const userIds = ids('u', 1_100);
     await manyMembers(userIds);
     await withGroup('judges', ['ada']);
@@ -471,7 +471,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
   });
 
-  test('deleteAll goes on for 20 s; then the same call goes on', async () => {
+  test('stops deleteAll after 20 s, and the same call continues', async () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
@@ -482,7 +482,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
     expect(await new GroupMemberRemover(table, () => now).removeAll(scope(), group)).toEqual(userIds.slice(500));
   });
 
-  test('deleteAll of more than one answer can name deletes so many, says so, and goes on with the same call', async () => {
+  test('limits deleteAll to the number of users that one answer can name, says so, and continues with the same call', async () => {
     const groupId = '字'.repeat(512);
     await manyMembers(ids('字'.repeat(508), 1_500), groupId);
     const call = () => customer.call(DELETE_USERS, { ...acme, organizationUserGroupId: groupId, deleteAll: true });
@@ -501,7 +501,7 @@ describe('spec 4.21: usergroups/users/delete', () => {
   });
 });
 
-test('groups lie beneath the organization: one created again starts without them', async () => {
+test('a group is part of its organization: an organization that is created again starts without groups', async () => {
   await withGroup('lawyers', ['ada']);
   const keys = (await everyItem(engine)).filter(
     ({ _t, PK }) => _t.startsWith('UserGroup') && PK.includes(customer.apiKey),

@@ -27,13 +27,13 @@ const parentOf = async (folderId: string) =>
   (await customer.ok('/v2/organizations/folders/get', { ...acme, folderId }))[0].parentFolderId;
 
 describe('parentFolderId of users/add', () => {
-  test('is the parent of the folder that the call makes', async () => {
+  test('is the parent of the folder that the call creates', async () => {
     await customer.ok(ADD, { ...acme, users, folderId: 'new', createFolder: true, parentFolderId: 'parent' });
     expect(await parentOf('new')).toBe('parent');
     expect(await customer.ok('/v2/users/get', { ...acme, folderId: 'new' })).toMatchObject([{ userId: 'ada' }]);
   });
 
-  test('leaves a folder that exists where it is', async () => {
+  test('does not move a folder that exists', async () => {
     await customer.ok(ADD, { ...acme, users, folderId: 'there', createFolder: true, parentFolderId: 'parent' });
     expect(await parentOf('there')).toBe('root');
   });
@@ -59,7 +59,7 @@ describe('parentFolderId of users/add', () => {
   });
 });
 
-describe('context, which nothing could receive,', () => {
+describe('the unsupported field context', () => {
   test.each([
     [ADD, { users }],
     ['/v2/users/delete', { userIds: ['ada'] }],

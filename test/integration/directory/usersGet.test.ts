@@ -16,7 +16,7 @@ let customer: Customer;
 const add = (where: object, ...userIds: string[]) =>
   customer.ok('/v2/users/add', { ...acme, ...where, users: userIds.map((userId) => ({ userId, name: userId })) });
 
-/** acme with documents at the top and in a folder, and groups that share users; an id of the second plane sorts behind those of the first. */
+/** Creates acme with documents at the top and in a folder, and groups that share users; one id has a character outside the basic plane. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -53,7 +53,7 @@ afterAll(() => engine.stop());
 
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
-/** Every page of a request. */
+/** Returns every page of a request. */
 async function pages(data: object): Promise<any[]> {
   const all: any[] = [];
   let pageToken: string | null = null;
@@ -66,21 +66,21 @@ async function pages(data: object): Promise<any[]> {
   return all;
 }
 
-describe('the users of groups', () => {
-  test('are those in any of them, each once, by id', async () => {
+describe('users/get with groups', () => {
+  test('returns the users in any of the groups, each once, sorted by id', async () => {
     expect((await pages({ organizationUserGroupIds: ['one', 'two', 'none', 'one'] })).map(ids)).toEqual([
       ['u1', 'u2', 'u3', '\uffee', '😀'],
     ]);
     expect((await pages({ organizationUserGroupIds: ['none'] })).map(ids)).toEqual([[]]);
   });
 
-  test.each([1, 2, 3])('come in pages of %i without loss or repetition', async (pageSize) => {
+  test.each([1, 2, 3])('returns pages of %i without loss or repetition', async (pageSize) => {
     const found = (await pages({ organizationUserGroupIds: ['two', 'one'], pageSize })).map(ids);
     expect(found.flat()).toEqual(['u1', 'u2', 'u3', '\uffee', '😀']);
     expect(Math.max(...found.map(({ length }) => length))).toBeLessThanOrEqual(pageSize);
   });
 
-  test('of which one does not exist are NOT_FOUND', async () => {
+  test('answers NOT_FOUND when one of the groups does not exist', async () => {
     const { status, body } = await customer.call(GET, { ...acme, organizationUserGroupIds: ['one', 'three'] });
     expect([status, body.error.message]).toEqual([404, 'Organization user group does not exist']);
   });
@@ -104,12 +104,12 @@ test('users/get answers an internal failure as INTERNAL with its own message', a
   }
 });
 
-describe('the users of all documents', () => {
-  test('are listed by document, once for each that they are in', async () => {
+describe('users/get with all documents', () => {
+  test('lists users by document, once for each of their documents', async () => {
     expect((await pages({ allDocuments: true })).map(ids)).toEqual([['u5', 'u1', 'u2', 'u3', 'u2', 'u4']]);
   });
 
-  test('are a map by document when groupByDocumentId says so, in pages without loss', async () => {
+  test('returns a map by document with groupByDocumentId, in pages without loss', async () => {
     for (const pageSize of [1, 2, 4, 100]) {
       const found = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) =>
         Object.keys(map).flatMap((id) => ids(map[id]).map((userId) => `${id} ${userId}`)),
@@ -123,7 +123,7 @@ describe('the users of all documents', () => {
   });
 });
 
-test('a page token is good for the same list only', async () => {
+test('users/get accepts a page token only for the same list', async () => {
   const { body } = await customer.call(GET, { ...acme, allDocuments: true, pageSize: 1 });
   for (const other of [{}, { documentId: 'a' }, { organizationUserGroupIds: ['one'] }])
     expect((await customer.call(GET, { ...acme, ...other, pageToken: body.result.nextPageToken })).status).toBe(400);
@@ -169,7 +169,7 @@ test.each([
 });
 
 describe('the number of users', () => {
-  test('is that of the contact list of an organization, a folder or each of some documents', async () => {
+  test('is the size of the contact list of an organization, of a folder or of each requested document', async () => {
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
     expect(await customer.ok(COUNT, { ...acme, folderId: 'folder' })).toEqual({ count: 1 });
     expect(await customer.ok(COUNT, { ...acme, documentIds: ['a', 'c', 'b', 'a'] })).toEqual({
@@ -187,7 +187,7 @@ describe('the number of users', () => {
     expect([status, body.error.message]).toEqual([404, message]);
   });
 
-  test('follows additions and removals at once', async () => {
+  test('reflects additions and removals at once', async () => {
     await add({ documentId: 'c' }, 'x1', 'x2');
     await customer.ok('/v2/users/delete', { ...acme, documentId: 'c', userIds: ['x1'] });
     expect(await customer.ok(COUNT, { ...acme, documentIds: ['c'] })).toEqual({ c: { count: 1 } });
@@ -196,7 +196,7 @@ describe('the number of users', () => {
 });
 
 describe('/v2/users/update', () => {
-  test('puts what was sent over the profile; who is not known fails alone', async () => {
+  test('changes the fields that are sent; an unknown user fails alone', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     const { status, body } = await customer.call(UPDATE, {
       ...acme,

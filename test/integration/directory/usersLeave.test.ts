@@ -24,7 +24,7 @@ let queues: Queues;
 let client: LeanClient;
 let table: Table;
 let customer: Customer;
-/** How far the clock of the jobs is ahead. */
+/** The offset of the job clock, in milliseconds. */
 let ahead: number;
 beforeAll(async () => {
   engine = await startEngine();
@@ -38,7 +38,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Each test has a tenant of its own: acme with a folder in a folder, a document in it and two at the top, all restricted. */
+/** Creates a tenant for each test: acme with nested folders, a document in the inner folder and two at the top, all restricted. */
 beforeEach(async () => {
   ahead = 0;
   waiting = [];
@@ -78,7 +78,7 @@ const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ..
 const contacts = async (where: object) =>
   (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
 
-/** What a user may do, by what it is about. */
+/** Returns what a user may do, by resource. */
 async function roles(userId: string): Promise<Record<string, string>> {
   const { [userId]: found } = await customer.ok('/v2/auth/permissions/get', {
     ...acme,
@@ -90,11 +90,11 @@ async function roles(userId: string): Promise<Record<string, string>> {
   return Object.fromEntries(entries.flatMap(([id, { accessRole }]: any) => (accessRole ? [[id, accessRole]] : [])));
 }
 
-/** Messages about jobs that wait for a later time. */
+/** Returns the job messages that are scheduled for later. */
 let waiting: { readonly body: any }[] = [];
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Runs the jobs that messages were sent for: up to where they wait for a minute, or to their end. */
+/** Runs the jobs whose messages were sent, until each one ends or waits for a minute. */
 async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const on = (step: typeof changeFoldersStep) => (job: StoredJob, clock: () => number) => step(table, job, clock);
@@ -118,7 +118,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   }
 }
 
-/** What of a user is stored in the tenant, the profile aside. */
+/** Returns what the tenant stores about a user, except the profile. */
 async function traces(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
   return items
@@ -162,8 +162,8 @@ async function withEverything(...userIds: string[]): Promise<void> {
   });
 }
 
-describe('spec 4.18: the answer', () => {
-  test('is a map by user, inside a success also for those who do not exist; a repeated id counts once', async () => {
+describe('users/delete response', () => {
+  test('is a map by user and succeeds also for unknown users; a repeated id counts once', async () => {
     await add({}, 'ada');
     const { status, body } = await customer.call(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] });
     expect(status).toBe(200);
@@ -177,7 +177,7 @@ describe('spec 4.18: the answer', () => {
     });
   });
 
-  test('is a success for a user that the tenant knows, wherever it is, and again', async () => {
+  test('reports success for every user that the tenant knows, wherever the user was added, and again on a second call', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     for (let i = 0; i < 2; i++)
       expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
@@ -187,7 +187,7 @@ describe('spec 4.18: the answer', () => {
     expect(await jobsLeft()).toBe(0);
   });
 
-  test('begins no job when nobody exists', async () => {
+  test('starts no job when none of the users exists', async () => {
     await remove({}, 'nobody', 'nor-me');
     expect([queues.waiting('jobs'), await jobsLeft()]).toEqual([[], 0]);
   });
@@ -222,7 +222,7 @@ describe('spec 4.18: the answer', () => {
     expect({ status, message: body.error.message }).toEqual({ status: expected, message });
   });
 
-  test('holds ids of any length, in as many jobs as their list needs', async () => {
+  test('accepts ids of any length and splits the list over several jobs', async () => {
     const userIds = Array.from({ length: 120 }, (_each, i) => `${i}-`.padEnd(500, 'ü'));
     await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
     expect(Object.values(await remove({}, ...userIds)).filter(({ success }: any) => success)).toHaveLength(120);
@@ -238,8 +238,8 @@ describe('spec 4.18: the answer', () => {
   });
 });
 
-describe('spec 4.18: without documentId and folderId', () => {
-  test('a user leaves the organization: all its documents and folders, its groups and contact lists, at once; what is stored follows', async () => {
+describe('users/delete without documentId and folderId', () => {
+  test('removes a user from all documents, folders, groups and contact lists of the organization at once; the job removes the stored data', async () => {
     await withEverything('ada', 'bob');
     const bobs = await traces('bob');
     await remove({}, 'ada');
@@ -262,7 +262,7 @@ describe('spec 4.18: without documentId and folderId', () => {
     expect(Object.keys(await roles('bob')).sort()).toEqual(['acme', 'filed', 'inner', 'nda', 'other', 'outer']);
   });
 
-  test('what the user began goes with the data, and other organizations keep theirs', async () => {
+  test('deletes the data that the user created and leaves other organizations untouched', async () => {
     await add({ organizationId: 'elsewhere', createOrganization: true }, 'ada');
     await add({}, 'ada');
     await customer.ok('/v2/commentannotations/add', {
@@ -275,7 +275,7 @@ describe('spec 4.18: without documentId and folderId', () => {
     expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
   });
 
-  test('the author of an imported comment exists without being known', async () => {
+  test('finds the author of an imported comment, although nobody added that user', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
@@ -291,7 +291,7 @@ describe('spec 4.18: without documentId and folderId', () => {
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: false, message: 'User does not exist.' } });
   });
 
-  test('what a user made goes also when it becomes known before the job runs, and what it is given then stays', async () => {
+  test('deletes what a user created also when the user is added before the job runs, and keeps grants that are given afterwards', async () => {
     await customer.ok('/v2/commentannotations/add', {
       ...nda,
       commentAnnotations: [
@@ -308,8 +308,8 @@ describe('spec 4.18: without documentId and folderId', () => {
   });
 });
 
-describe('spec 4.18: with documentId', () => {
-  test('a user leaves that document and its contact list, and nothing else', async () => {
+describe('users/delete with documentId', () => {
+  test('removes a user from that document and its contact list only', async () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
     const left = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
@@ -327,8 +327,8 @@ describe('spec 4.18: with documentId', () => {
   });
 });
 
-describe('spec 4.18: with folderId', () => {
-  test('a user leaves that folder and what is in it, at once; what is stored follows', async () => {
+describe('users/delete with folderId', () => {
+  test('removes a user from that folder and its contents at once; the job removes the stored data', async () => {
     await withEverything('ada');
     await remove({ folderId: 'outer' }, 'ada');
     const left = { acme: 'editor', nda: 'editor', other: 'editor' };
@@ -346,7 +346,7 @@ describe('spec 4.18: with folderId', () => {
     expect((await traces('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
   });
 
-  test('a folder in it is left with what is above untouched', async () => {
+  test('removes a user from a nested folder and leaves its parent folders untouched', async () => {
     await grant('ada', on('folder', 'outer'), on('folder', 'inner'), on('document', 'filed'));
     await grant('bob', on('folder', 'inner'), on('document', 'filed'));
     await remove({ folderId: 'inner' }, 'ada', 'bob');
@@ -358,7 +358,7 @@ describe('spec 4.18: with folderId', () => {
     expect([(await traces('ada')).length, await traces('bob')]).toEqual([1, []]);
   });
 
-  test('with more in it than one portion of the walk', async () => {
+  test('removes a user from a folder with more contents than one batch of the walk', async () => {
     const at = await scope();
     const folders = Array.from({ length: 30 }, (_each, i) => ({
       folderId: `f${i}`,
@@ -392,7 +392,7 @@ describe('spec 4.18: with folderId', () => {
   });
 });
 
-describe('spec 4.18: what is moved after users left a folder', () => {
+describe('resources that move after users/delete with folderId', () => {
   const moveDocument = (documentId: string, folderId: string) =>
     customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
   const moveFolder = (folderId: string, parentFolderId: string) =>
@@ -433,7 +433,7 @@ describe('spec 4.18: what is moved after users left a folder', () => {
     await moveDocument('other', 'apart');
   }
 
-  /** Nothing of what lay in the folder, all of what did not: `lowest` lies in `apart` and counts as within `outer` all the same. */
+  /** Nothing from inside the folder, everything from outside: `lowest` is in `apart`, and still counts as inside `outer`. */
   async function expectSides(): Promise<void> {
     const { ada: found } = await customer.ok('/v2/auth/permissions/get', {
       ...acme,
@@ -448,19 +448,22 @@ describe('spec 4.18: what is moved after users left a folder', () => {
     expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
   }
 
-  test.each(['before the job has run', 'between its rounds'])('%s counts where it lay when they left', async (when) => {
-    await remove({ folderId: 'outer' }, 'ada');
-    expect([await counted(), await writtenDown()]).toEqual([1, 1]);
-    if (when === 'between its rounds') await runJobs('settling');
-    await moveAbout();
-    await expectSides();
-    await runJobs();
-    await expectSides();
-    expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
-    expect([await counted(), await writtenDown(), await jobsLeft()]).toEqual([undefined, 0, 0]);
-  });
+  test.each(['before the job has run', 'between its rounds'])(
+    'a resource that moves %s counts by its place at the time of the removal',
+    async (when) => {
+      await remove({ folderId: 'outer' }, 'ada');
+      expect([await counted(), await writtenDown()]).toEqual([1, 1]);
+      if (when === 'between its rounds') await runJobs('settling');
+      await moveAbout();
+      await expectSides();
+      await runJobs();
+      await expectSides();
+      expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
+      expect([await counted(), await writtenDown(), await jobsLeft()]).toEqual([undefined, 0, 0]);
+    },
+  );
 
-  test('behind the walk of the last round has that gone through once more', async () => {
+  test('a folder that moves behind the walk of the last round makes the job repeat that round', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveFolder('deep', 'root');
     const { jobId } = queues.waiting('jobs')[0]!.body;
@@ -473,13 +476,13 @@ describe('spec 4.18: what is moved after users left a folder', () => {
       return result;
     };
     while (JSON.parse(job.progress!).portion?.root !== deep) await step();
-    // Its place among what was moved is before the folder that the walk is in.
+    // The job reads moved folders in order, and this folder comes before the folder of the walk.
     await moveDocument('lowest', 'root');
     while ((await step()) !== 'done');
     expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
   });
 
-  test('is given to a user anew as if never there', async () => {
+  test('a new grant on a moved resource gives a user only the new access', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveAbout();
     await customer.ok('/v2/users/add', {
@@ -492,7 +495,7 @@ describe('spec 4.18: what is moved after users left a folder', () => {
     expect(await contacts({ documentId: 'filed' })).toEqual(['ada']);
   });
 
-  test('does not come back when they leave the same folder once more', async () => {
+  test('a moved resource stays inaccessible when the user is removed from the same folder again', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveDocument('filed', 'root');
     await remove({ folderId: 'outer' }, 'ada');
@@ -503,8 +506,8 @@ describe('spec 4.18: what is moved after users left a folder', () => {
   });
 });
 
-describe('many grants', () => {
-  test('are void at once and gone after the job', async () => {
+describe('users/delete of a user with many grants', () => {
+  test('makes all grants void at once, and the job deletes them', async () => {
     const at = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
     const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({
@@ -531,9 +534,9 @@ describe('many grants', () => {
   });
 });
 
-describe('who is removed and added again', () => {
+describe('users/delete of a user who is added again', () => {
   test.each(['before the job', 'between its passes', 'after it'])(
-    '%s: what is new stays, what was there never comes back',
+    'keeps new access and never restores old access: added %s',
     async (when) => {
       await withEverything('ada');
       await grant('ada', on('document', 'nda'), on('folder', 'outer'));
@@ -564,7 +567,7 @@ describe('who is removed and added again', () => {
     },
   );
 
-  test('to a document of a folder that was left: as if never there, in the role that is given then', async () => {
+  test('gives only the new role on a document of a folder that the user was removed from', async () => {
     await customer.ok('/v2/users/add', {
       ...acme,
       documentId: 'filed',
@@ -576,7 +579,7 @@ describe('who is removed and added again', () => {
     expect([await roles('ada'), await contacts({ documentId: 'filed' })]).toEqual([{ filed: 'editor' }, ['ada']]);
   });
 
-  test('a grant by a request that began before the removal does not outlive it, whenever it is written', async () => {
+  test('voids a grant of a request that began before the removal, whenever the grant is written', async () => {
     const at = await scope();
     await grant('ada', on('document', 'nda'));
     const known = await stored('ada');
@@ -601,8 +604,8 @@ describe('who is removed and added again', () => {
   });
 });
 
-describe('removals that overlap', () => {
-  test('of the same user from several places end each by itself', async () => {
+describe('overlapping jobs of users/delete', () => {
+  test('end independently for removals of one user from several places', async () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await runJobs('settling');
@@ -627,7 +630,7 @@ describe('removals that overlap', () => {
     ]);
   });
 
-  test('from the organization takes over what is unfinished, and the earlier job does no harm any more', async () => {
+  test('are taken over by a removal from the organization, and the earlier job then changes nothing', async () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await remove({}, 'ada');
@@ -637,7 +640,7 @@ describe('removals that overlap', () => {
     expect([await roles('ada'), (await traces('ada')).length, await jobsLeft()]).toEqual([{ nda: 'viewer' }, 1, 0]);
   });
 
-  test('a job that breaks off half-way, is run again and beside itself', async () => {
+  test('delete everything when a job breaks off, restarts and runs twice at the same time', async () => {
     await withEverything('ada', 'bob');
     await remove({}, 'ada', 'bob');
     const { body } = queues.waiting('jobs')[0]!;
@@ -649,7 +652,7 @@ describe('removals that overlap', () => {
     expect([await traces('ada'), await traces('bob'), await jobsLeft()]).toEqual([[], [], 0]);
   });
 
-  test('more than so many at a time fail by themselves', async () => {
+  test('fail with an error when a user has too many removals at the same time', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
     const departures = Array.from({ length: mostDepartures }, (_each, i) => ({
@@ -666,7 +669,7 @@ describe('removals that overlap', () => {
   });
 });
 
-/** Passes on so many calls, and breaks all that follow. */
+/** Passes a number of calls through, and fails every later call. */
 function breakingAfter(calls: number) {
   let left = calls;
   return async (command: Parameters<LeanClient['send']>[0]) => {
@@ -675,8 +678,8 @@ function breakingAfter(calls: number) {
   };
 }
 
-describe('who left', () => {
-  test('may no longer comment where permissions are verified, and is in no private audience', async () => {
+describe('a user who was removed from the organization', () => {
+  test('cannot comment where permissions are verified, and is in no private audience', async () => {
     await add({ documentId: 'nda' }, 'ada');
     await add({}, 'ada');
     const comment = async (annotationId: string) =>
@@ -706,11 +709,11 @@ describe('who left', () => {
   });
 });
 
-describe('while disabled', () => {
+describe('a disabled organization or document', () => {
   const disable = (disabled: boolean) =>
     customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
 
-  test('an organization and a document let users be removed and grants be taken back, and nobody be added, granted or changed', async () => {
+  test('allows removing users and grants, and refuses adding, granting and changing', async () => {
     await add({}, 'ada', 'bob');
     await grant('ada', on('document', 'nda'), on('document', 'other'));
     await disable(true);

@@ -13,7 +13,7 @@ const add = (where: object, ...users: object[]) => customer.ok('/v2/users/add', 
 const crowd = Array.from({ length: 2_600 }, (_each, index) => `c${String(index).padStart(4, '0')}`);
 const ids = (users: any[]) => users.map(({ userId }) => userId);
 
-/** acme with people in contact lists and groups, and an organization with a crowd of whom every 100th has a name. */
+/** Creates acme with people in contact lists and groups, and an organization with many users, of whom every 100th has a name. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -51,7 +51,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => engine.stop());
 
-/** The pages of a request, each as user ids. */
+/** Returns the pages of a request, each as user ids. */
 async function pages(data: object): Promise<string[][]> {
   const all: string[][] = [];
   let pageToken: string | null = null;
@@ -81,7 +81,7 @@ describe('searchKey of users/get', () => {
     expect(await pages({ searchKey })).toEqual([expected]);
   });
 
-  test('narrows documents, groups, user ids and the lists of all documents', async () => {
+  test('filters documents, groups, user ids and the lists of all documents', async () => {
     expect(await pages({ ...nda, searchKey: 'ada' })).toEqual([['u1']]);
     expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'a' })).toEqual([['love-3', 'u1', 'u2']]);
     expect(await pages({ organizationUserGroupIds: ['one', 'two'], searchKey: 'love' })).toEqual([['love-3', 'u1']]);
@@ -92,7 +92,7 @@ describe('searchKey of users/get', () => {
     ).toMatchObject({ nda: [{ userId: 'u1' }], offer: [{ userId: 'love-3' }, { userId: 'u1' }] });
   });
 
-  test.each([1, 2, 3])('gives pages of %i without loss or repetition', async (pageSize) => {
+  test.each([1, 2, 3])('returns pages of %i without loss or repetition', async (pageSize) => {
     expect((await pages({ searchKey: 'love', pageSize })).flat()).toEqual(['love-3', 'u1']);
     expect((await pages({ organizationUserGroupIds: ['two', 'one'], searchKey: 'a', pageSize })).flat()).toEqual([
       'love-3',
@@ -102,7 +102,7 @@ describe('searchKey of users/get', () => {
     expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
   });
 
-  test('looks at a bounded number of users per page and loses none of them', async () => {
+  test('reads a bounded number of users per page and loses none of them', async () => {
     const found = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
     expect(found.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
     expect(Math.max(...found.map(({ length }) => length))).toBe(7);
@@ -110,7 +110,7 @@ describe('searchKey of users/get', () => {
     expect(rare).toEqual([[], ['c2599']]);
   });
 
-  test('belongs to the page token', async () => {
+  test('is part of the page token', async () => {
     const { body } = await customer.call(GET, { ...acme, searchKey: 'love', pageSize: 1 });
     for (const searchKey of [undefined, 'ada'])
       expect((await customer.call(GET, { ...acme, searchKey, pageToken: body.result.nextPageToken })).status).toBe(400);
@@ -127,7 +127,7 @@ describe('searchKey of users/get', () => {
 });
 
 describe('organizationUserGroupIds together with userIds in users/get', () => {
-  test('gives those of the users that are in any of the groups', async () => {
+  test('returns the requested users that are in any of the groups', async () => {
     expect(
       await pages({ organizationUserGroupIds: ['one', 'two'], userIds: ['u4', 'u2', 'love-3', 'u2', 'nobody'] }),
     ).toEqual([['u2', 'love-3']]);
@@ -141,7 +141,7 @@ describe('organizationUserGroupIds together with userIds in users/get', () => {
     ]);
   });
 
-  test('leaves out a member that left the organization', async () => {
+  test('omits a member that left the organization', async () => {
     await add({}, { userId: 'leaver' });
     await customer.ok('/v2/organizations/usergroups/users/add', {
       ...acme,
@@ -163,7 +163,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     });
   const involved = async (data: object) => customer.ok(GET, { ...acme, userIds: ['u1'], ...data });
 
-  test('gives the documents in which a user wrote or is mentioned, the latest first, and their number', async () => {
+  test('returns the documents in which a user wrote or is mentioned, the latest first, and their number', async () => {
     await comment('nda', 't1', 'u1');
     await comment('nda', 't2', 'u1');
     await comment('plan', 't3', 'u2', { to: [{ userId: 'u1' }] });
@@ -181,7 +181,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
   });
 
-  test('leaves out deleted documents, and documents that the user was removed from', async () => {
+  test('omits deleted documents, and documents that the user was removed from', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       ...acme,
       documents: [{ documentId: 'gone' }, { documentId: 'left' }],
@@ -196,7 +196,7 @@ describe('includeInvolvedDocuments of users/get', () => {
     ]);
   });
 
-  test('looks at the latest thousand records of a kind, and says when there are more', async () => {
+  test('reads the latest thousand records of a kind, and reports when there are more', async () => {
     await comment('plan', 'old', 'busy');
     const commentData = Array.from({ length: 20 }, () => ({ commentText: 'x', from: { userId: 'busy' } }));
     for (const annotationId of ['long', 'longer']) {
@@ -243,7 +243,7 @@ describe('users/count/get', () => {
     expect(await customer.ok(COUNT, { organizationId: 'crowd', allDocuments: true })).toEqual({ count: 0 });
   });
 
-  test('counts one user alone when userId is given', async () => {
+  test('counts only one user when userId is given', async () => {
     const count = async (data: object) => customer.ok(COUNT, { ...acme, ...data });
     expect(await count({ userId: 'u1' })).toEqual({ count: 1 });
     expect(await count({ userId: 'nobody' })).toEqual({ count: 0 });

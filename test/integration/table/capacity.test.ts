@@ -16,7 +16,7 @@ import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 
-/** Calls of AWS, how many of them wait for each other, and the units that they read and write. */
+/** Calls of AWS, the number of sequential round trips, and the read and write units. */
 type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
 type Costs = Readonly<Record<string, Numbers>>;
 

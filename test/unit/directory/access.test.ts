@@ -24,7 +24,7 @@ import {
 const NOW = 1_000;
 const ORGANIZATION = 'organization';
 
-/** A chain of folders `f0` (top) to `fN`, a document in the last or in none, and grants on any of it, some ended. */
+/** Generates a chain of folders `f0` (top) to `fN`, an optional document in the last one, and grants on any of them, some expired. */
 const folders = fc.integer({ min: 0, max: 4 }).chain((depth) =>
   fc.record({
     accessType: fc.constantFrom(...accessTypes),
@@ -61,7 +61,7 @@ const live = (user: UserAccess, id: string) =>
   user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
 
 describe('documentPermission', () => {
-  test('an explicit grant that has not ended decides, whatever is inherited (design 14)', () => {
+  test('an active explicit grant overrides everything that is inherited', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         const own = live(user, 'document');
@@ -71,7 +71,7 @@ describe('documentPermission', () => {
     );
   });
 
-  test("the access type is the folder's when there is one, denied or not (spec 2)", () => {
+  test('the access type of a folder applies to its documents, also when access is denied', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         expect(documentPermission(user, document).accessType).toBe(document.folder?.accessType ?? document.accessType);
@@ -88,7 +88,7 @@ describe('documentPermission', () => {
     );
   });
 
-  test('without a live grant on it, its folders or the organization, only public opens, and only to known users', () => {
+  test('without an active grant only public resources are open, and only to known users', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         const without = {
@@ -101,7 +101,7 @@ describe('documentPermission', () => {
     );
   });
 
-  test('nothing but grants on folders above and on itself opens a restricted document', () => {
+  test('a restricted document opens only by a grant on itself or on an ancestor folder', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         fc.pre((document.folder?.accessType ?? document.accessType) === 'restricted');
@@ -116,7 +116,7 @@ describe('documentPermission', () => {
     );
   });
 
-  test("the nearest live grant decides: its own, then its folder's, then those above it from below", () => {
+  test('the nearest active grant applies: on the document, then on its folder, then on the ancestors from near to far', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         const { folder } = document;
@@ -132,7 +132,7 @@ describe('documentPermission', () => {
     );
   });
 
-  test('without an own grant it opens exactly as its folder does', () => {
+  test('a document without its own grant has the same access as its folder', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
         fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
@@ -154,12 +154,12 @@ describe('a grant', () => {
     grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
   });
 
-  test('ends at the second that expiresAt names', () => {
+  test('expires at the second of expiresAt', () => {
     expect(organizationPermission(user({ expiresAt: NOW + 1 }))).toEqual({ accessRole: 'viewer', expiresAt: NOW + 1 });
     expect(organizationPermission(user({ expiresAt: NOW }))).toMatchObject({ errorCode: 'permission_denied' });
   });
 
-  test('of membership that ends closes what is private to the organization, and leaves open what is public', () => {
+  test('for membership closes organizationPrivate resources when it expires, and leaves public ones open', () => {
     const member = user({ expiresAt: NOW + 1 });
     expect(folderPermission(member, { internalId: 'f', accessType: 'organizationPrivate', ancestors: [] })).toEqual({
       accessRole: 'viewer',
@@ -179,7 +179,7 @@ describe('accessFields', () => {
   });
 });
 
-describe('departures (spec 4.18)', () => {
+describe('departures', () => {
   const places = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
   const times = fc.integer({ min: 0, max: 6 });
   const timed = fc.uniqueArray(
@@ -211,7 +211,7 @@ describe('departures (spec 4.18)', () => {
   const foldersOf = ({ folder }: DocumentAccess) =>
     folder ? [...folder.ancestors.map(({ internalId }) => internalId), folder.internalId] : [];
 
-  test('a grant counts exactly when nobody left it, a folder above it or the organization since: as if the others were never given', () => {
+  test('void a grant exactly when the user was removed from it, an ancestor folder or the organization afterwards', () => {
     fc.assert(
       fc.property(leavers, documents, (user, document) => {
         const path = [...foldersOf(document), 'document'];
@@ -229,7 +229,7 @@ describe('departures (spec 4.18)', () => {
     );
   });
 
-  test('what is given after it always counts, what was given before never again', () => {
+  test('void every earlier grant and no later grant', () => {
     fc.assert(
       fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
         const at = givenAt(departures, ORGANIZATION, now);
@@ -248,7 +248,7 @@ describe('departures (spec 4.18)', () => {
     );
   });
 
-  test('that are covered make room, others are kept up to a limit, and other organizations do not matter', () => {
+  test('are dropped when covered by another one, kept up to a limit, and separate for each organization', () => {
     const leave = (resource: string, organization = ORGANIZATION): Departure => ({
       organizationKey: organization,
       resource,
@@ -269,7 +269,7 @@ describe('departures (spec 4.18)', () => {
     ]).toEqual([undefined, mostDepartures, 1]);
   });
 
-  test('one from the same folder as before leaves that in force, for what was moved out in between', () => {
+  test('from the same folder keep an earlier one in force, for resources that were moved out in between', () => {
     const leave = (jobId: string): Departure => ({
       organizationKey: ORGANIZATION,
       resource: 'f0',
@@ -280,7 +280,7 @@ describe('departures (spec 4.18)', () => {
     expect(addDeparture([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
   });
 
-  test('count where things lay when a folder was left, wherever they were moved since', () => {
+  test('apply to the place of a resource at the time of the removal, wherever it moved since', () => {
     const nodes = ['f0', 'f1', 'f2', 'f3', 'f4', 'd0', 'd1', 'd2'];
     const node = fc.constantFrom(...nodes);
     const moves = fc.array(fc.tuple(node, fc.constantFrom('f0', 'f1', 'f2', 'f3', 'f4', undefined)), { maxLength: 40 });
@@ -305,7 +305,7 @@ describe('departures (spec 4.18)', () => {
     );
   });
 
-  test('end the access context of grants, beneath a folder where it is known', () => {
+  test('end the access context of grants, inside a folder where it is known', () => {
     const grants = ['document', 'elsewhere'].map((internalId): Grant => ({
       resourceType: 'document',
       internalId,

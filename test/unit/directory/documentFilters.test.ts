@@ -57,7 +57,7 @@ describe('a filter on metadata', () => {
     expect([meets('version', '<', '9'), meets('tags', '<', 9), meets('none', '<=', 0)]).toEqual([false, false, false]);
   });
 
-  test('is met by a document only together with all other filters', () => {
+  test('applies together with all other filters', () => {
     expect(
       matchesFilters(
         [

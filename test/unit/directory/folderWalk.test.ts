@@ -6,7 +6,7 @@ import type { Table } from '../../../lib/table/table.ts';
 
 const scope = { tenant: 't', organizationKey: 'o' };
 
-/** A table that knows the entries of folders; `contents` are each folder's documents and folders. */
+/** A table with the entries of folders; `contents` are the documents and folders of each folder. */
 function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
   const keyOf = (folderKey: string, entry: FolderEntry) => FolderEntryEntity.key({ ...scope, folderKey, ...entry }).SK;
   return {
@@ -25,7 +25,7 @@ function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
   } as unknown as Table;
 }
 
-/** Entry i lies in a folder among those before it. */
+/** Puts entry i into one of the folders before it. */
 const trees = fc
   .array(fc.record({ in: fc.nat(1_000), document: fc.boolean() }), { minLength: 1, maxLength: 60 })
   .map((made) => {
@@ -42,7 +42,7 @@ const trees = fc
   });
 
 describe('walkFolders', () => {
-  test('comes to everything beneath, above before below and each folder left after what is in it, however often it is put down and taken up as JSON', async () => {
+  test('visits all descendants, parents first, and leaves each folder after its contents, also when it stops and resumes from JSON', async () => {
     await fc.assert(
       fc.asyncProperty(
         trees,
@@ -64,7 +64,7 @@ describe('walkFolders', () => {
                 async visit(folder, entries) {
                   expect(folder.internalId === 'i-top' || visited.has(folder.internalId)).toBe(true);
                   for (const { internalId } of entries) visited.add(internalId);
-                  // In the order in which a visitor happens to be done with them.
+                  // In the order in which the visitor finishes them.
                   return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
                 },
                 async left(folder, parent) {
@@ -89,7 +89,7 @@ describe('walkFolders', () => {
     );
   });
 
-  test('stays where it is when the visitor stops it, and leaves out what the visitor does not go into', async () => {
+  test('stays in place when the visitor stops it, and skips folders that the visitor excludes', async () => {
     const contents = new Map<string, FolderEntry[]>([
       ['i-top', ['a', 'b'].map((id) => ({ kind: 'folder', id, internalId: `i-${id}` }))],
       ['i-a', [{ kind: 'document', id: 'd', internalId: 'i-d' }]],

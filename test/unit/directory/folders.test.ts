@@ -25,7 +25,7 @@ describe('inWaves', () => {
     { selector: ({ folderId }) => folderId },
   );
 
-  test('keeps every folder once, parents of the same call in an earlier wave', () => {
+  test('returns every folder once, with parents of the same call in an earlier wave', () => {
     fc.assert(
       fc.property(requests, (folders) => {
         const { waves, circular } = inWaves(folders);
@@ -38,7 +38,7 @@ describe('inWaves', () => {
     );
   });
 
-  test('leaves over exactly those whose parents lead into a circle', () => {
+  test('returns exactly those folders as left over whose parents lead into a circle', () => {
     fc.assert(
       fc.property(requests, (folders) => {
         const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
@@ -64,7 +64,7 @@ const folder = (internalId: string, parent?: PlacedFolder, accessType?: AccessTy
 describe('placeFolder', () => {
   const [top, restricted] = [folder('top'), folder('restricted', undefined, 'restricted')];
 
-  test("inherits the parent's access type, at the top the default, unless it has its own", () => {
+  test('inherits the access type of the parent, or the default at the top, unless the folder has its own', () => {
     expect(placeFolder(restricted, { internalId: 'new', accessType: undefined })).toEqual({
       ancestors: [{ folderId: 'the restricted', internalId: 'restricted' }],
       accessType: 'restricted',
@@ -88,7 +88,7 @@ describe('placeFolder', () => {
     });
   });
 
-  test('is one level below its parent; a folder lies within itself and those above it', () => {
+  test('places a folder one level below its parent, and inside itself and all its ancestors', () => {
     const below = folder('below', restricted);
     expect([depthOf(restricted), depthOf(below)]).toEqual([1, 2]);
     expect([parentOf(restricted), parentOf(below)]).toEqual([rootFolderId, 'restricted']);
@@ -99,7 +99,7 @@ describe('placeFolder', () => {
     ]);
   });
 
-  test('gives a stored folder the same place again from what it says of its own access', () => {
+  test('computes the same place for a stored folder from its stored access type', () => {
     for (const one of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
       const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(one));
       expect(samePosition(placeFolder(parent, ownAccess(one)), one)).toBe(true);
@@ -116,13 +116,13 @@ describe('resolveFolder', () => {
   const changed = (internalId: string, kind: FolderChange['kind'] = 'changed') =>
     [internalId, { folderId: `the ${internalId}`, kind }] as const;
 
-  test('leaves a folder as it is when none above it is changed', () => {
+  test('returns a folder unchanged when none of its ancestors changed', () => {
     expect(resolveFolder(d, { changes: new Map([changed('b'), changed('d')]), read: new Map() })).toEqual({
       folder: d,
     });
   });
 
-  test('asks for the deepest changed folder, and puts what lies below it under it', () => {
+  test('requests the deepest changed folder, and places its descendants under it', () => {
     const changes = new Map([changed('c')]);
     expect(resolveFolder(d, { changes, read: new Map() })).toEqual({ needs: { folderId: 'the c', internalId: 'c' } });
     expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({
@@ -130,20 +130,20 @@ describe('resolveFolder', () => {
     });
   });
 
-  test('is gone with a folder above it, with one that is not there any more, and itself', () => {
+  test('returns `gone` for a deleted folder, a descendant of one, and a folder that no longer exists', () => {
     expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
     expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
     expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('gone');
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) }),
     ).toBe('gone');
-    // Moved out of it before it was removed.
+    // The folder was moved out before the deletion.
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) }),
     ).toHaveProperty('folder');
   });
 
-  test('says so when what was read of different times makes a circle', () => {
+  test('reports a circle when folders were read at different times', () => {
     const under = { ...b, ...placeFolder(d, ownAccess(b)) };
     expect(
       resolveFolder(d, {
@@ -158,7 +158,7 @@ describe('resolveFolder', () => {
 });
 
 /**
- * A tree and what is stored of it while jobs are under way: the model knows each folder's parent, own access type and whether it was removed;
+ * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and whether it is deleted;
  * the store has items as the code writes them.
  */
 class World {
@@ -219,12 +219,12 @@ class World {
     this.changes.set(id, { folderId: `the ${id}`, kind: 'removed' });
   }
 
-  /** What a job does to one folder at some time: rewrites it from its stored parent, or removes it when it is gone. */
+  /** Does what a job does to one folder at any time: rewrites it from its stored parent, or deletes it. */
   reach(id: string): boolean {
     const stored = this.stored.get(id);
     if (!stored) return false;
     if (this.truth(id) === 'gone') {
-      // From the removed folder down: its parent has gone before it.
+      // Deletions run from the top down, so the parent is deleted already.
       if (parentOf(stored) === rootFolderId || this.stored.has(parentOf(stored))) return false;
       return this.stored.delete(id);
     }
@@ -234,7 +234,7 @@ class World {
     return true;
   }
 
-  /** Ends the job of a change: everything beneath has been reached, from above; one that missed something waits for the removals. */
+  /** Ends the job of a change after it reached all descendants from the top; if it missed one, it waits for the deletions. */
   end(id: string): void {
     const kind = this.changes.get(id)?.kind;
     if (!kind) return;
@@ -255,7 +255,7 @@ class World {
   }
 }
 
-describe('folders whose changes are not written everywhere yet', () => {
+describe('folders whose changes are only partly written', () => {
   const pick = fc.nat({ max: 999 });
   const access = fc.option(fc.constantFrom(...accessTypes), { nil: undefined });
   const add = fc.record({ do: fc.constant('add'), at: pick, to: pick, access });
@@ -269,7 +269,7 @@ describe('folders whose changes are not written everywhere yet', () => {
   );
   const steps = fc.tuple(fc.array(add, { minLength: 6, maxLength: 12 }), changes).map((parts) => parts.flat());
 
-  test('are read as a model has them, whatever part of what lies beneath has been rewritten', () => {
+  test('resolve to the same places as in a model, whichever descendants are rewritten', () => {
     let resolvedFromAnother = 0;
     fc.assert(
       fc.property(steps, (sequence) => {
@@ -291,7 +291,7 @@ describe('folders whose changes are not written everywhere yet', () => {
             const shown = found
               ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType }
               : 'gone';
-            // A call of expect for each of these takes longer than all the rest.
+            // One call of expect for each folder would take longer than the rest of the test.
             if (JSON.stringify(shown) !== JSON.stringify(truth)) expect(shown).toEqual(truth);
             if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
           }
@@ -299,11 +299,11 @@ describe('folders whose changes are not written everywhere yet', () => {
       }),
       { numRuns: 400 },
     );
-    // Otherwise nothing was told apart.
+    // Makes sure that the test compared different states.
     expect(resolvedFromAnother).toBeGreaterThan(1_000);
   });
 
-  test('may lie at most 20 deep (design 5)', () => {
+  test('allow a depth of at most 20 levels', () => {
     expect(deepestFolder).toBe(20);
   });
 });

@@ -12,7 +12,7 @@ interface Group {
   readonly members: readonly string[];
 }
 
-/** Lists groups with their members page by page, as a store does that reads so many groups at a time, and so many members of each. */
+/** Lists groups with their members page by page, from a store that reads a limited number of groups and of members at a time. */
 function pagesOf(
   groups: readonly Group[],
   limit: number,
@@ -62,8 +62,8 @@ const groups = fc
   .map((all) => all.sort((a, b) => (a.id < b.id ? -1 : 1)));
 const size = fc.integer({ min: 1, max: 15 });
 
-describe('a listing of groups with their members', () => {
-  test('shows every group and every member once, in order, however its pages are cut', () => {
+describe('listing groups with their members', () => {
+  test('returns every group and every member once, in order, for any page size', () => {
     fc.assert(
       fc.property(groups, size, size, size, (all, limit, groupsAtOnce, membersAtOnce) => {
         const shown = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
@@ -75,7 +75,7 @@ describe('a listing of groups with their members', () => {
     );
   });
 
-  test('shows on a page no more groups and members than it has room for, but a group and a member at least', () => {
+  test('returns at most as many groups and members as fit on a page, and at least one of each', () => {
     fc.assert(
       fc.property(groups, size, size, (all, limit, membersAtOnce) => {
         for (const page of pagesOf(all, limit, 3, membersAtOnce)) {
@@ -87,7 +87,7 @@ describe('a listing of groups with their members', () => {
     );
   });
 
-  test('goes on within the group at whose members a page ended, and shows it again with those that follow', () => {
+  test('continues inside a group after a page ended in its members, and repeats the group with the next members', () => {
     expect(
       pagesOf(
         [

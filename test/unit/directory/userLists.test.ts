@@ -9,7 +9,7 @@ const keys = fc
   })
   .map((list) => list.sort(byBytes));
 
-test('pages of several lists together give every key once, in the order of the table, with no more than were asked for', () => {
+test('pages of several merged lists return every key once, in the order of the table, and no more than requested', () => {
   fc.assert(
     fc.property(
       fc.array(keys, { minLength: 1, maxLength: 4 }),

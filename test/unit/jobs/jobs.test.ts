@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 const message: JobMessage = { tenant: 't', jobId: 'j' };
 const log = { info: () => undefined, warn: jest.fn(), error: () => undefined };
 
-/** Jobs in memory, with the revisions of the table; queues and steps that a test gives; time that a test moves on. */
+/** Jobs in memory with the revisions of the table. The test gives the queues and steps, and moves the clock. */
 class World {
   now = Date.UTC(2026, 0, 1);
   job: StoredJob | undefined = {
@@ -24,7 +24,7 @@ class World {
   };
   readonly sent: QueueMessage[] = [];
   readonly #step: Step;
-  /** What goes wrong at a call of the store or queue, counted from 1. */
+  /** The fault at a call of the store or queue, counted from 1. */
   failAt = 0;
   #calls = 0;
 
@@ -59,7 +59,7 @@ class World {
     await runJob(deps, { message, clock: () => this.now, deadline, log });
   }
 
-  /** What the sweeper does when the job is due. */
+  /** Whether the sweeper finds the job. */
   get isDue(): boolean {
     return this.job !== undefined && this.job.dueAt <= this.now;
   }
@@ -74,8 +74,8 @@ const stepsOf = (...results: Awaited<ReturnType<Step>>[]) => {
   return { seen, step };
 };
 
-describe('a run of a job', () => {
-  test('does a step after the other, each from where the last one got, and ends the job', async () => {
+describe('runJob', () => {
+  test('runs one step after the other, each from the progress of the last one, and ends the job', async () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } }, { progress: { at: 2 } }, 'done');
     const world = new World(step);
     await world.run();
@@ -85,7 +85,7 @@ describe('a run of a job', () => {
     expect(seen).toHaveLength(3);
   });
 
-  test('without time left puts the job down, and sends the message that goes on', async () => {
+  test('releases the job and sends a message for the next run when no time is left', async () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } });
     const world = new World(step);
     await world.run(world.now);
@@ -107,7 +107,7 @@ describe('a run of a job', () => {
     expect(world.job).toMatchObject({ progress: JSON.stringify({ at: world.now }), leaseUntil: undefined });
   });
 
-  test('of one tenant with a hundred slow jobs delays the job of another tenant by one turn', async () => {
+  test('a hundred slow jobs of one tenant delay the job of another tenant by one turn', async () => {
     let now = 0;
     const slowJobs = Array.from({ length: 100 }, () => {
       const world: World = new World(async () => {
@@ -118,7 +118,7 @@ describe('a run of a job', () => {
       return world;
     });
     const other = new World(async () => 'done');
-    // SQS fair queues: the groups are served in turn, each in the order of its messages.
+    // SQS fair queues serve the groups in turn, each in the order of its messages.
     const groups = [[...slowJobs], [other]];
     while (other.job) {
       for (const group of groups) {
@@ -132,7 +132,7 @@ describe('a run of a job', () => {
     expect(now).toBeLessThanOrEqual(11 * SECOND);
   });
 
-  test('a step that has nothing to do before a time puts the job down until then, by a message that comes then; who comes earlier goes away', async () => {
+  test('a step with a start time releases the job until then with a delayed message, and an earlier message does nothing', async () => {
     const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
     expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
@@ -151,7 +151,7 @@ describe('a run of a job', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test("a time too far away for a message is the sweeper's; one that is past is none", async () => {
+  test('leaves a start time too far away for a message to the sweeper, and ignores a start time in the past', async () => {
     const start = Date.UTC(2026, 0, 1);
     const world = new World(
       stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step,
@@ -161,7 +161,7 @@ describe('a run of a job', () => {
     expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
   });
 
-  test('while somebody may be at the job nobody else is', async () => {
+  test('only one worker runs a job during its lease', async () => {
     let release: () => void = () => undefined;
     let begun = 0;
     const world = new World(async () => {
@@ -182,7 +182,7 @@ describe('a run of a job', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('of two who have the same job, because one took longer than its lease, one goes on, and the other one neither writes nor ends it', async () => {
+  test('only one of two workers continues after a lease has expired, and the other one neither writes nor ends the job', async () => {
     const waiting: (() => void)[] = [];
     const world = new World(async ({ progress }) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -208,7 +208,7 @@ describe('a run of a job', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('killed at any call it is due again, and the next runs end it', async () => {
+  test('a job that is killed at any call is due again, and the next runs end it', async () => {
     for (let failAt = 1; ; failAt++) {
       let done = 0;
       const world: World = new World(async ({ progress }) => {
@@ -232,7 +232,7 @@ describe('a run of a job', () => {
     }
   });
 
-  test("one that fails always is tried again after longer and longer pauses, up to six hours, stays, and its error is the message's", async () => {
+  test('a job that always fails is retried with growing pauses up to six hours, is never dropped, and rethrows its error', async () => {
     let fails = true;
     const world = new World(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
     const pauses: number[] = [];
@@ -248,7 +248,7 @@ describe('a run of a job', () => {
     expect(world.job).toBeUndefined();
   });
 
-  test('one that gets further between failures is tried again as soon as at first', async () => {
+  test('a job that makes progress between failures is retried after the first, short pause', async () => {
     let steps = 0;
     const world: World = new World(async () =>
       ++steps % 2 === 0 ? Promise.reject(new Error('no')) : { progress: { steps } },
@@ -261,7 +261,7 @@ describe('a run of a job', () => {
   });
 });
 
-test('a job that is put off again and again does not expire meanwhile', () => {
+test('a job that is postponed again and again does not expire', () => {
   const { job } = new World(async () => 'done');
   const days = 24 * HOUR;
   const later = { ...job!, dueAt: job!.createdAt + 60 * days };

@@ -19,7 +19,7 @@ const FRAME = 16;
 type Entries = NonNullable<SendMessageBatchCommandInput['Entries']>;
 type Failure = { Id: string; SenderFault: boolean; Code: string };
 
-/** A sender to a fake client; `answer` says which entries of a call fail. What the client was given is in `calls`. */
+/** Returns a sender with a fake client. `answer` says which entries of a call fail. `calls` are the entries that the client received. */
 function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Error = () => []) {
   const calls: Entries[] = [];
   let [live, most] = [0, 0];
@@ -50,8 +50,8 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-describe('sending', () => {
-  test('carries body, group and delay, and leaves out what is not given', async () => {
+describe('SqsSender.send', () => {
+  test('sends body, group and delay, and omits those that are not given', async () => {
     const { sender, calls } = fakeSender();
     await sender.send([
       { body: { id: 'a' }, groupId: 'ep_1', delaySeconds: 900 },
@@ -71,7 +71,7 @@ describe('sending', () => {
     expect(calls).toEqual([]);
   });
 
-  test('makes batches of ten, at most four at a time', async () => {
+  test('sends batches of ten, at most four in parallel', async () => {
     const { sender, calls, mostAtOnce } = fakeSender();
     await sender.send(numbered(95));
     expect(calls.map(({ length }) => length).sort((a, b) => b - a)).toEqual([...Array<number>(9).fill(10), 5]);
@@ -83,7 +83,7 @@ describe('sending', () => {
     expect(mostAtOnce()).toBe(4);
   });
 
-  test('every message is sent once, and no batch has more than ten messages or 1 MiB', async () => {
+  test('sends every message once, in batches of at most ten messages and 1 MiB', async () => {
     const sizes = fc.array(
       fc.oneof(
         fc.integer({ min: 0, max: 400_000 }),
@@ -121,8 +121,8 @@ describe('sending', () => {
   });
 });
 
-describe('what SQS does not take', () => {
-  test('is sent again, and nothing else is', async () => {
+describe('SqsSender errors', () => {
+  test('sends only rejected messages again', async () => {
     const { sender, calls } = fakeSender((entries, call) =>
       call === 0 ? failing(entries.slice(3, 5)) : call === 1 ? failing(entries.slice(1)) : [],
     );
@@ -134,7 +134,7 @@ describe('what SQS does not take', () => {
     ]);
   });
 
-  test('after four tries is an error that answers UNAVAILABLE', async () => {
+  test('answers UNAVAILABLE after four failed tries', async () => {
     const { sender, calls } = fakeSender((entries) => failing(entries.slice(0, 1)));
     const error = await errorOf(sender.send(numbered(2)));
     expect(calls).toHaveLength(4);
@@ -142,14 +142,14 @@ describe('what SQS does not take', () => {
     expect(toApiError(error, 'r').status).toBe('UNAVAILABLE');
   });
 
-  test('because of the message itself is not tried again, and is our fault', async () => {
+  test('does not retry a message that SQS rejects as invalid, and reports an internal error', async () => {
     const { sender, calls } = fakeSender((entries) => failing(entries, true));
     const error = await errorOf(sender.send(numbered(2)));
     expect(calls).toHaveLength(1);
     expect(toApiError(error, 'r').status).toBe('INTERNAL');
   });
 
-  test('does not keep the other batches from being sent, and nothing goes on after the error', async () => {
+  test('sends the other batches when one fails, and sends nothing after the error', async () => {
     const { sender, calls } = fakeSender((entries) => (entries[0]!.Id === '0' ? new Error('no answer') : []));
     expect((await errorOf(sender.send(numbered(45)))).message).toBe('no answer');
     const sent = calls.length;
@@ -157,13 +157,13 @@ describe('what SQS does not take', () => {
     expect([sent, calls.length]).toEqual([5, 5]);
   });
 
-  test('a throttled call answers UNAVAILABLE', async () => {
+  test('answers UNAVAILABLE when a call is throttled', async () => {
     const { sender } = fakeSender(() => Object.assign(new Error('slow down'), { name: 'RequestThrottled' }));
     expect(toApiError(await errorOf(sender.send(numbered(1))), 'r').status).toBe('UNAVAILABLE');
   });
 });
 
-describe('a message that SQS would never take', () => {
+describe('messages beyond the limits of SQS', () => {
   test.each([
     ['a delay over 900 s', { delaySeconds: 901 }, 'delayed by 901 s'],
     ['a negative delay', { delaySeconds: -1 }, 'delayed by -1 s'],
@@ -172,7 +172,7 @@ describe('a message that SQS would never take', () => {
     ['a group with a space', { groupId: 'a b' }, 'group of a message'],
     ['a group of 129 characters', { groupId: 'g'.repeat(129) }, 'group of a message'],
     ['more than 1 MiB', { body: { text: 'x'.repeat(MIB) } }, 'SQS takes 1048576'],
-  ])('%s stops all of them', async (_what, message, says) => {
+  ])('rejects all messages of a call with %s', async (_what, message, says) => {
     const { sender, calls } = fakeSender();
     const error = await errorOf(sender.send([{ body: { fine: true } }, { body: {}, ...message }]));
     expect(error).toBeInstanceOf(RangeError);
@@ -191,7 +191,7 @@ describe('a queue', () => {
   const open = (name: keyof typeof queues): QueueSender => sendTo[name].open(environment(process.env));
 
   test.each(Object.keys(queues) as (keyof typeof queues)[])(
-    '%s is sent to by its own capability, and by no other',
+    'only the capability of %s sends to the queue',
     async (name) => {
       expect(sendTo[name]).toMatchObject({
         grants: [{ resource: `queue/${name}`, actions: ['SendMessage'] }],
@@ -205,7 +205,7 @@ describe('a queue', () => {
     },
   );
 
-  test('takes hundreds of messages, and delays', async () => {
+  test('a queue takes hundreds of messages, and delayed ones', async () => {
     await open('deliver').send([...numbered(300), { body: { late: true }, delaySeconds: 900 }]);
     const waiting = local.waiting('deliver');
     expect(waiting).toHaveLength(301);
@@ -214,13 +214,13 @@ describe('a queue', () => {
     ]);
   });
 
-  test('brings back any text that an id may have', async () => {
+  test('a queue returns any text that an id may contain', async () => {
     const body = { id: 'a\ufffe\uffff \u{1f600}\u{1ffff}\u0007\ud800 "\\' };
     await open('jobs').send([{ body }]);
     expect(local.waiting('jobs')).toEqual([{ body, delaySeconds: 0 }]);
   });
 
-  test('that does not exist is an error', async () => {
+  test('sending to a queue that does not exist fails', async () => {
     const sender = sendTo.mail.open({
       ...process.env,
       MAIL_QUEUE_URL: `${local.server.address}/000000000000/nowhere`,
