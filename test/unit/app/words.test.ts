@@ -1,0 +1,139 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../../infra/build/build.ts';
+
+/** Forms that readers stumble over. What can be recognised is refused here; it is a help for reviews, not their goal. */
+const forms: readonly { readonly name: string; readonly pattern: RegExp; readonly bad: string }[] = [
+  {
+    name: 'old or poetic words',
+    pattern: /\b(anew|beneath|therein|thereof|lest|whence|whither|perchance|henceforth|hitherto|whoever|whomever)\b/i,
+    bad: 'the worker begins anew',
+  },
+  {
+    name: '"to lie" of data',
+    pattern: /\b(lies|lying|lain)\b/i,
+    bad: 'the document lies in a folder',
+  },
+  {
+    name: 'code that is told, hears or minds',
+    pattern: /\b((is|are|was|were|be) told|tells? of|hears? of|minds|sees to|knows of)\b/i,
+    bad: 'who is told that a thread was added',
+  },
+  {
+    name: 'absence as "gone"',
+    pattern: /\b(is|are|was|were) gone\b/i,
+    bad: 'what is gone stays gone',
+  },
+  {
+    name: 'idioms',
+    pattern: /\b(by hand of|of old|is at it|are at it|comes? to nothing|brings? about|gets? on)\b/i,
+    bad: 'whoever is at it goes on',
+  },
+  {
+    name: 'sections of pages outside the repository',
+    pattern: /\b(spec|design|facts|deliveries) [A-Z]?\d+(\.\d+)*\b/,
+    bad: 'as spec 4.18 asks',
+  },
+];
+
+/** Files with old text. Nothing is added here: a file leaves the list when it is rewritten. */
+const exceptions: readonly string[] = [
+  'infra/constructs/table.ts',
+  'infra/local/processes.ts',
+  'lib/deletion/purgeUserContent.ts',
+  'lib/directory/folders/folderChanger.ts',
+  'lib/directory/rules/folders.ts',
+  'lib/editors/rules/yjs/listDiff.ts',
+  'lib/shared/schema.ts',
+  'test/bench/scenarios.ts',
+  'test/e2e/localWorkers.test.ts',
+  'test/infra/rules.test.ts',
+  'test/integration/content/contentFixture.test.ts',
+  'test/integration/deletion/lifeModel.test.ts',
+  'test/integration/directory/folderJobs.test.ts',
+  'test/integration/directory/folders.test.ts',
+  'test/integration/directory/usersAddFields.test.ts',
+  'test/integration/table/capacity.test.ts',
+  'test/integration/webhooks/deliveries.test.ts',
+  'test/support/largeOrganization.ts',
+  'test/support/regexAnalysis.ts',
+  'test/support/removal.ts',
+  'test/unit/directory/folders.test.ts',
+  'test/unit/http/httpValidation.test.ts',
+  'test/unit/local/localEventSources.test.ts',
+  'test/unit/shared/ids.test.ts',
+  'test/unit/webhooks/webhookSend.test.ts',
+  'test/unit/webhooks/webhookSendAddresses.test.ts',
+  'test/unit/workspaces/mergeConfig.test.ts',
+];
+
+interface Text {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The comments and texts of a TypeScript file. */
+function textsOf(file: string, source: string): Text[] {
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, source);
+  const texts: Text[] = [];
+  for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+    if (!readable.has(kind)) continue;
+    const line = source.slice(0, scanner.getTokenStart()).split('\n').length;
+    texts.push({ file, line, text: scanner.getTokenText() });
+  }
+  return texts;
+}
+
+const readable = new Set([
+  ts.SyntaxKind.SingleLineCommentTrivia,
+  ts.SyntaxKind.MultiLineCommentTrivia,
+  ts.SyntaxKind.StringLiteral,
+  ts.SyntaxKind.NoSubstitutionTemplateLiteral,
+]);
+
+const files = globSync(['{functions,lib,infra,test}/**/*.{ts,md}', 'README.md'], { cwd: projectDir }).filter(
+  (file) => file !== 'test/unit/app/words.test.ts',
+);
+const project = files.flatMap((file) => {
+  const source = readFileSync(join(projectDir, file), 'utf8');
+  return file.endsWith('.ts')
+    ? textsOf(file, source)
+    : source.split('\n').map((text, at) => ({ file, line: at + 1, text }));
+});
+
+describe.each(forms)('$name', ({ pattern, bad }) => {
+  test('stand in no comment, text or page', () => {
+    const found = project.filter(({ file, text }) => !exceptions.includes(file) && pattern.test(text));
+    expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+  });
+
+  test('are recognised', () => {
+    expect(
+      textsOf('lib/bad.ts', `// ${bad}\nconst text = '${bad}';`).filter(({ text }) => pattern.test(text)),
+    ).toHaveLength(2);
+  });
+});
+
+test('test titles begin with what they are about', () => {
+  const loose = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*['"`](or|and|whose|but|that|which|nor|so|yet)\b/g;
+  const found = files
+    .filter((file) => file.endsWith('.test.ts') && !exceptions.includes(file))
+    .flatMap((file) =>
+      [...readFileSync(join(projectDir, file), 'utf8').matchAll(loose)].map(([title]) => `${file}: ${title}`),
+    );
+  expect(found).toEqual([]);
+});
+
+test('a comment has at most three sentences without a line break', () => {
+  const found = project.filter(
+    ({ file, text }) =>
+      file.endsWith('.ts') &&
+      !exceptions.includes(file) &&
+      /^\/[/*]/.test(text) &&
+      text.split(/\n\s*\*?\s*\n|\n\s*\* ?-/).some((part) => (part.match(/[.!?](?=\s+[A-Z`])/g) ?? []).length > 5),
+  );
+  expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+});
