@@ -571,8 +571,6 @@ export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @_
   'PutItem',
 ]);
 
-export const updateUsers: Capability<Pick<UserWriter, 'update'>> = writeUsers;
-
 export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = /* @__PURE__ */ storeCapability(UserWriter, [
   'DeleteItem',
 ]);

@@ -3,7 +3,7 @@ import { requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
-import { documentResource, folderResource, type ResourceAt, updateUsers } from '../../../lib/directory/users.ts';
+import { documentResource, folderResource, type ResourceAt, writeUsers } from '../../../lib/directory/users.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -45,7 +45,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'User(s) processed successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: updateUsers },
+    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: writeUsers },
     impact: 'customers cannot change names, addresses, pictures and roles of their users',
     example: {
       data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King', accessRole: 'viewer' }] },
