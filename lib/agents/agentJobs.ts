@@ -21,7 +21,7 @@ function agentIdOf({ data }: StoredJob): string {
 /** Runs a step of the purge of a deleted agent: its versions, its runs, and its id in groups. Idempotent. */
 export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
-  const budget = { clock, until: clock() + STEP_MS };
+  const budget = { clock, deadline: clock() + STEP_MS };
   for (const partition of [AgentVersionEntity.partition(agent), AgentRunEntity.partition(agent)]) {
     if (!(await purgePartition(table, partition, budget))) return { progress: {} };
   }
@@ -30,12 +30,12 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
 }
 
 /**
- * Runs a step of the job that counts the new runs of an agent. A run moves from NEW to COUNTED in the transaction that adds it to the count, so
- * each run is counted once, also by parallel and repeated jobs.
+ * * Runs a step of the job that counts the new runs of an agent. A run moves from NEW to COUNTED in the transaction
+ * that adds it to the count, so each run is counted once, also by parallel and repeated jobs.
  */
 export async function countAgentRunsStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
-  const until = clock() + STEP_MS;
-  for (let conflicts = 0; clock() < until;) {
+  const deadline = clock() + STEP_MS;
+  for (let conflicts = 0; clock() < deadline;) {
     const outcome = await countSome(table, job.tenant, agentIdOf(job));
     if (outcome === 'none') return 'done';
     if (outcome === 'conflict') await pause(conflicts++);

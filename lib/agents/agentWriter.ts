@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { startJob, type JobMessage, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { startJob, type JobMessage, REQUESTS_ENDED_MS } from '../jobs/jobStore.ts';
 import { ApiError } from '../shared/errors.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -18,7 +18,7 @@ import {
 } from './rules/agents.ts';
 
 /** When the sweeper starts a purge whose message was lost: later than the message, which is delayed. */
-const SWEEP_DELAY_MS = READS_SETTLED_MS + 30_000;
+const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
 /** What a version says, as it is stored. */
 type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
@@ -78,8 +78,9 @@ export class AgentWriter {
   }
 
   /**
-   * Writes the version after the current one, with the content that `change` returns for the current one, and returns its number; undefined for an
-   * unknown agent. On a conflict `change` runs again on the new current version, so parallel calls act one after the other.
+   * * Writes the version after the current one, with the content that `change` returns for the current one, and returns
+   * its number; undefined for an unknown agent. On a conflict `change` runs again on the new current version, so
+   * parallel calls act one after the other.
    */
   async addVersion(
     tenant: string,
@@ -105,8 +106,9 @@ export class AgentWriter {
   }
 
   /**
-   * Removes the current version and returns the number of the one before, which is current again; `first` when there is none before. Throws ABORTED
-   * when another call changes the version meanwhile: this call did not mean to remove that one.
+   * * Removes the current version and returns the number of the one before, which is current again; `first` when there
+   * is none before. Throws ABORTED when another call changes the version meanwhile: this call did not mean to remove
+   * that one.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;
@@ -137,7 +139,10 @@ export class AgentWriter {
     });
   }
 
-  /** Deletes an agent and starts the job that purges its versions, runs and group memberships. Undefined for an unknown agent. */
+  /**
+   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Undefined for an unknown
+   * agent.
+   */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
     return retryOnConflict(async () => {
       const [agent, agents] = await Promise.all([

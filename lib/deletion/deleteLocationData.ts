@@ -30,20 +30,21 @@ export class LocationRemover {
   }
 
   /**
-   * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every organization
-   * of the tenant that has a document with this id, including disabled ones. Throws UNAVAILABLE after 20 s; the same call
-   * then continues. Finds the records through an index, so records of the last moments can stay (eventual consistency).
+   * * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every
+   * organization of the tenant that has a document with this id, including disabled ones. Throws UNAVAILABLE after 20
+   * s; the same call then continues. Finds the records through an index, so records of the last moments can stay
+   * (eventual consistency).
    */
   async remove(tenant: string, documentId: string, location: Location): Promise<void> {
     const key = locationKey(location);
-    const until = this.#clock() + REMOVES_FOR_MILLISECONDS;
+    const deadline = this.#clock() + REMOVES_FOR_MILLISECONDS;
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
       const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
-      const removed = await this.#removeRecords(records, until);
+      const removed = await this.#removeRecords(records, deadline);
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
-      this.#requireTime(until);
+      this.#requireTime(deadline);
       // Records that conflicted are read again, from the beginning.
       isComplete = next === undefined || isComplete;
       after = next;
@@ -53,7 +54,7 @@ export class LocationRemover {
   /** Removes these records. Returns false if some conflicted with concurrent writes. */
   async #removeRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
-    until: number,
+    deadline: number,
   ): Promise<boolean> {
     let isComplete = true;
     const alone = [
@@ -61,7 +62,7 @@ export class LocationRemover {
       ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
     ];
     await inParallel(inTransactions(alone), PARALLEL, async (group) => {
-      this.#requireTime(until);
+      this.#requireTime(deadline);
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
     // Sequential: reactions to one comment all change this comment.
@@ -70,14 +71,14 @@ export class LocationRemover {
       PARALLEL,
       async (group) => {
         for (const { scope, record } of group) {
-          this.#requireTime(until);
+          this.#requireTime(deadline);
           await this.#removeReaction(scope, record);
         }
       },
     );
     for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
-        this.#requireTime(until);
+        this.#requireTime(deadline);
         const outcomes = await deleteThreads(
           this.#table,
           (group[0] as Located<unknown>).scope,
@@ -120,8 +121,8 @@ export class LocationRemover {
     });
   }
 
-  #requireTime(until: number): void {
-    if (this.#clock() > until)
+  #requireTime(deadline: number): void {
+    if (this.#clock() > deadline)
       throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
   }
 }

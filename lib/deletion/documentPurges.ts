@@ -16,12 +16,15 @@ import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
 import type { DeletedDocument, PurgeHook } from './purgeHook.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 
-/** How many records are read at a time, and about how many bytes: a record can have 360 KB, and several documents are purged at once. */
+/**
+ * How many records are read at a time, and about how many bytes: a record can have 360 KB, and several documents are
+ * purged at once.
+ */
 const RECORDS = 200;
 const BYTES = 1_000_000;
 const PARALLEL = 16;
 
-/** What is found through some records of a document, and purged before them. */
+/** Items that only the records of a document lead to. They are purged before the records. */
 interface Derived {
   /** Items that belong to the records alone, such as the involvements of users. */
   readonly keys: readonly Key[];
@@ -31,7 +34,9 @@ interface Derived {
 const KEY = Symbol('key');
 type WithKey<T> = T & { readonly [KEY]: Key };
 
-/** Returns a hook that purges the records in one partition, and what is found through them. */
+/**
+ * Returns a hook that purges the records in one partition, and before them the items that only these records lead to.
+ */
 function purgeRecords<T>(
   entities: readonly { readonly type: string }[],
   records: QueryableEntity<T, DocumentScope>,
@@ -76,7 +81,9 @@ function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
-/** Returns the keys of involvements among the removals of a record. The record and its id are removed apart from them. */
+/**
+ * Returns the keys of involvements among the removals of a record. The record and its id are removed apart from them.
+ */
 function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
 }
@@ -91,14 +98,15 @@ const threadItems = {
     return record && { comment, thread, annotationId: record.annotationId, _r: record._r };
   },
 };
-/** No comment is first: the removal of an assignee belongs to the thread. */
+/** Makes no comment the first one. The thread's own purge removes the involvement of the assignee. */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 const purgeThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   threadItems,
   (document, items) => ({
-    // By the comments too: the id of a thread without a head stays until its last comment is removed.
+    // Comments also give the id of their thread: a thread without a head keeps its id until its last comment is
+    // removed.
     recordIds: [...new Set(items.map(({ annotationId }) => annotationId))].map((id) => ({
       kind: 'thread',
       id,

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { inParallel } from '../shared/inParallel.ts';
-import { eraseTraces, TracePosition, type Traces } from './eraseTraces.ts';
+import { eraseContent, ContentPosition, type ErasedRecords } from './eraseContent.ts';
 import { purgeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
 import { ErasureEntity, ErasureJob } from './erasures.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table } from '../table/table.ts';
@@ -19,7 +19,10 @@ const STEP_MILLISECONDS = 2_000;
 const PARALLEL = 4;
 
 const Progress = z.object({
-  /** Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and counts the tasks. */
+  /**
+   * Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and counts the
+   * tasks.
+   */
   pass: z.number(),
   /** The last organization that was started: its customer's id, or its position in the list of the job. */
   organizationId: z.string().optional(),
@@ -27,7 +30,7 @@ const Progress = z.object({
   /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
   /** The progress in the content of the organization. */
-  traces: z.union([TracePosition, z.literal('done')]).optional(),
+  content: z.union([ContentPosition, z.literal('done')]).optional(),
   /** The progress in the judgments of the organization. */
   judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
   /** The number of users that are finished in the organization. */
@@ -40,13 +43,13 @@ const Progress = z.object({
 });
 type Progress = z.output<typeof Progress>;
 
-const begins: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
+const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after the
- * other, then their profiles. Everything is erased in two passes: at once, and again after requests that started earlier have
- * ended. Idempotent: a step may run twice, concurrently or from an older progress. Data that was made after the request stays,
- * and so does the profile of a user who was added again.
+ * * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after
+ * the other, then their profiles. Everything is erased in two passes: at once, and again after requests that started
+ * earlier have ended. Idempotent: a step may run twice, concurrently or from an older progress. Data that was made
+ * after the request stays. The profile of a user who was added again stays too.
  */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
@@ -66,14 +69,14 @@ class ErasureStep {
     this.#clock = clock;
     this.#deadline = clock() + STEP_MILLISECONDS;
     this.#data = ErasureJob.parse(JSON.parse(job.data));
-    this.#progress = job.progress === undefined ? begins : Progress.parse(JSON.parse(job.progress));
+    this.#progress = job.progress === undefined ? initialProgress : Progress.parse(JSON.parse(job.progress));
   }
 
   async run(): Promise<StepResult> {
-    const settledAt = this.#data.at + READS_SETTLED_MS;
+    const secondPassAt = this.#data.at + REQUESTS_ENDED_MS;
     do {
-      if (this.#progress.pass === 2 && this.#clock() < settledAt)
-        return { progress: this.#progress, notBefore: settledAt };
+      if (this.#progress.pass === 2 && this.#clock() < secondPassAt)
+        return { progress: this.#progress, notBefore: secondPassAt };
       const more =
         this.#progress.organizationKey === undefined
           ? await this.#nextOrganization()
@@ -82,7 +85,7 @@ class ErasureStep {
         await this.#end();
         return 'done';
       }
-      if (!more) this.#progress = { ...begins, pass: 2 };
+      if (!more) this.#progress = { ...initialProgress, pass: 2 };
     } while (this.#clock() <= this.#deadline);
     await this.#count(this.#progress.tasksDone);
     return { progress: this.#progress };
@@ -98,7 +101,7 @@ class ErasureStep {
         ...this.#progress,
         organizationKey: organization,
         index: index + 1,
-        traces: undefined,
+        content: undefined,
         judgments: undefined,
         users: 0,
       };
@@ -113,36 +116,39 @@ class ErasureStep {
       ...this.#progress,
       organizationKey: next?.internalId,
       organizationId: next?.organizationId,
-      traces: undefined,
+      content: undefined,
       judgments: undefined,
       users: 0,
     };
     return next !== undefined;
   }
 
-  /** Continues in an organization. The content comes first, because the comments show whose text a notification quotes. Then come the judgments, and the partitions of the users. */
+  /**
+   * Continues in an organization. The content comes first, because the comments show whose text a notification quotes.
+   * Then come the judgments, and the partitions of the users.
+   */
   async #goOn(organization: string): Promise<true> {
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
-    const { pass, traces, judgments, users } = this.#progress;
+    const { pass, content, judgments, users } = this.#progress;
     const { userIds, at } = this.#data;
-    if (traces !== 'done') {
-      const what: Traces = pass === 1 ? 'notifications' : 'everything';
-      const reached = await eraseTraces(
+    if (content !== 'done') {
+      const records: ErasedRecords = pass === 1 ? 'notifications' : 'everything';
+      const reached = await eraseContent(
         this.#table,
         scope,
-        { userIds: new Set(userIds), until: at },
-        { what, from: traces },
+        { userIds: new Set(userIds), removedAt: at },
+        { records, from: content },
         this.#clock,
         this.#deadline,
       );
-      this.#progress = { ...this.#progress, traces: reached };
+      this.#progress = { ...this.#progress, content: reached };
       return true;
     }
     if (judgments !== 'done') {
       const reached = await eraseReviewers(
         this.#table,
         scope,
-        { userIds: new Set(userIds), until: at },
+        { userIds: new Set(userIds), removedAt: at },
         judgments?.after,
         this.#clock,
         this.#deadline,
@@ -150,22 +156,22 @@ class ErasureStep {
       this.#progress = { ...this.#progress, judgments: reached };
       return true;
     }
-    const some = userIds.slice(users, users + PARALLEL);
+    const batch = userIds.slice(users, users + PARALLEL);
     const kept: number[] = [];
     const finished: boolean[] = [];
-    await inParallel([...some.entries()], PARALLEL, async ([index, userId]) => {
+    await inParallel([...batch.entries()], PARALLEL, async ([index, userId]) => {
       finished[index] = await this.#eraseUser(scope, userId);
       if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) kept.push(users + index);
     });
     // The next step repeats unfinished users. Data that is already erased costs no second write.
     if (!finished.every(Boolean)) return true;
-    const isLast = users + some.length >= userIds.length;
+    const isLast = users + batch.length >= userIds.length;
     this.#progress = {
       ...this.#progress,
       organizationKey: isLast ? undefined : organization,
-      users: users + some.length,
+      users: users + batch.length,
       ...(pass === 2 && {
-        tasksDone: this.#progress.tasksDone + some.length,
+        tasksDone: this.#progress.tasksDone + batch.length,
         doneAt: this.#clock(),
         kept: [...new Set([...this.#progress.kept, ...kept])],
       }),
@@ -173,24 +179,27 @@ class ErasureStep {
     return true;
   }
 
-  /** Erases a user's partition of an organization, and the records that its edges lead to. Returns whether all is erased. */
+  /**
+   * Erases a user's partition of an organization, and the records that its edges lead to. Returns whether all is
+   * erased.
+   */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
-    const until = await this.#until(userId, scope.organizationKey);
-    await purgeUserAccess(this.#table, { ...scope, userId }, { until });
+    const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
+    await purgeUserAccess(this.#table, { ...scope, userId }, { removedAt });
     return (
       (await purgeUserContent(
         this.#table,
         scope,
         userId,
-        { until: this.#data.at, mode: 'erase' },
+        { removedAt: this.#data.at, mode: 'erase' },
         this.#clock,
         this.#deadline,
       )) === 'done'
     );
   }
 
-  /** Returns when the user's access ended (epoch ms): the time of the departure, which can be shortly after the request. */
-  async #until(userId: string, organization: string): Promise<number> {
+  /** Returns when the user's access ended (epoch ms). The departure can be shortly after the request. */
+  async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
     const own =
       user?.departures?.filter(
@@ -204,7 +213,10 @@ class ErasureStep {
     return values.length > 0;
   }
 
-  /** Removes the profiles if the users are erased everywhere, else the departures of this job. Then marks the erasure as done. */
+  /**
+   * Removes the profiles if the users are erased everywhere, else the departures of this job. Then marks the erasure as
+   * done.
+   */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
     await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
@@ -219,8 +231,8 @@ class ErasureStep {
     const user = await this.#table.get(UserEntity, { tenant, userId });
     if (!user) return 'done';
     const { organizations, at } = this.#data;
-    const isBack = user.lastUpdated > at || user.createdAt > at || this.#progress.kept.includes(index);
-    if (!organizations && !isBack)
+    const wasAddedAgain = user.lastUpdated > at || user.createdAt > at || this.#progress.kept.includes(index);
+    if (!organizations && !wasAddedAgain)
       return (await this.#table.write([remove(UserEntity, { tenant, userId }, user._r)])) === 'done'
         ? 'done'
         : 'conflict';
@@ -232,7 +244,10 @@ class ErasureStep {
       : 'conflict';
   }
 
-  /** Stores the number of tasks left. The number never rises when two workers run the job. At least one task is left until the end. */
+  /**
+   * Stores the number of tasks left. The number never rises when two workers run the job. At least one task is left
+   * until the end.
+   */
   async #count(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });

@@ -37,7 +37,7 @@ export const ErasureEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'How far a GDPR deletion got, for 90 days; without naming anybody',
+  purpose: 'The progress of a GDPR deletion, without user ids, for 90 days',
   schema: Schema,
   pk: (of: { tenant: string; jobId: string }) => [of.tenant, 'ERASURE', of.jobId],
   sk: (_key: unknown) => ['STATUS'],
@@ -49,7 +49,7 @@ export const ErasureJob = z.object({
   userIds: z.array(z.string()),
   /** Organization keys. Without them the job erases the users in all organizations, and their profiles. */
   organizations: z.array(z.string()).optional(),
-  /** Epoch ms. What was made later stays. */
+  /** Epoch ms. Data that was made later stays. */
   at: z.number(),
 });
 export type ErasureJob = z.output<typeof ErasureJob>;
@@ -91,14 +91,14 @@ export class ErasureStarter {
 
   /**
    * Starts to erase users in some organizations, or everywhere with their profiles. Their access ends and their data is
-   * hidden before this returns; a job does the rest. A repeated call with the same `jobId` starts nothing.
+   * hidden before this returns. A job erases the data. A repeated call with the same `jobId` starts nothing.
    */
   async start({ tenant, jobId, userIds, organizations, now, log }: ErasureRequest): Promise<{
     jobId: string;
     tasksCount: number;
   }> {
-    const places = organizations ? organizations.length : (await this.#countOrganizations(tenant)) + 1;
-    const tasksCount = userIds.length * places;
+    const tasksPerUser = organizations ? organizations.length : (await this.#countOrganizations(tenant)) + 1;
+    const tasksCount = userIds.length * tasksPerUser;
     const data: ErasureJob = {
       userIds: [...userIds],
       organizations: organizations?.map(({ internalId }) => internalId),
@@ -116,8 +116,9 @@ export class ErasureStarter {
   }
 
   /**
-   * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be written,
-   * because it has too many departures or other requests keep changing it, stays visible until the job erases it.
+   * * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be
+   * written, because it has too many departures or other requests keep changing it, stays visible until the job erases
+   * it.
    */
   async #hide(tenant: string, { userIds, organizations = [everywhere], at }: ErasureJob, jobId: string): Promise<void> {
     const isEverywhere = organizations[0] === everywhere;

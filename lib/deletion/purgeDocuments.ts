@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { inParallel } from '../shared/inParallel.ts';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { documentPurges } from './documentPurges.ts';
@@ -19,13 +19,13 @@ export async function purgeDocumentsStep(
   clock: () => number,
 ): Promise<StepResult> {
   const { organizationKey, documents } = DocumentsPurge.parse(JSON.parse(data));
-  const todo = progress === undefined ? documents : Progress.parse(JSON.parse(progress)).left;
-  const begin = createdAt + READS_SETTLED_MS;
-  if (clock() < begin) return { progress: { left: todo }, notBefore: begin };
-  const budget = { clock, until: clock() + STEP_MILLISECONDS };
-  const left = new Set(todo);
-  await inParallel(todo, DOCUMENTS_AT_A_TIME, async (document) => {
-    if (clock() >= budget.until) return;
+  const documentsLeft = progress === undefined ? documents : Progress.parse(JSON.parse(progress)).left;
+  const startsAt = createdAt + REQUESTS_ENDED_MS;
+  if (clock() < startsAt) return { progress: { left: documentsLeft }, notBefore: startsAt };
+  const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
+  const left = new Set(documentsLeft);
+  await inParallel(documentsLeft, DOCUMENTS_AT_A_TIME, async (document) => {
+    if (clock() >= budget.deadline) return;
     const { internalId, documentId } = document;
     const deleted = { tenant, organizationKey, documentKey: internalId, documentId };
     if (await purgeDocument(table, deleted, budget)) left.delete(document);
@@ -35,7 +35,7 @@ export async function purgeDocumentsStep(
 
 /**
  * Purges a deleted document until nothing is left or the time is over. Returns whether nothing is left. Call it after
- * `READS_SETTLED_MS`: what is written during the purge can stay.
+ * `REQUESTS_ENDED_MS`, as items that are written during the purge can stay.
  */
 export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
   return runPurgeHooks(documentPurges, table, document, budget);

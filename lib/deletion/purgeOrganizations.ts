@@ -9,7 +9,7 @@ import {
   FolderEntryEntity,
   type OrganizationScope,
 } from '../directory/folders/folders.ts';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { purgeOrganizationJudgments } from '../memory/purgeJudgments.ts';
 import type { QueryPage, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
@@ -20,7 +20,7 @@ import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
 
 const STEP_MILLISECONDS = 2_000;
-/** How many documents, folders or groups are listed at a time. */
+/** Documents, folders or groups per page of a listing. */
 const LISTED = 100;
 const PARALLEL = 8;
 
@@ -80,7 +80,10 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   },
 };
 
-/** Every hook for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of them. */
+/**
+ * Every hook for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of
+ * them.
+ */
 export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeDocuments,
   purgeFolders,
@@ -91,28 +94,30 @@ export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
 ];
 
 interface PurgedListing<T> {
-  /** Returns the first items that are left. */
+  /** Returns the first of the remaining items. */
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
-  /** Purges what is found through an item. Returns whether nothing is left. */
+  /** Purges the content of an item. Returns whether nothing is left. */
   readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 
-/** Purges the content of each listed item, then the item. What is still listed says where the next run continues. */
+/**
+ * Purges the content of each listed item, then the item. The next run continues with the items that are still listed.
+ */
 async function purgeEach<T>(
   table: Table,
-  { clock, until }: PurgeBudget,
+  { clock, deadline }: PurgeBudget,
   { list, key, purgeContent }: PurgedListing<T>,
 ): Promise<boolean> {
   do {
     const { values, next } = await list();
     const empty: Key[] = [];
     await inParallel(values, PARALLEL, async (item) => {
-      if (clock() < until && (await purgeContent(item))) empty.push(key(item));
+      if (clock() < deadline && (await purgeContent(item))) empty.push(key(item));
     });
     await table.removeKeys(empty);
     if (next === undefined && empty.length === values.length) return true;
-  } while (clock() < until);
+  } while (clock() < deadline);
   return false;
 }
 
@@ -123,9 +128,9 @@ export async function purgeOrganizationStep(
   clock: () => number,
 ): Promise<StepResult> {
   const { organizationKey } = OrganizationPurge.parse(JSON.parse(data));
-  const begin = createdAt + READS_SETTLED_MS;
-  if (clock() < begin) return { progress: {}, notBefore: begin };
-  const budget = { clock, until: clock() + STEP_MILLISECONDS };
+  const startsAt = createdAt + REQUESTS_ENDED_MS;
+  if (clock() < startsAt) return { progress: {}, notBefore: startsAt };
+  const budget = { clock, deadline: clock() + STEP_MILLISECONDS };
   const complete = await runPurgeHooks(organizationPurges, table, { tenant, organizationKey }, budget);
   return complete ? 'done' : { progress: {} };
 }

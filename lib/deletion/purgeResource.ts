@@ -6,12 +6,11 @@ import { type PurgeBudget, purgeIndexPartition, purgePartition } from '../table/
 
 /** The entities that belong to an organization, folder or document as a resource. */
 export const resourceEntities = [ContactEntity, GrantEntity, NotificationSettingsEntity] as const;
-const noLimit: PurgeBudget = { clock: () => 0, until: 1 };
+const noLimit: PurgeBudget = { clock: () => 0, deadline: 1 };
 
 /**
  * Purges the contacts, grants and notification settings of a deleted organization, folder or document, by its internal
- * id. Returns whether nothing is left. Grants and settings are found through an index: call it after the index shows the
- * last of them.
+ * id. Returns whether nothing is left. Call it after the index shows all grants and settings of the resource.
  */
 export async function purgeResource(
   table: Table,

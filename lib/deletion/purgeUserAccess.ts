@@ -17,22 +17,23 @@ const PARALLEL = 8;
 
 /** Which of a user's items to purge. */
 export interface UserAccessPurge {
-  /** Epoch ms. What was given or set later stays. */
-  readonly until: number;
-  /** Internal ids of folders and documents; everything in the organization if left out. */
+  /** Epoch ms. Items that were written later stay. */
+  readonly removedAt: number;
+  /** Internal ids of folders and documents. Everything in the organization if left out. */
   readonly within?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
- * unless `within` is given. Each item is removed at the revision that was read: an item that replaced it stays.
+ * * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
+ * unless `within` is given. Each item is removed at the revision that was read, so a newer item under the same key
+ * stays.
  */
 export async function purgeUserAccess(
   table: Table,
   user: OrganizationScope & { readonly userId: string },
-  { until, within }: UserAccessPurge,
+  { removedAt, within }: UserAccessPurge,
 ): Promise<void> {
-  const isMeant = (internalId: string) => within === undefined || within.has(internalId);
+  const isIncluded = (internalId: string) => within === undefined || within.has(internalId);
   await Promise.all([
     purgeGrants(),
     purgeListed('contact', ContactEntity, (resource) => ({ ...user, resource })),
@@ -44,7 +45,7 @@ export async function purgeUserAccess(
     const read = (after: string | undefined) =>
       table.query(GrantEntity, user, { prefix: ['GRANT'], limit: PAGE, after });
     for await (const { values } of pages(read)) {
-      const purged = values.filter(({ internalId, grantedAt }) => grantedAt <= until && isMeant(internalId));
+      const purged = values.filter(({ internalId, grantedAt }) => grantedAt <= removedAt && isIncluded(internalId));
       await removeEach(purged.map((grant) => remove(GrantEntity, { ...user, ...grant }, grant._r)));
     }
   }
@@ -65,13 +66,13 @@ export async function purgeUserAccess(
     for await (const { positions } of pages(read)) {
       const keys = positions
         .map((position) => (JSON.parse(position) as { gsi1sk: string }).gsi1sk.slice(prefix.length))
-        .filter(isMeant)
+        .filter(isIncluded)
         .map(keyOf);
       const items = await table.getMany(entity, keys);
       await removeEach(
         keys.flatMap((key, index) => {
           const item = items[index];
-          return item && item.addedAt <= until ? [remove(entity, key, item._r)] : [];
+          return item && item.addedAt <= removedAt ? [remove(entity, key, item._r)] : [];
         }),
       );
     }
@@ -79,12 +80,12 @@ export async function purgeUserAccess(
 
   async function purgeSettings(): Promise<void> {
     const ofOrganization = within === undefined ? await table.get(NotificationSettingsEntity, user) : undefined;
-    if (ofOrganization && (ofOrganization.setAt ?? 0) <= until)
+    if (ofOrganization && (ofOrganization.setAt ?? 0) <= removedAt)
       await removeEach([remove(NotificationSettingsEntity, user, ofOrganization._r)]);
     const read = (after: string | undefined) =>
       table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after });
     for await (const { values } of pages(read)) {
-      const purged = values.filter(({ documentKey, setAt }) => (setAt ?? 0) <= until && isMeant(documentKey));
+      const purged = values.filter(({ documentKey, setAt }) => (setAt ?? 0) <= removedAt && isIncluded(documentKey));
       await removeEach(
         purged.map(({ documentKey, _r }) => remove(NotificationSettingsEntity, { ...user, documentKey }, _r)),
       );

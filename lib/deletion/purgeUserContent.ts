@@ -41,13 +41,16 @@ import {
 import { commentInvolvementOps } from '../comments/commentInvolvements.ts';
 import { CommentEntity, ThreadEntity, type ThreadKey, ThreadReader } from '../comments/threads.ts';
 
-/** `remove`: the user was removed by the customer, and comments in threads of other users stay. `erase`: GDPR deletion, and these comments are removed too. */
+/**
+ * `remove`: the user was removed by the customer, and comments in threads of other users stay. `erase`: GDPR deletion,
+ * and these comments are removed too.
+ */
 export type RemovalMode = 'remove' | 'erase';
 
 /** Which data of a user to purge. */
-export interface UserContentRemoval {
+export interface UserContentPurge {
   /** Epoch ms. Data that was made later stays. */
-  readonly until: number;
+  readonly removedAt: number;
   readonly mode: RemovalMode;
   /** Limits the purge to these documents (internal ids). The whole organization if left out. */
   readonly documents?: ReadonlySet<string> | undefined;
@@ -61,47 +64,51 @@ const PARALLEL = 4;
 /** The limit of DynamoDB for one transaction. */
 const MOST_OPERATIONS = 100;
 
-/** The result of one try. `conflict`: another request changed a record in between. */
+/** The result of one try. `conflict`: another request changed a record since the read. */
 type Outcome = 'done' | 'conflict';
 
 /** The users to remove, and the document to remove them from. */
-export interface Removing {
+export interface DocumentRemoval {
   readonly table: Table;
   readonly scope: DocumentScope;
-  readonly leaving: RemovedUsers;
+  readonly removedUsers: RemovedUsers;
   readonly mode: RemovalMode;
   readonly now: number;
 }
 
 /**
- * Purges a user's data in an organization, as far as the user's edges lead to it. Removes threads that the user started,
- * with all their comments, and the user's recordings and reactions. Removes the user from notifications and subscriptions.
- * Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`). `erase` also reduces
- * mentions to the id; `eraseTraces` handles data without edges. Each edge up to `until` is removed in one transaction with its
- * record, on the condition that the record has not changed. Emits no events. Idempotent: a call may run twice, concurrently or from an older
- * position. Returns the position at `deadline` (epoch ms). Throws ABORTED if other requests keep changing a record.
+ * * Purges a user's data in an organization, as far as the user's edges lead to it:
+ * - Threads that the user started are removed with all comments. So are the user's recordings and reactions.
+ * - Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
+ * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the id.
+ *
+ * `eraseContent` handles data without edges. Each edge up to `removedAt` is removed in one transaction with its record,
+ * on the condition that the record has not changed. Emits no events. Idempotent: a call may run twice, concurrently or
+ * from an older position.
+ *
+ * Returns the position at `deadline` (epoch ms). Throws ABORTED if other requests keep changing a record.
  */
 export async function purgeUserContent(
   table: Table,
   scope: OrganizationScope,
   userId: string,
-  { until, mode, documents, after }: UserContentRemoval,
+  { removedAt, mode, documents, after }: UserContentPurge,
   clock: () => number,
   deadline: number,
 ): Promise<{ after: string } | 'done'> {
-  const leaving: RemovedUsers = { userIds: new Set([userId]), until };
+  const removedUsers: RemovedUsers = { userIds: new Set([userId]), removedAt };
   // The sort key contains the kind. Kinds before it are done.
-  const begun =
+  const firstKind =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
   for (const [index, kind] of involvedKinds.entries()) {
-    if (index < begun) continue;
-    let from = index === begun ? after : undefined;
+    if (index < firstKind) continue;
+    let from = index === firstKind ? after : undefined;
     do {
       if (clock() > deadline) return { after: from ?? keyPrefix(['DATA', kind]) };
       const page = await table.query(
         InvolvementEntity,
         { ...scope, userId },
-        { between: upTo(kind, until), limit: EDGES_AT_A_TIME, after: from },
+        { between: upTo(kind, removedAt), limit: EDGES_AT_A_TIME, after: from },
       );
       const edges = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
@@ -112,14 +119,14 @@ export async function purgeUserContent(
       );
       await inParallel([...groups.values()], PARALLEL, async (group) => {
         for (const edge of group) {
-          const removing: Removing = {
+          const removal: DocumentRemoval = {
             table,
             scope: { ...scope, documentKey: edge.documentKey },
-            leaving,
+            removedUsers,
             mode,
             now: clock(),
           };
-          await retryOnConflict(() => removeEdge[kind](removing, edge));
+          await retryOnConflict(() => removeEdge[kind](removal, edge));
         }
       });
       from = page.next;
@@ -129,40 +136,42 @@ export async function purgeUserContent(
 }
 
 /** Returns the range of sort keys of a kind of edges up to a time. */
-function upTo(kind: InvolvedKind, until: number): [string, string] {
+function upTo(kind: InvolvedKind, removedAt: number): [string, string] {
   // The upper bound is the separator plus one. It includes all keys that start with the time.
-  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(until)]).slice(0, -1)}$`];
+  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(removedAt)]).slice(0, -1)}$`];
 }
 
 /** Removes an edge and its record, by kind. */
-const removeEdge: Readonly<Record<InvolvedKind, (removing: Removing, edge: Involvement) => Promise<Outcome>>> = {
-  comment: (removing, edge) =>
-    changeComment(removing, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
-      removeInvolvement(removing.scope, edge),
+const removeEdge: Readonly<Record<InvolvedKind, (removal: DocumentRemoval, edge: Involvement) => Promise<Outcome>>> = {
+  comment: (removal, edge) =>
+    changeComment(removal, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
+      removeInvolvement(removal.scope, edge),
     ]),
-  reaction: (removing, edge) =>
-    changeReaction(removing, { annotationId: edge.id, createdAt: edge.createdAt }, [
-      removeInvolvement(removing.scope, edge),
+  reaction: (removal, edge) =>
+    changeReaction(removal, { annotationId: edge.id, createdAt: edge.createdAt }, [
+      removeInvolvement(removal.scope, edge),
     ]),
-  async recording(removing, edge) {
-    const { table, scope, leaving } = removing;
+  async recording(removal, edge) {
+    const { table, scope, removedUsers } = removal;
     const recording = await table.get(RecordingEntity, { ...scope, annotationId: edge.id, createdAt: edge.createdAt });
     return outcomeOf(
       table,
-      recording && isRecordingOf(recording, leaving)
+      recording && isRecordingOf(recording, removedUsers)
         ? recordingDeletionOps(scope, [recording])
         : [removeInvolvement(scope, edge)],
     );
   },
-  async notification(removing, edge) {
-    const { table, scope, leaving, mode } = removing;
+  async notification(removal, edge) {
+    const { table, scope, removedUsers, mode } = removal;
     const notification = await table.get(NotificationEntity, { ...scope, id: edge.id, createdAt: edge.createdAt });
     if (!notification) return outcomeOf(table, [removeInvolvement(scope, edge)]);
-    const left =
-      mode === 'remove' ? removeFromNotification(notification, leaving) : eraseFromNotification(notification, leaving);
-    if (!left) return outcomeOf(table, notificationRemovalOps(scope, notification));
+    const remaining =
+      mode === 'remove'
+        ? removeFromNotification(notification, removedUsers)
+        : eraseFromNotification(notification, removedUsers);
+    if (!remaining) return outcomeOf(table, notificationRemovalOps(scope, notification));
     return outcomeOf(table, [
-      ...(left === notification ? [] : [replace(NotificationEntity, { ...scope, ...left }, notification._r)]),
+      ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
       removeInvolvement(scope, edge),
     ]);
   },
@@ -173,55 +182,56 @@ async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome
 }
 
 /**
- * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the users
- * started it. With `erase`, removes the comment if one of the users wrote it. Writes `beside` in the same transaction.
+ * * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
+ * users started it. With `erase`, removes the comment if one of the users wrote it. Writes `extraOps` in the same
+ * transaction.
  */
 export async function changeComment(
-  removing: Removing,
+  removal: DocumentRemoval,
   key: ThreadKey,
   commentId: number,
-  beside: readonly WriteOp[] = [],
+  extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, scope, leaving, mode } = removing;
+  const { table, scope, removedUsers, mode } = removal;
   const { annotationId, createdAt } = key;
   const [thread, comment] = await table.batchGet(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
   // A thread without a head is being removed, with its edges.
-  if (!thread || !comment) return outcomeOf(table, beside);
-  if (isThreadOf(thread, leaving)) return removeThread(removing, thread, beside);
-  if (mode === 'erase' && isCommentOf(comment, leaving)) return removeComment(removing, thread, comment, beside);
+  if (!thread || !comment) return outcomeOf(table, extraOps);
+  if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
+  if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
   const [head, after] =
     mode === 'remove'
-      ? [removeFromThread(thread, leaving), removeFromComment(comment, leaving)]
-      : [eraseFromThread(thread, leaving), eraseFromComment(comment, leaving)];
+      ? [removeFromThread(thread, removedUsers), removeFromComment(comment, removedUsers)]
+      : [eraseFromThread(thread, removedUsers), eraseFromComment(comment, removedUsers)];
   return outcomeOf(table, [
     ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
     ...(after === comment ? [] : [replace(CommentEntity, { ...scope, ...after }, comment._r)]),
-    ...beside,
+    ...extraOps,
   ]);
 }
 
-/** Tries once to remove a thread with all its records. Then writes `beside`. */
+/** Tries once to remove a thread with all its records. Then writes `extraOps`. */
 export async function removeThread(
-  { table, scope, now }: Removing,
+  { table, scope, now }: DocumentRemoval,
   thread: Stored<Thread>,
-  beside: readonly WriteOp[] = [],
+  extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], now);
   // A separate write: one transaction must not contain an item twice.
-  return outcome === 'removed' ? outcomeOf(table, beside) : 'conflict';
+  return outcome === 'removed' ? outcomeOf(table, extraOps) : 'conflict';
 }
 
 /** Tries once to remove a comment with its reactions. Removes the thread if this is its last comment. */
 async function removeComment(
-  removing: Removing,
+  removal: DocumentRemoval,
   thread: Stored<Thread>,
   comment: Stored<Comment>,
-  beside: readonly WriteOp[],
+  extraOps: readonly WriteOp[],
 ): Promise<Outcome> {
-  const { table, scope, leaving, now } = removing;
+  const { table, scope, removedUsers, now } = removal;
   const reader = new ThreadReader(table);
   const other = async (descending: boolean) =>
     (await reader.listComments(scope, thread, { limit: 2, descending })).values.find(
@@ -229,22 +239,22 @@ async function removeComment(
     );
   const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
   const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
-  if ((isFirst && !first) || (isLast && !last)) return removeThread(removing, thread, beside);
-  const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), leaving);
+  if ((isFirst && !first) || (isLast && !last)) return removeThread(removal, thread, extraOps);
+  const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), removedUsers);
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...commentDeletionOps(scope, thread, comment),
     // The first comment holds the assignee. The next comment takes over.
     ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
-  const own = beside.filter((op) => !ops.some((one) => isSameKey(one, op)));
+  const otherOps = extraOps.filter((op) => !ops.some((one) => isSameKey(one, op)));
   const references = comment.reactions ?? [];
   const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
-  if (ops.length + own.length + reactionOps.length <= MOST_OPERATIONS)
-    return outcomeOf(table, [...ops, ...own, ...reactionOps]);
+  if (ops.length + otherOps.length + reactionOps.length <= MOST_OPERATIONS)
+    return outcomeOf(table, [...ops, ...otherOps, ...reactionOps]);
   const { op, unfinished } = startLeftoverPurge(scope, { documentId: thread.documentId, reactions: references }, now);
-  if ((await table.write([...ops, ...own, op])) !== 'done') return 'conflict';
+  if ((await table.write([...ops, ...otherOps, op])) !== 'done') return 'conflict';
   await finishLeftoverPurge(table, scope.tenant, unfinished);
   return 'done';
 }
@@ -256,25 +266,30 @@ function isSameKey(one: WriteOp, other: WriteOp): boolean {
 
 /** Tries once to remove users from a reaction. Removes the reaction, also from its comment, if no user is left. */
 export async function changeReaction(
-  removing: Removing,
+  removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },
-  beside: readonly WriteOp[] = [],
+  extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
-  const { table, scope, leaving } = removing;
+  const { table, scope, removedUsers } = removal;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
-  const left = reaction && removeReactors(reaction, leaving);
-  if (!reaction || left === reaction) return outcomeOf(table, beside);
-  if (left) return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...left }, reaction._r), ...beside]);
+  const remaining = reaction && removeReactors(reaction, removedUsers);
+  if (!reaction || remaining === reaction) return outcomeOf(table, extraOps);
+  if (remaining)
+    return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
   return outcomeOf(table, [
     ...ops,
-    ...beside.filter((op) => !ops.some((one) => isSameKey(one, op))),
-    ...(await unnamed(table, scope, reaction)),
+    ...extraOps.filter((op) => !ops.some((one) => isSameKey(one, op))),
+    ...(await commentReferenceRemoval(table, scope, reaction)),
   ]);
 }
 
 /** Returns the operation that removes a reaction from its comment. */
-async function unnamed(table: Table, scope: DocumentScope, { annotationId, on }: Reaction): Promise<WriteOp[]> {
+async function commentReferenceRemoval(
+  table: Table,
+  scope: DocumentScope,
+  { annotationId, on }: Reaction,
+): Promise<WriteOp[]> {
   const comment = on && (await table.get(CommentEntity, { ...scope, ...on }));
   if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
   return [

@@ -34,7 +34,7 @@ interface UserState {
   readonly hasItems: boolean;
 }
 
-/** Which users a request removes, and from what. User ids are distinct. */
+/** The users that a request removes, and the resource to remove them from. User ids are distinct. */
 export interface UserRemovalRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -54,9 +54,9 @@ export class UserRemover {
   }
 
   /**
-   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which ends all
-   * access that the user got there before. The jobs are stored before the departures, and purge this access later. A user
-   * exists if the tenant knows it or if the organization has items of it. An unknown user fails alone.
+   * * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which
+   * ends all access that the user got there earlier. The jobs are stored before the departures, and purge this access
+   * later. A user exists if the tenant knows it or if the organization has items of it. An unknown user fails alone.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;
@@ -91,7 +91,10 @@ export class UserRemover {
     return results;
   }
 
-  /** Stores the jobs. Jobs for a folder also count in the organization, and record the moves across the folder's boundary. */
+  /**
+   * Stores the jobs. Jobs for a folder also count in the organization, and record the moves across the folder's
+   * boundary.
+   */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
     jobs: readonly { readonly jobId: string; readonly userIds: string[] }[],

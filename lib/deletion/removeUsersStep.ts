@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { endFolderDeparture, readDepartedFolders } from '../directory/folders/folderDepartures.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import { eraseReviewers } from '../memory/eraseReviewers.ts';
 import { endCountedJob } from '../directory/organizationLock.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -29,15 +29,18 @@ export const UserRemoval = z.object({
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
-  /** The time of the call, epoch ms. It limits what is purged of users without a profile, such as authors of imported comments. */
+  /**
+   * The time of the call, epoch ms. It limits what is purged of users without a profile, such as authors of imported
+   * comments.
+   */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
- * The progress of a job. Everything is purged twice, as some items are written or indexed during the first pass; then the
- * departures are removed. Below a folder the job handles one portion of folders and documents after the other, and in each
- * portion one user after the other.
+ * * The progress of a job. Everything is purged twice, as some items are written or indexed during the first pass; then
+ * the departures are removed. Below a folder the job handles one portion of folders and documents after the other, and
+ * in each portion one user after the other.
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'departures']),
@@ -59,7 +62,7 @@ const Progress = z.object({
 });
 type Progress = z.output<typeof Progress>;
 
-/** What a step works on. */
+/** The state of a step. */
 interface RemovalStep {
   readonly table: Table;
   readonly scope: OrganizationScope;
@@ -69,8 +72,8 @@ interface RemovalStep {
 }
 
 /**
- * Runs a step of a job that removes users from a resource. Purges what they were given and made there up to their
- * departure, in two passes a minute apart, then removes the departures. What they were given later stays. A step may run
+ * Runs a step of a job that removes users from a resource. Purges their access and their content there up to their
+ * departure, in two passes a minute apart, then removes the departures. Later access and content stays. A step may run
  * twice, or from an older progress.
  */
 export async function removeUsersStep(
@@ -84,8 +87,8 @@ export async function removeUsersStep(
     job.progress === undefined ? { stage: 'first', user: 0 } : Progress.parse(JSON.parse(job.progress));
   const scope: OrganizationScope = { tenant: job.tenant, organizationKey: removal.organizationKey };
   const step: RemovalStep = { table, scope, job, removal, clock };
-  const settledAt = job.createdAt + READS_SETTLED_MS;
-  if (progress.stage === 'second' && clock() < settledAt) return { progress, notBefore: settledAt };
+  const secondPassAt = job.createdAt + REQUESTS_ENDED_MS;
+  if (progress.stage === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
   if (progress.stage === 'departures') return endDepartures(step, progress);
 
   const { keys, next, movesCount } = await readPortion(step, progress.portion, mostKeys);
@@ -93,7 +96,7 @@ export async function removeUsersStep(
   const stop = await purgeUsers(step, keys, progress);
   if (stop) return { progress: { ...progress, moved, ...stop } };
   if (progress.stage === 'second') {
-    const reviewers = { userIds: new Set(removal.userIds), until: removal.at, documents: keys };
+    const reviewers = { userIds: new Set(removal.userIds), removedAt: removal.at, documents: keys };
     const deadline = clock() + STEP_MILLISECONDS;
     const reached = await eraseReviewers(table, scope, reviewers, progress.judgments, clock, deadline);
     const user = removal.userIds.length;
@@ -101,20 +104,23 @@ export async function removeUsersStep(
       return { progress: { ...progress, moved, user, after: undefined, judgments: reached.after } };
   }
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
-  if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: settledAt };
-  // The pass can miss content that was moved while it ran. The pass is then repeated.
+  if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
+  // The pass can miss content that was moved while it ran. Then repeat the pass.
   const isComplete = moved === (await readMoves(step)).size;
   return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
 }
 
-/** Returns what was moved across the boundary of the folder that users are removed from; empty for other resources. */
+/**
+ * Returns the documents and folders that were moved into or out of the folder that users are removed from. Empty for
+ * other resources.
+ */
 async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
   if (removal.resource.resourceType !== 'folder') return new Map();
   return (await readDepartedFolders(table, scope)).get(job.jobId)?.moved ?? new Map<string, boolean>();
 }
 
 interface Portion {
-  /** The internal ids that were in the resource at the time of the call; undefined for the whole organization. */
+  /** The internal ids of the content of the resource at the time of the call. Undefined for the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
   /** Where the next portion begins. */
   readonly next: Progress['portion'];
@@ -122,8 +128,9 @@ interface Portion {
 }
 
 /**
- * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`. This is
- * the content below the folder and below everything that was moved out of it, without content that was moved in.
+ * * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`.
+ * This is the content below the folder and below everything that was moved out of it, without content that was moved
+ * in.
  */
 async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
   const { table, scope, removal } = step;
@@ -143,7 +150,7 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
       return Promise.resolve(new Set(wereInside.filter(({ kind }) => kind === 'folder').map(({ id }) => id)));
     },
   };
-  const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, goesOn: () => keys.size < most };
+  const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, hasTime: () => keys.size < most };
   for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
     const isContinued = root === from?.root;
     if (!isContinued) keys.add(root);
@@ -166,22 +173,22 @@ async function purgeUsers(
   const deadline = clock() + STEP_MILLISECONDS;
   let { user: first, after } = progress;
   while (first < userIds.length) {
-    const some = userIds.slice(first, first + USERS_AT_A_TIME);
-    const users = await readUsers(step, some);
+    const batch = userIds.slice(first, first + USERS_AT_A_TIME);
+    const users = await readUsers(step, batch);
     const stops = new Map<number, string>();
-    await inParallel([...some.entries()], PARALLEL, async ([index, userId]) => {
-      const until = removedAt(step, users[index]);
-      if (until === undefined) return;
-      await purgeUserAccess(table, { ...scope, userId }, { until, within: keys });
+    await inParallel([...batch.entries()], PARALLEL, async ([index, userId]) => {
+      const removedAt = purgeLimit(step, users[index]);
+      if (removedAt === undefined) return;
+      await purgeUserAccess(table, { ...scope, userId }, { removedAt, within: keys });
       const from = index === 0 ? after : undefined;
-      const content = { until, mode: 'remove', documents: keys, after: from } as const;
+      const content = { removedAt, mode: 'remove', documents: keys, after: from } as const;
       const stop = await purgeUserContent(table, scope, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
     // The next step repeats the users after the first unfinished one. Most of their data is already purged.
     const stop = Math.min(...stops.keys(), Infinity);
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
-    first += some.length;
+    first += batch.length;
     after = undefined;
     if (first < userIds.length && clock() > deadline) return { user: first, after: undefined };
   }
@@ -199,10 +206,10 @@ async function readUsers(
 }
 
 /**
- * Returns the time (epoch ms) until which the job purges a user's items: the user's departure, or the time of the call if
- * the tenant did not know the user then. Returns undefined for a known user without a departure for this job.
+ * * Returns the time (epoch ms) until which the job purges a user's items: the user's departure, or the time of the
+ * call if the tenant did not know the user then. Returns undefined for a known user without a departure for this job.
  */
-function removedAt({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
+function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
   const departure = user?.departures?.find(({ jobId }) => jobId === job.jobId);
   const wasKnown = user !== undefined && user.createdAt <= removal.at;
   return departure?.at ?? (wasKnown ? undefined : removal.at);
@@ -222,8 +229,8 @@ async function endDepartures(step: RemovalStep, progress: Progress): Promise<Ste
       const key = { tenant: scope.tenant, userId };
       const user = await table.get(UserEntity, key);
       if (!user?.departures?.some(isOwn)) return undefined;
-      const left = user.departures.filter((departure) => !isOwn(departure));
-      const next = { ...key, ...user, departures: left.length > 0 ? left : undefined };
+      const departures = user.departures.filter((departure) => !isOwn(departure));
+      const next = { ...key, ...user, departures: departures.length > 0 ? departures : undefined };
       return (await table.write([replace(UserEntity, next, user._r)])) === 'done' ? undefined : 'conflict';
     }),
   );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { newId } from '../shared/ids.ts';
-import { READS_SETTLED_MS, startJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, startJob } from '../jobs/jobStore.ts';
 import type { WriteOp } from '../table/table.ts';
 
 /** The data of a job that purges deleted documents. */
@@ -25,10 +25,10 @@ interface PurgeData {
   readonly removeOrganization: z.output<typeof OrganizationPurge>;
 }
 
-/** The delay of a purge job's queue message: a purge waits until nobody reads or writes the deleted items. */
-export const PURGE_DELAY_SECONDS = READS_SETTLED_MS / 1000;
+/** The delay of a purge job's queue message. A purge waits until nobody reads or writes the deleted items. */
+export const PURGE_DELAY_SECONDS = REQUESTS_ENDED_MS / 1000;
 /** When the sweeper runs a purge whose message was lost: later than the message, milliseconds. */
-const SWEPT_AFTER = READS_SETTLED_MS + 30_000;
+const SWEPT_AFTER = REQUESTS_ENDED_MS + 30_000;
 
 /**
  * Returns a new purge job and the operation that stores it. Write the operation in the transaction that deletes the

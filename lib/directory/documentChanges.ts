@@ -61,8 +61,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the fields that
-   * were sent. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails alone.
+   * * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the fields
+   * that were sent. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails
+   * alone.
    */
   async update(
     scope: OrganizationScope,
@@ -110,9 +111,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 distinct documents into a folder, or to the top when `folder` is undefined: all of them or none.
-   * Throws NOT_FOUND if a document does not exist and FAILED_PRECONDITION if one is disabled. `details.issues` gives the
-   * positions of these documents in the list.
+   * * Moves at most 30 distinct documents into a folder, or to the top when `folder` is undefined: all of them or none.
+   * Throws NOT_FOUND if a document does not exist and FAILED_PRECONDITION if one is disabled. `details.issues` gives
+   * the positions of these documents in the list.
    */
   async move(
     scope: OrganizationScope,
@@ -138,7 +139,7 @@ export class DocumentChanger {
     folder: Folder | undefined,
     now: number,
   ): Promise<WriteOp[]> {
-    if (!scope.leavingFolders) return [];
+    if (!scope.hasFolderDepartures) return [];
     const to = folder ? folderChain(folder) : [];
     const moves = (await this.#documents.placed(scope, documents))
       .filter((document) => document !== undefined)

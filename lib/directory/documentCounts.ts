@@ -16,12 +16,12 @@ export class DocumentCounter {
   }
 
   /**
-   * Returns the number of documents of an organization, or of those outside of folders. While a folder is being deleted it
-   * reads the documents with their folders, to leave out those that are deleted with it.
+   * * Returns the number of documents of an organization, or of those outside of folders. While a folder is being
+   * deleted it reads the documents with their folders, to leave out those that are deleted with it.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });
-    if (!scope.changingFolders) return this.#table.count(DocumentEntity, scope);
+    if (!scope.hasFolderChanges) return this.#table.count(DocumentEntity, scope);
     const documents = new DocumentReader(this.#table);
     let count = 0;
     for await (const { values } of pages((after) => documents.list(scope, { limit: PAGE, after })))

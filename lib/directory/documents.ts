@@ -5,7 +5,13 @@ import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { type Folder, FolderEntryEntity, FolderReader, type Found, type OrganizationScope } from './folders/folders.ts';
+import {
+  type Folder,
+  FolderEntryEntity,
+  FolderReader,
+  type CurrentAndStored,
+  type OrganizationScope,
+} from './folders/folders.ts';
 import { insert, type QueryPage, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -61,12 +67,12 @@ export class DocumentReader {
 
   /** Returns the documents under the customer's ids, in their order; undefined where no document exists. */
   async named(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
-    return (await this.find(scope, documentIds)).map(({ live }) => live);
+    return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
   /** Returns the document under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
-    const document = scope.changingFolders
+    const document = scope.hasFolderChanges
       ? (await this.named(scope, [documentId]))[0]
       : await this.#table.get(DocumentEntity, { ...scope, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
@@ -77,14 +83,14 @@ export class DocumentReader {
    * Returns the stored and the live document under each of the customer's ids. One BatchGet. While folders are being
    * changed it also reads the documents' folders: a document in a deleted folder is stored, but not live.
    */
-  async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<Found<Document>[]> {
+  async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#table.getMany(
       DocumentEntity,
       documentIds.map((documentId) => ({ ...scope, documentId })),
     );
-    if (!scope.changingFolders) return documents.map((stored) => ({ live: stored, stored }));
+    if (!scope.hasFolderChanges) return documents.map((stored) => ({ current: stored, stored }));
     const placed = await this.placed(scope, documents);
-    return documents.map((stored, index) => ({ live: placed[index] && stored, stored }));
+    return documents.map((stored, index) => ({ current: placed[index] && stored, stored }));
   }
 
   /** Returns a page of an organization's documents, by id. */
@@ -159,7 +165,7 @@ export class DocumentWriter {
     { accessType, folder }: { accessType: AccessType; folder?: Folder | undefined },
     now: number,
   ): Promise<DocumentResult[]> {
-    return writeEach<NewDocument, Found<Document>, DocumentResult>({
+    return writeEach<NewDocument, CurrentAndStored<Document>, DocumentResult>({
       table: this.#table,
       items: documents,
       read: (items) =>
@@ -167,8 +173,9 @@ export class DocumentWriter {
           scope,
           items.map(({ documentId }) => documentId),
         ),
-      decide: ({ documentId, documentName, metadata }, { live, stored }) => {
-        if (live) return { result: failedDocument(documentId, 'Document already exists', 'already-exists'), ops: [] };
+      decide: ({ documentId, documentName, metadata }, { current, stored }) => {
+        if (current)
+          return { result: failedDocument(documentId, 'Document already exists', 'already-exists'), ops: [] };
         const document: Document = {
           documentId,
           internalId: newId('doc', now),
@@ -193,7 +200,9 @@ export class DocumentWriter {
     });
   }
 
-  /** Returns the document under the customer's id. Creates a missing one if `create` is given, else throws NOT_FOUND. */
+  /**
+   * Returns the document under the customer's id. Creates a missing one if `create` is given, else throws NOT_FOUND.
+   */
   async ensure(
     scope: OrganizationScope,
     documentId: string,

@@ -15,8 +15,8 @@ import { documentResource, folderResource, organizationResource, type Resource, 
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
- * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND if the
- * document or folder does not exist.
+ * * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND
+ * if the document or folder does not exist.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
@@ -36,7 +36,10 @@ export interface NamedResource {
   readonly organizationId?: string | undefined;
 }
 
-/** Finds the resources of permission calls, across organizations. Reads the organizations, then their folders and documents. */
+/**
+ * Finds the resources of permission calls, across organizations. Reads the organizations, then their folders and
+ * documents.
+ */
 export class ResourceFinder {
   readonly #table: Table;
 
@@ -45,8 +48,8 @@ export class ResourceFinder {
   }
 
   /**
-   * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a folder or
-   * document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
+   * * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
+   * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */
   async require(tenant: string, named: readonly NamedResource[], { writable = false } = {}): Promise<ResourceAt[]> {
@@ -139,7 +142,7 @@ async function found<T>(
   together: () => Promise<readonly T[]>,
   inPlace: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<T[]> {
-  if (!named.some(({ scope }) => scope.changingFolders)) return [...(await together())];
+  if (!named.some(({ scope }) => scope.hasFolderChanges)) return [...(await together())];
   const byOrganization = [...Map.groupBy(named, ({ scope }) => scope.organizationKey).values()];
   const read = await Promise.all(
     byOrganization.map((some) =>

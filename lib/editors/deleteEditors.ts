@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
-import { startJob, READS_SETTLED_MS } from '../jobs/jobStore.ts';
+import { startJob, REQUESTS_ENDED_MS } from '../jobs/jobStore.ts';
 import { newId } from '../shared/ids.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
@@ -64,8 +64,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and can be added again.
-   * A job purges their items when no request that read them runs any more.
+   * * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and
+   * can be added again. A job purges their items when no request that read them runs any more.
    */
   async delete(
     { scope, document: { documentId } }: DocumentContext,
@@ -84,7 +84,7 @@ export class EditorDeleter {
       decide: (editorId, head) => {
         if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
         const data = { organizationKey, documentKey, documentId, editor: { editorId, internalId: head.internalId } };
-        const job = { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + READS_SETTLED_MS } as const;
+        const job = { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + REQUESTS_ENDED_MS } as const;
         return {
           result: { success: true, message: 'CRDT data deleted.' },
           ops: [remove(EditorEntity, { ...scope, editorId }, head._r), startJob(tenant, job, now)],
@@ -95,8 +95,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it skips the items
-   * between two heads.
+   * * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it
+   * skips the items between two heads.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];

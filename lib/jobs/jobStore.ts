@@ -121,22 +121,25 @@ export function endJob(tenant: string, jobId: string, revision?: number): WriteO
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
- * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore` (epoch ms)
- * is when, if not at once.
+ * * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore`
+ * (epoch ms) is when, if not at once.
  */
 export type StepResult = 'done' | { readonly progress: object; readonly notBefore?: number | undefined };
 
 /**
- * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it before have
- * ended, and the indexes show all writes.
+ * * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it
+ * before have ended, and the indexes show all writes.
  */
-export const READS_SETTLED_MS = 60_000;
+export const REQUESTS_ENDED_MS = 60_000;
 
 /** The content of a queue message about a job. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
-/** Returns the queue message about a job. Its group is the tenant: SQS serves groups in turn, so jobs of one tenant do not delay those of others. */
+/**
+ * Returns the queue message about a job. Its group is the tenant: SQS serves groups in turn, so jobs of one tenant do
+ * not delay those of others.
+ */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
     body: { tenant, jobId } satisfies JobMessage,
@@ -176,7 +179,9 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /** Writes changes of a job at the revision that was read. Returns the changed job; `lost` if another worker wrote it. */
+  /**
+   * Writes changes of a job at the revision that was read. Returns the changed job; `lost` if another worker wrote it.
+   */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
 import type { Embedders } from './embedders.ts';
 import type { EmbeddingStore } from './embeddingStore.ts';
 import { embedWith } from './embedJudgments.ts';
@@ -9,7 +9,10 @@ import { changeTo, completeChange, type EmbeddingState, withoutStale } from './r
 /** A walk over all judgments of a tenant that embeds those without vectors of a model. Times are epoch ms. */
 const Walk = z.object({
   model: z.string(),
-  /** When the state named the model. Functions that read the state before may write judgments without its vectors for a while. */
+  /**
+   * When the state named the model. Functions that read the state before may write judgments without its vectors for a
+   * while.
+   */
   since: z.number(),
   /** When this walk started. */
   from: z.number(),
@@ -38,9 +41,10 @@ interface Change {
 }
 
 /**
- * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all judgments, switches searches to the new
- * vectors, and purges those of the old model. Until the switch, searches use the old model and new judgments get vectors of both. When the
- * configuration changes meanwhile, even back, the job continues from there.
+ * * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all
+ * judgments, switches searches to the new vectors, and purges those of the old model. Until the switch, searches use
+ * the old model and new judgments get vectors of both. When the configuration changes meanwhile, even back, the job
+ * continues from there.
  */
 export async function changeEmbeddingStep(
   store: EmbeddingStore,
@@ -59,7 +63,7 @@ export async function changeEmbeddingStep(
   if (!isDeepStrictEqual(state, before)) {
     await store.replaceState(tenant, state, revision);
     // Unused vectors stay until no function searches or writes them any more.
-    return { progress: {}, ...(state.next === undefined && { notBefore: now + READS_SETTLED_MS }) };
+    return { progress: {}, ...(state.next === undefined && { notBefore: now + REQUESTS_ENDED_MS }) };
   }
   if (state.next !== undefined)
     return continueWalk(
@@ -84,14 +88,14 @@ async function continueWalk(
   await store.putVectors(tenant, model, await embedWith(current, judgments));
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
-  const settled = since + READS_SETTLED_MS;
+  const settled = since + REQUESTS_ENDED_MS;
   // All judgments have vectors when a walk finds none missing that started after every function knew the model.
   if (embedded > 0 || walk.from < settled) {
     const from = Math.max(now, settled);
     return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };
   }
   await store.replaceState(tenant, completeChange(state), revision);
-  return { progress: {}, notBefore: now + READS_SETTLED_MS };
+  return { progress: {}, notBefore: now + REQUESTS_ENDED_MS };
 }
 
 async function continuePurge({ store, tenant, state, revision }: Change, { stale, after }: Purge): Promise<StepResult> {

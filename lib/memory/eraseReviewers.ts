@@ -12,14 +12,15 @@ const PARALLEL_WRITES = 8;
 interface ErasedReviewers {
   readonly userIds: ReadonlySet<string>;
   /** Judgments made up to this time are erased, epoch ms. */
-  readonly until: number;
+  readonly removedAt: number;
   /** Internal ids of documents; without it the whole organization. */
   readonly documents?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids stay. Stops at `deadline`
- * (epoch ms) and returns where to continue. Idempotent. Throws ABORTED when other writers keep changing the same judgment.
+ * * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user
+ * ids stay. Stops at `deadline` (epoch ms) and returns where to continue. Idempotent. Throws ABORTED when other writers
+ * keep changing the same judgment.
  */
 export async function eraseReviewers(
   table: Table,

@@ -65,8 +65,8 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT, because ignoring a misspelt selector would
- * delete or change too much.
+ * * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT,
+ * because ignoring a misspelt selector would delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape);
@@ -112,8 +112,8 @@ export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
 }
 
 /**
- * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields together. Loose objects of zod lose a key
- * named `__proto__`.
+ * * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields
+ * together. Loose objects of zod lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   const known = z.object(shape);
@@ -130,7 +130,10 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
   return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof known> & Record<string, unknown>>;
 }
 
-/** A JSON object of at most 64 KB whose declared fields are checked. The value is returned unchanged, with `__proto__` keys. */
+/**
+ * A JSON object of at most 64 KB whose declared fields are checked. The value is returned unchanged, with `__proto__`
+ * keys.
+ */
 export function unchangedObject(known: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     // The check also runs on a value that is not an object.
@@ -201,7 +204,10 @@ export function withFieldChanges<S extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/** Returns whether a JSON value is nested at most `levels` deep. Does not recurse, so a deep value cannot overflow the stack. */
+/**
+ * Returns whether a JSON value is nested at most `levels` deep. Does not recurse, so a deep value cannot overflow the
+ * stack.
+ */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -244,7 +250,7 @@ export function unsupportedField(error: string) {
 
 /** The context of added and removed users. No webhook of this service reports it. */
 export const userContext = unsupportedField(
-  'must be left out: no webhook and no resolver of this service tells of added or removed users',
+  'must be left out: no webhook and no resolver of this service reports added or removed users',
 );
 
 /** The profile of a user. */

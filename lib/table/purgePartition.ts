@@ -8,7 +8,7 @@ const PAGE_ITEMS = 500;
 /** The time that a purge may take. It reads no page after `until` (epoch milliseconds). */
 export interface PurgeBudget {
   readonly clock: () => number;
-  readonly until: number;
+  readonly deadline: number;
 }
 
 /** Reads items of any type. */
@@ -25,7 +25,10 @@ export async function purgePartition(table: Table, partition: string, budget: Pu
   });
 }
 
-/** Deletes the items of a partition of an index. Items that the index does not show yet are left. Returns whether the last page was reached. */
+/**
+ * Deletes the items of a partition of an index. Items that the index does not show yet are left. Returns whether the
+ * last page was reached.
+ */
 export async function purgeIndexPartition(
   table: Table,
   index: IndexName,
@@ -40,12 +43,12 @@ export async function purgeIndexPartition(
 /** Continues after the deleted page: an index still shows deleted items for a moment. */
 async function purgePages(
   table: Table,
-  { clock, until }: PurgeBudget,
+  { clock, deadline }: PurgeBudget,
   read: (after: string | undefined) => Promise<{ readonly keys: readonly Key[]; readonly next: string | undefined }>,
 ): Promise<boolean> {
   for await (const { keys, next } of pages(read)) {
     await table.removeKeys(keys);
-    if (next !== undefined && clock() >= until) return false;
+    if (next !== undefined && clock() >= deadline) return false;
   }
   return true;
 }

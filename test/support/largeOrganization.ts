@@ -4,7 +4,7 @@ import { inParallel } from '../../lib/shared/inParallel.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import type { Command } from './leanClient.ts';
-import { beneath, fillDocument, itemsByKey } from './removal.ts';
+import { itemsOfOrganization, fillDocument, itemsByKey } from './removal.ts';
 
 type Stored = Record<string, any>;
 
@@ -33,9 +33,9 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their records.
- * The others are copies of these items under other ids. Each document is in one of the folders and has one user in its contact list,
- * with a grant.
+ * * Creates a large organization within seconds. The handlers create one folder, one document and one user with all
+ * their records. The others are copies of these items under other ids. Each document is in one of the folders and has
+ * one user in its contact list, with a grant.
  */
 export async function makeLargeOrganization(
   engine: Engine,
@@ -74,7 +74,7 @@ export async function makeLargeOrganization(
   await fillDocument(customer, { organizationId, documentId: document }, { mark, each: 1 });
   const all = await itemsByKey(engine, customer);
 
-  const made = beneath(all, internalId);
+  const made = itemsOfOrganization(all, internalId);
   const idOf = (type: string) => made.find(({ _t }) => _t === type)?.internalId as string;
   const [folderInternal, documentInternal] = [idOf('Folder'), idOf('Document')];
   const profile = [...all.values()].find(({ _t, userId }) => _t === 'User' && userId === user)!;

@@ -52,7 +52,7 @@ export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<
 }
 
 /** Returns the items that belong to an organization, by its internal id. */
-export function beneath(items: ReadonlyMap<string, Stored>, organization: string): Stored[] {
+export function itemsOfOrganization(items: ReadonlyMap<string, Stored>, organization: string): Stored[] {
   return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
 }
 

@@ -8,18 +8,18 @@ import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from './user.ts';
 
 /**
- * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
+ * * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
  *
- * An erased user stays as a bare id where other users mention or address the user, in recorded `changes` of activities, and in the
- * customer's own fields. Name, e-mail address, picture and colours are removed from every object with the `userId` of the user. Names in
- * free text cannot be found and stay.
+ * An erased user stays as a bare id where other users mention or address the user, in recorded `changes` of activities,
+ * and in the customer's own fields. Name, e-mail address, picture and colours are removed from every object with the
+ * `userId` of the user. Names in free text cannot be found and stay.
  */
 
 /** The removed or erased users. */
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
   /** Epoch ms. Later records do not change. */
-  readonly until: number;
+  readonly removedAt: number;
 }
 
 type Open = Readonly<Record<string, unknown>>;
@@ -33,8 +33,8 @@ function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | 
 }
 
 /** Whether a removed user made a record before the removal. */
-function isMadeBy(userId: string, at: number, { userIds, until }: RemovedUsers): boolean {
-  return at <= until && userIds.has(userId);
+function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
+  return at <= removedAt && userIds.has(userId);
 }
 
 /** Returns a customer's value without the personal fields beside the `userId` of a removed user, at any depth. */
@@ -96,9 +96,11 @@ export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a thread after users were removed: without their subscriptions; of an assignee and author only the id stays. */
+/**
+ * Returns a thread after users were removed: without their subscriptions; of an assignee and author only the id stays.
+ */
 export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
-  if (thread.createdAt > removed.until) return thread;
+  if (thread.createdAt > removed.removedAt) return thread;
   return withChanges(thread, {
     from: keepId(thread.from, removed),
     assignedTo: thread.assignedTo && keepId(thread.assignedTo, removed),
@@ -108,11 +110,11 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 }
 
 /**
- * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility. Its comments and
- * participants are erased separately.
+ * * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility.
+ * Its comments and participants are erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
-  if (thread.createdAt > removed.until) return thread;
+  if (thread.createdAt > removed.removedAt) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
   const other = (userId: string | undefined) =>
     userId === undefined || removed.userIds.has(userId) ? undefined : userId;
@@ -148,7 +150,7 @@ export function removeFromComment(comment: Comment, removed: RemovedUsers): Comm
 
 /** Returns a comment of another user after users were erased: mentioned and addressed users are bare ids. */
 export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
-  if (comment.createdAt > removed.until) return comment;
+  if (comment.createdAt > removed.removedAt) return comment;
   const { to, taggedUserContacts } = comment;
   return withChanges(comment, {
     from: keepId(comment.from, removed),
@@ -188,15 +190,18 @@ export function isRecordingOf(
 
 /** Returns a recording of another user after users were erased. */
 export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
-  return recording.createdAt > removed.until
+  return recording.createdAt > removed.removedAt
     ? recording
     : withChanges(recording, withoutPersonalFields(recording, ['attachments', 'transcription', 'metadata'], removed));
 }
 
-/** Returns a notification without the removed recipients; of a removed actor only the id stays. Undefined when no recipient is left. */
+/**
+ * Returns a notification without the removed recipients; of a removed actor only the id stays. Undefined when no
+ * recipient is left.
+ */
 export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
   const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
-  if (createdAt > removed.until) return notification;
+  if (createdAt > removed.removedAt) return notification;
   const left = notifyUsers.filter(({ userId }) => !removed.userIds.has(userId));
   if (left.length === 0 && notifyUsers.length > 0 && !notifyAll) return undefined;
   return withChanges(notification, { notifyUsers: left, actionUser: keepId(actionUser, removed) });
@@ -214,15 +219,15 @@ export function quotedComment({
 }
 
 /**
- * Returns a notification after users were erased: without them as recipients and readers, and without a quote of their comment
- * (`quotes`). Undefined when an erased user caused it, or no recipient is left.
+ * * Returns a notification after users were erased: without them as recipients and readers, and without a quote of
+ * their comment (`quotes`). Undefined when an erased user caused it, or no recipient is left.
  */
 export function eraseFromNotification(
   notification: Notification,
   removed: RemovedUsers,
   quotes = false,
 ): Notification | undefined {
-  if (notification.createdAt > removed.until) return notification;
+  if (notification.createdAt > removed.removedAt) return notification;
   const left = removed.userIds.has(notification.actionUser.userId)
     ? undefined
     : removeFromNotification(notification, removed);
@@ -254,11 +259,11 @@ function withoutQuote(notification: Notification): Notification {
 }
 
 /**
- * Returns an activity after users were erased; undefined when an erased user was the actor. Other activities keep actor, action and time,
- * but lose the snapshot of a record by an erased user, with its changes.
+ * * Returns an activity after users were erased; undefined when an erased user was the actor. Other activities keep
+ * actor, action and time, but lose the snapshot of a record by an erased user, with its changes.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
-  if (activity.createdAt > removed.until) return activity;
+  if (activity.createdAt > removed.removedAt) return activity;
   if (removed.userIds.has(activity.actionUser.userId)) return undefined;
   const { entityData, entityTargetData } = activity;
   const [isTheirs, targetIsTheirs] = [isBy(entityData, removed), isBy(entityTargetData, removed)];

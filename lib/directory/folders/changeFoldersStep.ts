@@ -19,7 +19,7 @@ import {
   type OrganizationScope,
   type StoredFolderChange,
 } from './folders.ts';
-import { READS_SETTLED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { endCountedJob } from '../organizationLock.ts';
 import { purgeDocument } from '../../deletion/purgeDocuments.ts';
 import { purgeResource } from '../../deletion/purgeResource.ts';
@@ -33,7 +33,7 @@ const REWRITTEN_PAGE = 100;
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
 /** How often a job checks whether the jobs that it waits for have ended, milliseconds. */
-const LOOK_AGAIN = 5_000;
+const CHECK_INTERVAL = 5_000;
 
 const Data = z.object({ organizationKey: z.string(), /** The customer's id. */ organizationId: z.string() });
 /** The organization of a job that changes folders. The stored changes name the folders. */
@@ -42,7 +42,10 @@ export type FolderJobData = z.output<typeof Data>;
 const Progress = z.object({
   /** The second round starts when all requests have ended that read the tree before the change. */
   round: z.enum(['first', 'second']),
-  /** The internal id of the changed folder that the round is at. Changed folders with smaller ids are done in this round. */
+  /**
+   * The internal id of the changed folder that the round is at. Changed folders with smaller ids are done in this
+   * round.
+   */
   at: z.string().optional(),
   stack: WalkStack.optional(),
   /** Whether the walk met an entry or parent whose folder no longer existed. */
@@ -53,42 +56,45 @@ const Progress = z.object({
 type Progress = z.output<typeof Progress>;
 
 /**
- * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
- * descendants of a moved folder, or of one with a new access type, from their parents. The second round starts when all
- * requests have ended that read the tree before the change. It rewrites the descendants again, and deletes the content of
- * deleted folders. At the end it removes the changes, and the job from the organization's count.
+ * * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
+ * descendants of each folder that was moved or has a new access type. Each descendant is computed from its parent. The
+ * second round starts when all requests have ended that read the tree before the change. It rewrites the descendants
+ * again, and deletes the content of deleted folders. At the end the step removes the changes, and subtracts the job
+ * from the organization's count.
  */
 export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const { organizationKey, organizationId } = Data.parse(JSON.parse(job.data));
   const scope = { tenant: job.tenant, organizationKey };
   const progress: Progress =
     job.progress === undefined ? { round: 'first', missed: false } : Progress.parse(JSON.parse(job.progress));
-  const settled = job.createdAt + READS_SETTLED_MS;
-  if (progress.round === 'second' && clock() < settled) return { progress, notBefore: settled };
+  const secondRoundAt = job.createdAt + REQUESTS_ENDED_MS;
+  if (progress.round === 'second' && clock() < secondRoundAt) return { progress, notBefore: secondRoundAt };
 
-  const all = await folderChangesOf(table, scope);
-  const own = all.filter(({ jobId }) => jobId === job.jobId);
-  const until = clock() + STEP_MILLISECONDS;
-  const walk = { table, scope, clock, until, missed: progress.missed };
+  const allChanges = await folderChangesOf(table, scope);
+  const ownChanges = allChanges.filter(({ jobId }) => jobId === job.jobId);
+  const deadline = clock() + STEP_MILLISECONDS;
+  const walk = { table, scope, clock, deadline, missed: progress.missed };
   if (progress.waitFor === undefined) {
-    const stopped = await goOn(walk, progress, own);
+    const stopped = await applyChanges(walk, progress, ownChanges);
     if (stopped) return { progress: stopped };
     if (progress.round === 'first')
-      return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: settled };
+      return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
   }
 
-  // Folders below a folder that another job deletes could not be rewritten. Without this job's changes they would be visible
-  // again until the other job has deleted them, so wait for its end.
-  const removals = all.filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId).map(({ jobId }) => jobId);
-  const waitFor = progress.waitFor ?? (walk.missed ? removals : []);
-  if (waitFor.some((jobId) => removals.includes(jobId)))
+  // Folders below a folder that another job deletes could not be rewritten. Without this job's changes they would be
+  // visible again until the other job has deleted them, so wait for its end.
+  const otherDeletions = allChanges
+    .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
+    .map(({ jobId }) => jobId);
+  const waitFor = progress.waitFor ?? (walk.missed ? otherDeletions : []);
+  if (waitFor.some((jobId) => otherDeletions.includes(jobId)))
     return {
       progress: { round: 'second', missed: walk.missed, waitFor } satisfies Progress,
-      notBefore: clock() + LOOK_AGAIN,
+      notBefore: clock() + CHECK_INTERVAL,
     };
 
   await inParallel(
-    own,
+    ownChanges,
     PARALLEL,
     async ({ folderKey, _r }) => void (await table.write([remove(FolderChangeEntity, { ...scope, folderKey }, _r)])),
   );
@@ -105,47 +111,49 @@ interface Walk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly clock: () => number;
-  readonly until: number;
+  readonly deadline: number;
   /** Set if the walk meets an entry or parent whose folder no longer exists. */
   missed: boolean;
 }
 
-/** Applies the changes of a job, in the order of the folders' ids. Returns the progress; undefined when all are done. */
-async function goOn(
+/**
+ * Applies the changes of a job, in the order of the folders' ids. Returns the progress; undefined when all are done.
+ */
+async function applyChanges(
   walk: Walk,
   { round, at, stack }: Progress,
   own: readonly StoredFolderChange[],
 ): Promise<Progress | undefined> {
   const budget = { pages: PAGES };
-  const goesOn = () => walk.clock() < walk.until;
+  const hasTime = () => walk.clock() < walk.deadline;
   for (const { folderKey, folderId, kind } of own) {
     if ((at !== undefined && folderKey < at) || (kind === 'removed' && round === 'first')) continue;
     const from = folderKey === at && stack ? stack : walkFrom({ internalId: folderKey, id: folderId });
-    const rest =
+    const stoppedAt =
       kind === 'removed'
-        ? await walkFolders(walk.table, walk.scope, from, removing(walk), counted(REMOVED_PAGE))
-        : await walkFolders(walk.table, walk.scope, from, rewriting(walk), counted(REWRITTEN_PAGE));
-    if (rest) return { round, at: folderKey, stack: rest, missed: walk.missed };
+        ? await walkFolders(walk.table, walk.scope, from, purgeVisitor(walk), counted(REMOVED_PAGE))
+        : await walkFolders(walk.table, walk.scope, from, rewriteVisitor(walk), counted(REWRITTEN_PAGE));
+    if (stoppedAt) return { round, at: folderKey, stack: stoppedAt, missed: walk.missed };
   }
   return undefined;
 
   /** Returns a budget that all walks of the step share. */
   function counted(page: number): WalkBudget {
-    return { page, pages: Infinity, goesOn: () => budget.pages-- > 0 && goesOn() };
+    return { page, pages: Infinity, hasTime: () => budget.pages-- > 0 && hasTime() };
   }
 }
 
 /** Rewrites the position and access type of folders from their parents. */
-function rewriting(walk: Walk): FolderVisitor {
+function rewriteVisitor(walk: Walk): FolderVisitor {
   const { table, scope } = walk;
   return {
     kind: 'folder',
     async visit(parent, entries) {
-      const into = new Set<string>();
+      const subfolders = new Set<string>();
       let waiting = entries;
       while (waiting.length > 0) {
-        // Read the children before the parent. If another request then writes a child from an older state of the parent, the
-        // child's revision changes and the write below conflicts.
+        // Read the children before the parent. If another request then writes a child from an older state of the
+        // parent, the child's revision changes and the write below conflicts.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),
@@ -155,7 +163,7 @@ function rewriting(walk: Walk): FolderVisitor {
           walk.missed = true;
           return new Set();
         }
-        const again: FolderEntry[] = [];
+        const conflicted: FolderEntry[] = [];
         await inParallel([...waiting.entries()], PARALLEL, async ([index, entry]) => {
           const child = children[index];
           if (child?.internalId !== entry.internalId) walk.missed = true;
@@ -170,19 +178,19 @@ function rewriting(walk: Walk): FolderVisitor {
                   child._r,
                 ),
               ])) === 'done';
-            if (written) into.add(entry.id);
-            else again.push(entry);
+            if (written) subfolders.add(entry.id);
+            else conflicted.push(entry);
           }
         });
-        waiting = again;
+        waiting = conflicted;
       }
-      return into;
+      return subfolders;
     },
   };
 }
 
 /** Deletes the documents and folders in a deleted folder. */
-function removing({ table, scope, clock, until }: Walk): FolderVisitor {
+function purgeVisitor({ table, scope, clock, deadline }: Walk): FolderVisitor {
   const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
     FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
   return {
@@ -205,8 +213,8 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];
-        // A new document can have the same id; then only the old one's content is purged. A document with another folder was
-        // moved out just before the folder was deleted, and stays.
+        // A new document can have the same id; then only the old one's content is purged. A document with another
+        // folder was moved out just before the folder was deleted, and stays.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
@@ -216,14 +224,14 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
           await purgeDocument(
             table,
             { ...scope, documentKey: entry.internalId, documentId: entry.id },
-            { clock, until },
+            { clock, deadline },
           )
         )
           removed.push(entry);
         else complete = false;
       });
       await table.removeKeys(removed.map((entry) => key(folder, entry)));
-      const into = new Set<string>();
+      const subfolders = new Set<string>();
       await inParallel([...folders.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedFolders[index];
         if (stored?.internalId === entry.internalId) {
@@ -231,11 +239,11 @@ function removing({ table, scope, clock, until }: Walk): FolderVisitor {
           if ((await table.write([remove(FolderEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
             return void (complete = false);
         }
-        into.add(entry.id);
+        subfolders.add(entry.id);
       });
-      return complete ? into : 'stop';
+      return complete ? subfolders : 'stop';
     },
-    async left(folder, parent) {
+    async afterFolder(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
       // Remove the folder's entry last, so that an interrupted walk finds the folder again.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);

@@ -2,7 +2,7 @@ import { type AccessType, folderChain } from '../rules/access.ts';
 import {
   deepestFolder,
   depthOf,
-  liesWithin,
+  isWithin,
   ownAccess,
   parentOf,
   placeFolder,
@@ -69,8 +69,8 @@ export interface FolderRequest {
 }
 
 /**
- * Changes folders. A change counts from its transaction on: readers combine the stored folders with the changes under
- * way. A job rewrites or purges what is below the changed folders.
+ * Changes folders. Readers see a change as soon as its transaction is written: they combine the stored folders with the
+ * recorded changes. A job then rewrites or purges the folders and documents below.
  */
 export class FolderChanger {
   readonly #table: Table;
@@ -84,8 +84,8 @@ export class FolderChanger {
   }
 
   /**
-   * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new parent is
-   * unknown, if it would be too deep, or if the new parent is the folder itself or below it.
+   * * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new
+   * parent is unknown, if it would be too deep, or if the new parent is the folder itself or below it.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<Added[]> {
     const { tenant, organization, now } = request;
@@ -140,7 +140,7 @@ export class FolderChanger {
     return results;
   }
 
-  /** Deletes a folder. A job purges what is in it. Throws NOT_FOUND if it does not exist. */
+  /** Deletes a folder. A job purges its content. Throws NOT_FOUND if it does not exist. */
   async delete(request: FolderRequest, folderId: string): Promise<void> {
     const change = new TreeChange(this.#table, request);
     await retryOnConflict(async () => {
@@ -189,7 +189,7 @@ export class FolderChanger {
           ? updated(update)
           : 'conflict';
       }
-      if (parent && liesWithin(parent, folder.internalId)) return refused(update, 'Folder would lie within itself.');
+      if (parent && isWithin(parent, folder.internalId)) return refused(update, 'Folder cannot be moved into itself.');
       const position = placeFolder(parent, ownAccess(folder));
       const tooDeep = await this.#refuseDepth(scope, folder, depthOf(position));
       if (tooDeep) return refused(update, tooDeep);
@@ -222,19 +222,19 @@ export class FolderChanger {
    * only if the folder moves to a deeper level.
    */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
-    if (depth > deepestFolder) return 'Folder would lie too deep.';
+    if (depth > deepestFolder) return 'Folder would be too deep.';
     if (depth <= depthOf(folder)) return undefined;
     let level: readonly string[] = [folder.internalId];
     let room = MOST_BELOW;
     for (let at = depth; level.length > 0; at++) {
-      if (at > deepestFolder) return 'What is beneath the folder would lie too deep.';
+      if (at > deepestFolder) return 'A folder below this folder would be too deep.';
       level = (
         await inSlices(level, PARALLEL, async (some) =>
           room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(scope, internalId, room + 1))),
         )
       ).flat();
       room -= level.length;
-      if (room < 0) return `More than ${MOST_BELOW} folders are beneath the folder; move them in parts.`;
+      if (room < 0) return `There are more than ${MOST_BELOW} folders below the folder. Move them in parts.`;
     }
     return undefined;
   }
@@ -266,9 +266,9 @@ interface WithParent {
 }
 
 /**
- * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction of
- * the first change. Moves and deletions also write the organization at the revision that was read before the tree: two
- * concurrent moves cannot form a circle, because the later one conflicts and reads the tree again.
+ * * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction
+ * of the first change. Moves and deletions also write the organization at the revision that was read before the tree:
+ * two concurrent moves cannot form a circle, because the later one conflicts and reads the tree again.
  */
 class TreeChange {
   readonly now: number;
@@ -310,7 +310,10 @@ class TreeChange {
     return outcome;
   }
 
-  /** Returns the operation that records a changed or deleted folder until the job has rewritten or purged what is below it. */
+  /**
+   * Returns the operation that records a changed or deleted folder until the job has rewritten or purged the folders
+   * and documents below it.
+   */
   record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     return upsert(FolderChangeEntity, {
       tenant: this.#request.tenant,
@@ -323,7 +326,7 @@ class TreeChange {
     });
   }
 
-  /** Notifies the queue of the job, if it was stored. */
+  /** Sends the queue message of the job if the job was stored. */
   async notify(queue: QueueSender): Promise<void> {
     const { tenant, log } = this.#request;
     if (this.#isStarted) await notifyJobs(queue, [{ tenant, jobId: this.#jobId }], log);

@@ -14,15 +14,15 @@ const PAGE = 1_000;
 
 /**
  * A folder that a job removes users from, and the documents and folders that were moved into it or out of it since the
- * users were removed. A grant counts by where its document or folder was at that time. The first item of a job is written
- * with the job, the others with a move each. All are removed when the job ends.
+ * users were removed. A grant ends if its document or folder was in the folder at that time. The first item of a job is
+ * written with the job. Each move adds an item. All items are removed when the job ends.
  */
 export const FolderDepartureEntity = defineEntity({
   type: 'FolderDeparture',
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'A folder that users are being removed from, and what was moved into it or out of it since',
+  purpose: 'A folder that users are being removed from, and the moves into it and out of it since',
   schema: z.object({
     jobId: z.string(),
     folderKey: z.string(),
@@ -30,7 +30,7 @@ export const FolderDepartureEntity = defineEntity({
     id: z.string(),
     /** Internal ids of moved documents and folders that were in the folder when the users were removed. */
     inside: z.array(z.string()),
-    /** Internal ids of moved documents and folders that were not. */
+    /** Internal ids of moved documents and folders that were outside the folder at that time. */
     outside: z.array(z.string()),
     /** Epoch ms. */
     at: z.number(),
@@ -85,7 +85,7 @@ export async function departuresOf(
   const all = users.map((user) => user?.departures);
   const isFromFolder = ({ folder, organizationKey }: Departure) =>
     folder === true && organizationKey === scope.organizationKey;
-  if (!scope.leavingFolders || !all.some((departures) => departures?.some(isFromFolder))) return all;
+  if (!scope.hasFolderDepartures || !all.some((departures) => departures?.some(isFromFolder))) return all;
   const folders = await readDepartedFolders(table, scope);
   return all.map((departures) =>
     departures?.map((departure) =>
@@ -94,7 +94,10 @@ export async function departuresOf(
   );
 }
 
-/** A moved document or folder, and the folders that it is in before and after, from the nearest up. All are internal ids. */
+/**
+ * A moved document or folder, and the folders that it is in before and after, from the nearest up. All are internal
+ * ids.
+ */
 export interface Move {
   readonly internalId: string;
   readonly from: readonly string[];
@@ -111,7 +114,7 @@ export async function recordCrossings(
   moves: readonly Move[],
   now: number,
 ): Promise<WriteOp[]> {
-  if (!scope.leavingFolders || moves.length === 0) return [];
+  if (!scope.hasFolderDepartures || moves.length === 0) return [];
   const id = newId('mov', now);
   const ops: WriteOp[] = [];
   for (const [jobId, folder] of await readDepartedFolders(table, scope)) {

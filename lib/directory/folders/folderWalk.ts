@@ -19,7 +19,10 @@ const Level = z.object({
 });
 type Level = z.output<typeof Level>;
 
-/** The position of a walk: the folders from its first folder down to its current one. A job stores it in its progress, as JSON. */
+/**
+ * The position of a walk: the folders from its first folder down to its current one. A job stores it in its progress,
+ * as JSON.
+ */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
@@ -27,12 +30,12 @@ export interface FolderVisitor {
   /** `folder` to visit only the entries of subfolders. Without it, all entries are visited. */
   readonly kind?: 'folder';
   /**
-   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page is not
-   * complete. A later walk then visits the page again.
+   * * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page
+   * is not complete. A later walk then visits the page again.
    */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
-  /** Runs after all entries of a folder and of the folders below it are done. */
-  left?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
+  /** Runs after all entries of a folder and of the folders below it were visited. */
+  afterFolder?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
 
 /** A folder by its ids. */
@@ -47,15 +50,15 @@ export interface WalkBudget {
   readonly page: number;
   readonly pages: number;
   /** Returns whether there is time for another page. */
-  goesOn(): boolean;
+  hasTime(): boolean;
 }
 
 interface OpenLevel extends Level {
   /**
-   * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next walk
-   * visits them again.
+   * * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next
+   * walk visits them again.
    */
-  readonly into: FolderEntry[];
+  readonly subfoldersLeft: FolderEntry[];
   /** The sort key of the last entry that was read; `end` after the last page. */
   read: string | undefined;
 }
@@ -66,10 +69,10 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
 }
 
 /**
- * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
- * subfolders of that page. Returns the position to continue from if the budget is used up or the visitor stops the walk;
- * undefined at the end. The next walk can repeat entries that were visited shortly before the stop. The walk does not see
- * entries that are added before its position.
+ * * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
+ * subfolders of that page. Returns the position to continue from if the budget is used up or the visitor stops the
+ * walk; undefined at the end. The next walk can repeat entries that were visited shortly before the stop. The walk does
+ * not see entries that are added before its position.
  */
 export async function walkFolders(
   table: Table,
@@ -78,33 +81,33 @@ export async function walkFolders(
   visitor: FolderVisitor,
   budget: WalkBudget,
 ): Promise<WalkStack | undefined> {
-  const levels: OpenLevel[] = from.map((level) => ({ ...level, into: [], read: level.after }));
+  const levels: OpenLevel[] = from.map((level) => ({ ...level, subfoldersLeft: [], read: level.after }));
   let pages = 0;
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
-    const subfolder = level.into.shift();
+    const subfolder = level.subfoldersLeft.shift();
     if (subfolder) {
       level.after = entryKey(scope, level, subfolder);
-      levels.push({ internalId: subfolder.internalId, id: subfolder.id, into: [], read: undefined });
+      levels.push({ internalId: subfolder.internalId, id: subfolder.id, subfoldersLeft: [], read: undefined });
       continue;
     }
     if (level.read === 'end') {
-      await visitor.left?.(level, levels.at(-2));
+      await visitor.afterFolder?.(level, levels.at(-2));
       levels.pop();
       continue;
     }
-    if (pages++ === budget.pages || !budget.goesOn()) break;
+    if (pages++ === budget.pages || !budget.hasTime()) break;
     const { values, next } = await table.query(
       FolderEntryEntity,
       { ...scope, folderKey: level.internalId },
       { limit: budget.page, after: level.read, ...(visitor.kind && { prefix: [visitor.kind] }) },
     );
-    const into = await visitor.visit(level, values);
-    if (into === 'stop') break;
+    const subfolders = await visitor.visit(level, values);
+    if (subfolders === 'stop') break;
     // Keep the order of the entries: the position says that all entries before it are done.
-    level.into.push(...values.filter(({ id, kind }) => kind === 'folder' && into.has(id)));
+    level.subfoldersLeft.push(...values.filter(({ id, kind }) => kind === 'folder' && subfolders.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);
-    if (last && into.size === 0) level.after = entryKey(scope, level, last);
+    if (last && subfolders.size === 0) level.after = entryKey(scope, level, last);
   }
   return levels.length === 0
     ? undefined

@@ -79,9 +79,9 @@ const ChangeSchema = z.object({
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the folders
- * below. It is written in the transaction of the folder, and removed at the end of the job. While such records exist,
- * readers combine the stored folders with them.
+ * * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the
+ * folders below. It is written in the transaction of the folder, and removed at the end of the job. While such records
+ * exist, readers combine the stored folders with them.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -110,9 +110,11 @@ export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
   /** Whether changes of folders are under way. Readers then combine the stored folders with the changes. */
-  readonly changingFolders?: boolean | undefined;
-  /** Whether users are being removed from folders. Readers then also read what was moved into or out of these folders. */
-  readonly leavingFolders?: boolean | undefined;
+  readonly hasFolderChanges?: boolean | undefined;
+  /**
+   * Whether users are being removed from folders. Readers then also read what was moved into or out of these folders.
+   */
+  readonly hasFolderDepartures?: boolean | undefined;
 }
 
 /** Returns the scope of an organization. */
@@ -127,17 +129,18 @@ export function organizationScope(
   return {
     tenant,
     organizationKey: internalId,
-    ...(folderChanges > 0 && { changingFolders: true }),
-    ...(folderDepartures > 0 && { leavingFolders: true }),
+    ...(folderChanges > 0 && { hasFolderChanges: true }),
+    ...(folderDepartures > 0 && { hasFolderDepartures: true }),
   };
 }
 
 /**
- * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored` is the
- * item in the table. If only `stored` is defined, the item was deleted with a folder above and can be overwritten.
+ * * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored`
+ * is the item in the table. If only `stored` is defined, the item was deleted with a folder above and can be
+ * overwritten.
  */
-export interface Found<T> {
-  readonly live: Stored<T> | undefined;
+export interface CurrentAndStored<T> {
+  readonly current: Stored<T> | undefined;
   readonly stored: Stored<T> | undefined;
 }
 
@@ -154,7 +157,7 @@ export async function folderChangesOf(table: Table, scope: OrganizationScope): P
 }
 
 const PARENT_ABSENT = 'Parent folder does not exist.';
-const TOO_DEEP = 'Folder would lie too deep.';
+const TOO_DEEP = 'Folder would be too deep.';
 
 const CHANGES_READ = 1_000;
 /** How often folders are read if other requests move them between the reads. */
@@ -169,12 +172,12 @@ export class FolderReader {
 
   /** Returns the folders under the customer's ids, in their order; undefined where no folder exists. */
   async named(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
-    return (await this.find(scope, folderIds)).map(({ live }) => live);
+    return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
 
   /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
-    const folder = scope.changingFolders
+    const folder = scope.hasFolderChanges
       ? (await this.named(scope, [folderId]))[0]
       : await this.table.get(FolderEntity, { ...scope, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
@@ -182,30 +185,31 @@ export class FolderReader {
   }
 
   /**
-   * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders change, it
-   * also reads the changes, and then the changed folders. Throws a throttling error if the folders change too often.
+   * * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders
+   * change, it also reads the changes, and then the changed folders. Throws a throttling error if the folders change
+   * too often.
    */
-  async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<Found<Folder>[]> {
+  async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
       this.table.getMany(
         FolderEntity,
         folderIds.map((folderId) => ({ ...scope, folderId })),
       );
-    if (!scope.changingFolders || folderIds.length === 0)
-      return (await read()).map((stored) => ({ live: stored, stored }));
+    if (!scope.hasFolderChanges || folderIds.length === 0)
+      return (await read()).map((stored) => ({ current: stored, stored }));
     for (let attempt = 0; attempt < READING_TRIES; attempt++) {
       const [changes, folders] = await Promise.all([folderChangesOf(this.table, scope), read()]);
-      const live = await this.#resolved(scope, folders, changes);
-      if (live) return folders.map((stored, index) => ({ live: live[index], stored }));
+      const current = await this.#resolved(scope, folders, changes);
+      if (current) return folders.map((stored, index) => ({ current: current[index], stored }));
     }
-    throw Object.assign(new Error('Others kept moving the folders while they were read'), {
+    throw Object.assign(new Error('Other requests kept changing the folders while they were read'), {
       name: 'ThrottlingException',
     });
   }
 
   /**
-   * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead of a
-   * list if the reads are of different times and must be repeated.
+   * * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead
+   * of a list if the reads are of different times and must be repeated.
    */
   async #resolved(
     scope: OrganizationScope,
@@ -217,8 +221,8 @@ export class FolderReader {
     );
     const read = new Map<string, Stored<Folder> | undefined>();
     for (;;) {
-      const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'gone'));
-      if (resolutions.includes('torn')) return undefined;
+      const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'deleted'));
+      if (resolutions.includes('inconsistent')) return undefined;
       const needed = resolutions.flatMap((one) => (typeof one === 'object' && 'needs' in one ? [one.needs] : []));
       if (needed.length === 0)
         return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
@@ -256,9 +260,9 @@ export class FolderWriter extends FolderReader {
   }
 
   /**
-   * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at the
-   * root. Throws NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would be too
-   * deep.
+   * * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at
+   * the root. Throws NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would
+   * be too deep.
    */
   async ensure(
     scope: OrganizationScope,
@@ -269,7 +273,7 @@ export class FolderWriter extends FolderReader {
   ): Promise<Folder> {
     const [added] = create ? await this.add(scope, [{ folderId, parentFolderId }], now) : [];
     if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
-    if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would lie too deep');
+    if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would be too deep');
     return this.require(scope, folderId);
   }
 
@@ -277,17 +281,17 @@ export class FolderWriter extends FolderReader {
     const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
     const found = await this.find(scope, [...folders.map(({ folderId }) => folderId), ...parentIds]);
     const parents = new Map(
-      parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.live] as const),
+      parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.current] as const),
     );
     return folders.map((folder, index) => ({
-      found: found[index] as Found<Folder>,
+      found: found[index] as CurrentAndStored<Folder>,
       parent: parents.get(parentIdOf(folder) ?? ''),
     }));
   }
 }
 
 interface AddState {
-  readonly found: Found<Folder>;
+  readonly found: CurrentAndStored<Folder>;
   readonly parent: Folder | undefined;
 }
 
@@ -304,7 +308,7 @@ function decide(
 ): Decision<Added> {
   const refuse = (message: string) => ({ result: failed(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
-  if (found.live) return refuse('Folder already exists.');
+  if (found.current) return refuse('Folder already exists.');
   if (parentIdOf(folder) !== undefined && !parent) return refuse(PARENT_ABSENT);
   const internalId = newId('fld', now);
   const { folderId, folderName, accessType } = folder;

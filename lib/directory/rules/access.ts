@@ -30,8 +30,8 @@ export interface Grant {
 }
 
 /**
- * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts and
- * group members from before count no more, even while they are still stored.
+ * * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
+ * and group members from before no longer count, even while they are still stored.
  */
 export interface Departure {
   readonly organizationKey: string;
@@ -39,26 +39,28 @@ export interface Departure {
   readonly resource: string;
   /** Epoch ms. */
   readonly at: number;
-  /** The job that purges what the user had there, and then this record. */
+  /** The job that purges the user's access and content there, and then this record. */
   readonly jobId: string;
   /** Whether the resource is a folder: documents and folders can be moved into it and out of it before the job ends. */
   readonly folder?: boolean | undefined;
-  /** What was moved into the folder or out of it since. */
+  /** The documents and folders that were moved into the folder or out of it since. */
   readonly moved?: MovedKeys | undefined;
 }
 
 /**
- * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id. Everything
- * below a moved folder was where the moved folder was.
+ * * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id.
+ * Everything below a moved folder was where the moved folder was.
  */
 export type MovedKeys = ReadonlyMap<string, boolean>;
 
-/** Stands for every organization of the tenant, as the `resource` and `organizationKey` of an erased user's departure. */
+/**
+ * Stands for every organization of the tenant, as the `resource` and `organizationKey` of an erased user's departure.
+ */
 export const everywhere = '*';
 
 /**
- * Returns whether what a user got or did at a time (epoch ms) no longer counts because the user was removed since.
- * `within` are the internal ids that it belongs to: the resource, the folders above from the nearest up, the organization.
+ * Returns whether a user's grant or action of a time (epoch ms) no longer counts because the user was removed since.
+ * `within` are the internal ids of the resource, of the folders above it from the nearest up, and of the organization.
  */
 export function hasEnded(
   departures: readonly Departure[] | undefined,
@@ -73,7 +75,10 @@ export function hasEnded(
   );
 }
 
-/** Returns whether something was in a resource when users were removed from the resource. `within` as for `hasEnded`. */
+/**
+ * Returns whether a document or folder was in a resource when users were removed from the resource. `within` as for
+ * `hasEnded`.
+ */
 export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>, within: readonly string[]): boolean {
   for (const internalId of within) {
     const wasInside = moved?.get(internalId);
@@ -84,9 +89,9 @@ export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>
 }
 
 /**
- * Returns what must be recorded of a moved document or folder: whether it was in a folder when users were removed from
- * that folder. Returns undefined if its new folders say the same, or if it is recorded already. `from` and `to` are the
- * folders before and after the move, from the nearest up.
+ * * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from
+ * that folder. Returns undefined if its new position gives the same value, or if the value is recorded already. `from`
+ * and `to` are the folders before and after the move, from the nearest up.
  */
 export function needsRecord(
   departed: Pick<Departure, 'resource' | 'moved'>,
@@ -99,7 +104,10 @@ export function needsRecord(
   return wasInside === wasIn(departed, [internalId, ...to]) ? undefined : wasInside;
 }
 
-/** Returns the time (epoch ms) to store for what a user gets in an organization now: later than all departures from it. */
+/**
+ * Returns the time (epoch ms) to store with a user's new access in an organization: later than all departures from the
+ * organization.
+ */
 export function givenAt(departures: readonly Departure[] | undefined, organizationKey: string, now: number): number {
   const own = (departures ?? []).filter((one) => [organizationKey, everywhere].includes(one.organizationKey));
   return Math.max(now, ...own.map(({ at }) => at + 1));
@@ -161,11 +169,11 @@ export interface UserAccess {
 
 /** Returns the user's grant on a resource if it has not ended. `above` are the folders above the resource. */
 function liveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
-  return user.grants.find((grant) => grant.internalId === internalId && counts(user, grant, above));
+  return user.grants.find((grant) => grant.internalId === internalId && isInForce(user, grant, above));
 }
 
 /** Returns whether a grant has neither expired nor ended because the user was removed from its resource. */
-function counts(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
+function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
     isLive(grant, user.now) &&
     !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
@@ -204,14 +212,16 @@ export function organizationPermission(user: UserAccess): PermissionEntry {
   return membership ? granted(membership) : denied('organization');
 }
 
-/** Returns the entry of a folder: from its own grant, else from the nearest grant above it, else from its access type. */
+/**
+ * Returns the entry of a folder: from its own grant, else from the nearest grant above it, else from its access type.
+ */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return byGrantOn(user, folderChain(folder), folder.accessType) ?? byAccessType(user, 'folder', folder.accessType);
 }
 
 /**
- * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder has the
- * folder's access type.
+ * * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder
+ * has the folder's access type.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -246,9 +256,9 @@ function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType:
 }
 
 /**
- * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is empty.
- * `above` returns the folders above a resource, or undefined if they are unknown. If they are unknown, a grant in a folder
- * that the user was removed from counts until the job removes the grant.
+ * * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is
+ * empty. `above` returns the folders above a resource, or undefined if they are unknown. If they are unknown, a grant
+ * in a folder that the user was removed from counts until the job removes the grant.
  */
 export function accessContext(
   user: UserAccess,
@@ -256,13 +266,16 @@ export function accessContext(
 ): string[] | undefined {
   const fields = new Set(
     user.grants
-      .filter((grant) => counts(user, grant, above(grant.internalId)))
+      .filter((grant) => isInForce(user, grant, above(grant.internalId)))
       .flatMap((grant) => grant.accessFields ?? []),
   );
   return fields.size > 0 ? [...fields].sort() : undefined;
 }
 
-/** Returns whether an access context includes every `field:value` item of a record. A record without items requires nothing. */
+/**
+ * Returns whether an access context includes every `field:value` item of a record. A record without items requires
+ * nothing.
+ */
 export function contextAllows(
   { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
   allowed: readonly string[] = [],

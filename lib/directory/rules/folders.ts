@@ -16,7 +16,9 @@ export interface FolderPosition {
   readonly ancestors: readonly FolderName[];
   /** The effective access type: its own, else its parent's. */
   readonly accessType: AccessType;
-  /** The internal id of the folder that defines the access type: the folder itself or one above; `root` if none does. */
+  /**
+   * The internal id of the folder that defines the access type: the folder itself or one above; `root` if none does.
+   */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
 }
@@ -60,7 +62,7 @@ export function depthOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): numbe
 }
 
 /** Returns whether a folder is the folder `internalId` or below it. */
-export function liesWithin(folder: Pick<PlacedFolder, 'internalId' | 'ancestors'>, internalId: string): boolean {
+export function isWithin(folder: Pick<PlacedFolder, 'internalId' | 'ancestors'>, internalId: string): boolean {
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
@@ -93,32 +95,32 @@ export interface FolderChanges {
 }
 
 /**
- * The current folder; `gone` if it is deleted; the changed folder to read first; or `torn` if the reads are of different
- * times and must be repeated.
+ * * The current folder, or `deleted`. `needs` is the changed folder to read first. `inconsistent`: the reads are of
+ * different times and must be repeated.
  */
-export type Resolution<F> = { readonly folder: F } | 'gone' | { readonly needs: FolderName } | 'torn';
+export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while folders above it change. The stored parent and own access type are
- * always right. The stored ancestors are right up to the deepest changed ancestor. From there up, the ancestors of the
- * changed folder count. Returns `gone` if the folder or a folder above it was deleted. `beneath` has the ids of the folders
- * whose resolution led to this one; it detects circles.
+ * * Returns the current state of a stored folder while folders above it change. The stored parent and own access type
+ * are always right. The stored ancestors are right up to the deepest changed ancestor. Above it, the ancestors of the
+ * changed folder are right. Returns `deleted` if the folder or a folder above it was deleted. `path` has the ids of the
+ * folders whose resolution led to this folder, and detects circles.
  */
 export function resolveFolder<F extends PlacedFolder>(
   folder: F,
-  known: FolderChanges,
-  beneath: readonly string[] = [],
+  { changes, read }: FolderChanges,
+  path: readonly string[] = [],
 ): Resolution<F> {
-  if (beneath.includes(folder.internalId)) return 'torn';
-  if (known.changes.get(folder.internalId)?.kind === 'removed') return 'gone';
-  const at = folder.ancestors.findLastIndex(({ internalId }) => known.changes.has(internalId));
+  if (path.includes(folder.internalId)) return 'inconsistent';
+  if (changes.get(folder.internalId)?.kind === 'removed') return 'deleted';
+  const at = folder.ancestors.findLastIndex(({ internalId }) => changes.has(internalId));
   const deepest = folder.ancestors[at];
   if (!deepest) return { folder };
-  if (known.changes.get(deepest.internalId)?.kind === 'removed') return 'gone';
-  if (!known.read.has(deepest.internalId)) return { needs: deepest };
-  const changed = known.read.get(deepest.internalId);
-  if (!changed) return 'gone';
-  const above = resolveFolder(changed, known, [...beneath, folder.internalId]);
+  if (changes.get(deepest.internalId)?.kind === 'removed') return 'deleted';
+  if (!read.has(deepest.internalId)) return { needs: deepest };
+  const changed = read.get(deepest.internalId);
+  if (!changed) return 'deleted';
+  const above = resolveFolder(changed, { changes, read }, [...path, folder.internalId]);
   if (typeof above === 'string' || 'needs' in above) return above;
   const below = folder.ancestors.slice(at + 1);
   const isOwnBelow =
@@ -133,8 +135,8 @@ interface Requested {
 }
 
 /**
- * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order. `circular`
- * has the folders whose parents form a circle.
+ * * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order.
+ * `circular` has the folders whose parents form a circle.
  */
 export function inWaves<F extends Requested>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];

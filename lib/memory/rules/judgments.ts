@@ -40,7 +40,10 @@ const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), ema
 /** A stored judgment: what was decided, by whom and why. */
 export const Judgment = z.object({
   recordId: z.string(),
-  /** Internal ids and the customer's ids of the organization and the document. Without a document it belongs to the organization. */
+  /**
+   * Internal ids and the customer's ids of the organization and the document. Without a document it belongs to the
+   * organization.
+   */
   organizationKey: z.string(),
   organizationId: z.string(),
   documentKey: z.string().optional(),
@@ -117,13 +120,15 @@ export function toJudgmentResponse(
   return { ...judgment, agent: judgment.agent ?? null, similarity, scope };
 }
 
-/** Removes name and e-mail address of a reviewer from a judgment made until `until` (epoch ms). The user id stays. */
+/**
+ * Removes name and e-mail address of a reviewer from a judgment made up to `removedAt` (epoch ms). The user id stays.
+ */
 export function eraseFromJudgment(
   judgment: Judgment,
-  { userIds, until }: { readonly userIds: ReadonlySet<string>; readonly until: number },
+  { userIds, removedAt }: { readonly userIds: ReadonlySet<string>; readonly removedAt: number },
 ): Judgment {
   const { actionUser, createdAt } = judgment;
   const { userId, name, email } = actionUser;
-  const isErased = userIds.has(userId) && createdAt <= until && (name !== undefined || email !== undefined);
+  const isErased = userIds.has(userId) && createdAt <= removedAt && (name !== undefined || email !== undefined);
   return isErased ? { ...judgment, actionUser: { userId } } : judgment;
 }

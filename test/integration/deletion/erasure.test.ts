@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { purgeLeftover } from '../../../lib/comments/deleteThreads.ts';
 import { purgeUserContent } from '../../../lib/deletion/purgeUserContent.ts';
 import { eraseUsersStep } from '../../../lib/deletion/eraseUsersStep.ts';
-import { JobEntity, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { involvements, itemsOf } from '../../support/content.ts';
 import { type Fault, InjectedError, Invocation, Trial } from '../../support/crashes.ts';
@@ -109,7 +109,7 @@ describe('users/data/delete', () => {
     expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: false, tasksLeft: 3, lastTaskCompletedTime: null });
     const runner = await Runner.of(customer);
     await runner.run();
-    expect(runner.waits).toEqual([READS_SETTLED_MS]);
+    expect(runner.waits).toEqual([REQUESTS_ENDED_MS]);
     expect(await status(begun.jobId)).toEqual({
       isDeleteCompleted: true,
       tasksLeft: 0,
@@ -327,7 +327,7 @@ describe('users/data/delete', () => {
       table,
       { tenant: customer.apiKey, organizationKey: internalId },
       ada.userId,
-      { until: Date.now(), mode: 'remove' },
+      { removedAt: Date.now(), mode: 'remove' },
       Date.now,
       Infinity,
     );
@@ -439,7 +439,10 @@ describe('erasure under faults', () => {
     writes = whole.calls.filter((name) => !/^(Get|BatchGet|Query)/.test(name)).length;
   });
 
-  /** Copies the fixture to another tenant, runs its erasure to the end under the faults, and returns the items that stay. */
+  /**
+   * Copies the fixture to another tenant, runs its erasure to the end under the faults, and returns the items that
+   * stay.
+   */
   async function outcomeOf(name: string, trial: Trial): Promise<Record<string, Item>> {
     const copies = fixture.map((item) => JSON.parse(JSON.stringify(item).replaceAll(source, name)) as Item);
     for (let i = 0; i < copies.length; i += 100) {

@@ -7,7 +7,7 @@ import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { makeLargeOrganization, numbered } from '../../support/largeOrganization.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
-import { beneath, itemsByKey, JobRunner } from '../../support/removal.ts';
+import { itemsOfOrganization, itemsByKey, JobRunner } from '../../support/removal.ts';
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
 const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };
@@ -34,7 +34,10 @@ const acme = { organizationId: 'acme' };
 const user = numbered('user', 1);
 const document = numbered('document', 1);
 
-/** What readers see of the organization: the number of items of each kind, their text, and the permissions of a user. `gone` if it does not exist. */
+/**
+ * What readers see of the organization: the number of items of each kind, their text, and the permissions of a user.
+ * `gone` if it does not exist.
+ */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
   documents: async () =>
     seen('/v2/organizations/documents/get', acme, (documents) => [
@@ -87,7 +90,10 @@ async function look(): Promise<Seen> {
   );
 }
 
-/** Reads the organization continuously, one view after the other. Expects of each read a state that is allowed at its start or at its end. */
+/**
+ * Reads the organization continuously, one view after the other. Expects of each read a state that is allowed at its
+ * start or at its end.
+ */
 class Readers {
   /** The allowed states. */
   allowed: readonly Seen[];
@@ -163,7 +169,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
     table = killed(calls);
     await expect(runner.run(message)).rejects.toThrow('killed');
   };
-  const left = async () => beneath(await itemsByKey(engine, customer), old.internalId).length;
+  const left = async () => itemsOfOrganization(await itemsByKey(engine, customer), old.internalId).length;
   for (const calls of [1, 50, 400]) await run(calls);
 
   // The same id is added again during the purge. The organization is empty, and stays empty while the purge continues.
@@ -180,9 +186,9 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   const { internalId, items } = await makeLargeOrganization(engine, client, customer, 'acme', NEW);
   expect(internalId).not.toBe(old.internalId);
   const filled = await itemsByKey(engine, customer);
-  const before = beneath(filled, internalId);
+  const before = itemsOfOrganization(filled, internalId);
   expect(before.length).toBe(items.length);
-  expect(beneath(filled, old.internalId).length).toBeGreaterThan(old.items.length * 0.3);
+  expect(itemsOfOrganization(filled, old.internalId).length).toBeGreaterThan(old.items.length * 0.3);
 
   const others = new Readers([whole(NEW)]);
   table = new Table(asDocumentClient(client), TABLE_NAME);
@@ -192,8 +198,8 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   await others.stop();
 
   const after = await itemsByKey(engine, customer);
-  expect(beneath(after, old.internalId)).toEqual([]);
-  expect(beneath(after, internalId)).toEqual(before);
+  expect(itemsOfOrganization(after, old.internalId)).toEqual([]);
+  expect(itemsOfOrganization(after, internalId)).toEqual(before);
   expect(
     JSON.stringify([...after.values()].filter(({ _t }) => !['Event', 'EventPayload', 'Job'].includes(_t))),
   ).not.toContain(old.internalId);

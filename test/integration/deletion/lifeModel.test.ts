@@ -6,9 +6,10 @@ import { type AccessRole, type AccessType, chain, LivingOrganization, type Named
 import { LifeWorld, names, resourceOf, scopeOf } from '../../support/lifeWorld.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
-// Random sequences of requests: content is added, moved, enabled, disabled, shared and deleted through the handlers, while jobs run at random
-// times. A model without jobs (test/support/life.ts) runs the same sequence. After each step the permissions of all users must match the model,
-// and from time to time all listings too. A failure prints a seed and a path. Set them in `replay` to repeat it.
+// Random sequences of requests: content is added, moved, enabled, disabled, shared and deleted through the handlers,
+// while jobs run at random times. A model without jobs (test/support/life.ts) runs the same sequence. After each step
+// the permissions of all users must match the model, and from time to time all listings too. A failure prints a seed
+// and a path. Set them in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
 const RUNS = 30;
 /** No run starts after this time, and shrinking of a failure ends. */
@@ -32,7 +33,10 @@ interface Met {
 
 type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
 
-/** A kind of step with its frequency and arguments. A step sends the request, compares the response with the model and changes the model. */
+/**
+ * A kind of step with its frequency and arguments. A step sends the request, compares the response with the model and
+ * changes the model.
+ */
 function act<A extends object>(
   name: string,
   weight: number,
@@ -178,8 +182,8 @@ const addDocument = act(
   4,
   { document, into: maybe(folder) },
   async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
-    const lies = org?.folders.get(folderId ?? '');
-    const missing = folderId !== undefined && !lies ? 'NOT_FOUND' : undefined;
+    const folder = org?.folders.get(folderId ?? '');
+    const missing = folderId !== undefined && !folder ? 'NOT_FOUND' : undefined;
     const expected = closed ?? missing ?? (org?.documents.has(documentId) ? 'failed' : 'done');
     expect(
       await world.outcome(
@@ -193,7 +197,7 @@ const addDocument = act(
         id: documentId,
         own: 'public',
         disabled: false,
-        folder: lies,
+        folder,
         threads: new Set(),
       });
   },
@@ -204,13 +208,13 @@ const moveDocument = act(
   4,
   { document, into },
   async ({ world, organizationId, org, closed }, { document: documentId, into: folderId }) => {
-    const [moved, lies] = [org?.documents.get(documentId), org?.folders.get(folderId)];
-    const missing = !moved || (folderId !== 'root' && !lies) ? 'NOT_FOUND' : undefined;
+    const [moved, folder] = [org?.documents.get(documentId), org?.folders.get(folderId)];
+    const missing = !moved || (folderId !== 'root' && !folder) ? 'NOT_FOUND' : undefined;
     const expected = closed ?? missing ?? (moved?.disabled ? 'FAILED_PRECONDITION' : 'done');
     expect(
       await world.outcome('/v2/organizations/documents/move', { organizationId, documentIds: [documentId], folderId }),
     ).toBe(expected);
-    if (moved && expected === 'done') moved.folder = lies;
+    if (moved && expected === 'done') moved.folder = folder;
   },
 );
 
@@ -415,7 +419,9 @@ const addToGroup = act(
   },
 );
 
-/** The response may still list users as deleted from the group shortly after they were removed from the organization. */
+/**
+ * The response may still list users as deleted from the group shortly after they were removed from the organization.
+ */
 const removeFromGroup = act(
   'removeFromGroup',
   1,

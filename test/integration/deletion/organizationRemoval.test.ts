@@ -13,7 +13,14 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
-import { beneath, fillDocument, fillOrganization, itemsByKey, JobRunner, putBack } from '../../support/removal.ts';
+import {
+  itemsOfOrganization,
+  fillDocument,
+  fillOrganization,
+  itemsByKey,
+  JobRunner,
+  putBack,
+} from '../../support/removal.ts';
 
 const DELETE = '/v2/organizations/delete';
 const MINUTE = 60_000;
@@ -85,7 +92,7 @@ describe('purge of a deleted organization', () => {
           ['organization', 'folder', 'document'].includes(ownedBy) || type === 'NotificationSettings',
       )
       .map(({ type }) => type);
-    expect([...new Set(beneath(before, acme).map(({ _t }) => _t))].sort()).toEqual(reached.sort());
+    expect([...new Set(itemsOfOrganization(before, acme).map(({ _t }) => _t))].sort()).toEqual(reached.sort());
 
     expect(await customer.ok(DELETE, { organizationIds: ['acme'] })).toEqual({
       acme: { success: true, id: acme, message: 'Deleted Successfully' },
@@ -96,11 +103,11 @@ describe('purge of a deleted organization', () => {
 
     const runner = new JobRunner(Date.now());
     await runner.run(message!);
-    expect(beneath(await items(), acme)).toEqual(beneath(before, acme));
+    expect(itemsOfOrganization(await items(), acme)).toEqual(itemsOfOrganization(before, acme));
     await runner.finish(message!);
     const after = withoutJobs(await items());
     const others = [...withoutJobs(before)].filter(
-      ([, item]) => !beneath(before, acme).includes(item) && item.internalId !== acme,
+      ([, item]) => !itemsOfOrganization(before, acme).includes(item) && item.internalId !== acme,
     );
     expect(after).toEqual(new Map(others));
     expect(await removals()).toEqual([]);
@@ -115,16 +122,16 @@ describe('purge of a deleted organization', () => {
     await runner.run(message!);
 
     await customer.ok('/v2/organizations/add', { organizations: [{ organizationId: 'acme' }] });
-    expect(beneath(await items(), await internalId('acme'))).toEqual([]);
+    expect(itemsOfOrganization(await items(), await internalId('acme'))).toEqual([]);
     expect(await customer.ok('/v2/users/get', { organizationId: 'acme' })).toEqual([]);
     expect(await customer.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([]);
     await fillOrganization(customer, 'acme', { mark: 'new' });
     const filled = await internalId('acme');
-    const before = beneath(await items(), filled);
+    const before = itemsOfOrganization(await items(), filled);
     await runner.finish(message!);
     const after = await items();
-    expect(beneath(after, old)).toEqual([]);
-    expect(beneath(after, filled)).toEqual(before);
+    expect(itemsOfOrganization(after, old)).toEqual([]);
+    expect(itemsOfOrganization(after, filled)).toEqual(before);
     expect(
       (await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'nda' })).map(
         ({ comments }: any) => comments[0].commentText,
@@ -136,7 +143,7 @@ describe('purge of a deleted organization', () => {
     await fillOrganization(customer, 'acme', { documents: ['nda'], each: 1 });
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
-    const all = beneath(before, acme);
+    const all = itemsOfOrganization(before, acme);
     const rest = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organizationKey: acme }) };
@@ -154,7 +161,7 @@ describe('purge of a deleted organization', () => {
     while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
       steps += 1;
     expect(steps).toBeGreaterThan(2);
-    expect(beneath(await items(), acme)).toEqual([]);
+    expect(itemsOfOrganization(await items(), acme)).toEqual([]);
   });
 });
 
@@ -320,8 +327,8 @@ describe('entities that a purge covers', () => {
 });
 
 /**
- * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then continue, and no item of
- * `all` may be left. The items are restored between the trials.
+ * * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then
+ * continue, and no item of `all` may be left. The items are restored between the trials.
  */
 async function killedAtEveryCall(
   step: (table: Table) => Promise<unknown>,

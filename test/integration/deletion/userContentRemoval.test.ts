@@ -45,7 +45,7 @@ async function dump(): Promise<Map<string, Item>> {
 }
 
 const leave = (more: object = {}, on: Table = table) =>
-  purgeUserContent(on, scope, ada.userId, { until, mode: 'remove', ...more }, Date.now, Infinity);
+  purgeUserContent(on, scope, ada.userId, { removedAt: until, mode: 'remove', ...more }, Date.now, Infinity);
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
@@ -181,7 +181,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
           table,
           scope,
           ada.userId,
-          { until, mode: 'remove', documents, after },
+          { removedAt: until, mode: 'remove', documents, after },
           () => (now += 1),
           until + 1,
         );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
-import { JobEntity, JobStore, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { openTable, type Table } from '../../../lib/table/table.ts';
 import { itemsOf } from '../../support/content.ts';
@@ -42,7 +42,10 @@ async function jobs(): Promise<StoredJob[]> {
     .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
 }
 
-/** Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same time. */
+/**
+ * Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same
+ * time.
+ */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
   const run = job.kind === 'changeFolders' ? changeFoldersStep : purgeDocumentsStep;
   const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
@@ -205,7 +208,7 @@ test('the job counter decreases once for each job, also when two workers end a j
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
   expect(await counted()).toBe(3);
   const open = await jobs();
-  now = Math.max(...open.map(({ createdAt }) => createdAt)) + READS_SETTLED_MS;
+  now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
   for (const [index, job] of open.entries()) {
     let at: StoredJob | 'done' = job;
     while (at !== 'done') at = await step(at, { twice: true });
@@ -225,7 +228,7 @@ describe('concurrent writes during a folder change', () => {
     const begun = (await jobs())[0]!;
     now = begun.createdAt;
     const waiting = (await step(begun)) as StoredJob;
-    expect(now).toBe(begun.createdAt + READS_SETTLED_MS);
+    expect(now).toBe(begun.createdAt + REQUESTS_ENDED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
     // A request that read b earlier writes b now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
@@ -308,7 +311,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
         message: 'Folder does not exist.',
       });
       expect(
-        (await ok(`${FOLDERS}/add`, { folders: [{ folderId: 'beneath', parentFolderId: folderId }] })).beneath,
+        (await ok(`${FOLDERS}/add`, { folders: [{ folderId: 'child', parentFolderId: folderId }] })).child,
       ).toMatchObject({ success: false, message: 'Parent folder does not exist.' });
     }
     expect((await ok(`${DOCUMENTS}/get`, {})).map(({ id }: any) => id)).toEqual(['kept']);
@@ -366,7 +369,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     const begun = (await jobs()).find(({ kind }) => kind === 'changeFolders')!;
     now = begun.createdAt;
     await step(begun);
-    expect(now).toBe(begun.createdAt + READS_SETTLED_MS);
+    expect(now).toBe(begun.createdAt + REQUESTS_ENDED_MS);
     await expectGone();
     await runJobs();
     await expectGone();
@@ -491,7 +494,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       open.find(({ jobId }) => jobId !== removalId)!,
     ];
     // The deletion reaches x and uses up its time before it reads the contents of x.
-    now = Math.max(...open.map(({ createdAt }) => createdAt)) + READS_SETTLED_MS;
+    now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;
     expect(await changeFoldersStep(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(

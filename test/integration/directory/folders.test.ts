@@ -231,8 +231,8 @@ describe('folders/update', () => {
         { folderId: 'c', parentFolderId: 'a' },
       ),
     ).toEqual({
-      a: { success: false, id: 'a', message: 'Folder would lie within itself.' },
-      b: { success: false, id: 'b', message: 'Folder would lie within itself.' },
+      a: { success: false, id: 'a', message: 'Folder cannot be moved into itself.' },
+      b: { success: false, id: 'b', message: 'Folder cannot be moved into itself.' },
       none: { success: false, id: 'none', message: 'Folder does not exist.' },
       nobody: { success: false, id: 'nobody', message: 'Folder does not exist.' },
       z: { success: false, id: 'z', message: 'Parent folder does not exist.' },
@@ -266,7 +266,10 @@ describe('folders/update', () => {
       { folderId: 'v', parentFolderId: 'z' },
       { folderId: 'x', parentFolderId: 'y' },
     ]);
-    expect(results).toMatchObject([{ success: true }, { success: false, message: 'Folder would lie within itself.' }]);
+    expect(results).toMatchObject([
+      { success: true },
+      { success: false, message: 'Folder cannot be moved into itself.' },
+    ]);
     expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
     // Both calls at the same time, without a forced order.
@@ -284,16 +287,16 @@ describe('folders/update', () => {
   test('refuses a move below level 20 or of more than 1,000 descendants, with the reason', async () => {
     await grow(19, 'z', (index) => index);
     expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({
-      a: { success: false, message: 'What is beneath the folder would lie too deep.' },
+      a: { success: false, message: 'A folder below this folder would be too deep.' },
     });
     expect(await update({ folderId: 'own', parentFolderId: 'z-18' })).toMatchObject({
-      own: { success: false, message: 'Folder would lie too deep.' },
+      own: { success: false, message: 'Folder would be too deep.' },
     });
     expect(await update({ folderId: 'own', parentFolderId: 'z-17' })).toMatchObject({ own: { success: true } });
     await customer.ok(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
     await grow(1_001, 'wide', () => 0);
     expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({
-      wide: { success: false, message: 'More than 1000 folders are beneath the folder; move them in parts.' },
+      wide: { success: false, message: 'There are more than 1000 folders below the folder. Move them in parts.' },
     });
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });

@@ -253,7 +253,7 @@ describe('folders/add', () => {
     expect(Object.entries(results).filter(([, { success }]: any) => success)).toHaveLength(20);
     expect(results).toMatchObject({
       d19: { success: true },
-      d20: { success: false, message: 'Folder would lie too deep.' },
+      d20: { success: false, message: 'Folder would be too deep.' },
       d21: { success: false, message: 'Parent folder does not exist.' },
       x: { success: false, message: 'Parent folders form a circle.' },
       lost: { success: false, message: 'Parent folder does not exist.' },

@@ -66,7 +66,7 @@ describe('the unsupported field context', () => {
   ])('is refused by %s', async (path, data) => {
     expect(await refusal(path, { ...data, context: { access: { team: 'x' } } })).toEqual([
       400,
-      'context must be left out: no webhook and no resolver of this service tells of added or removed users',
+      'context must be left out: no webhook and no resolver of this service reports added or removed users',
     ]);
     expect((await customer.call(path, { ...acme, ...data, context: null })).status).toBe(200);
   });

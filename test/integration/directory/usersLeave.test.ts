@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { FolderEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { JobStore, READS_SETTLED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
+import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
@@ -38,7 +38,10 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Creates a tenant for each test: acme with nested folders, a document in the inner folder and two at the top, all restricted. */
+/**
+ * Creates a tenant for each test: acme with nested folders, a document in the inner folder and two at the top, all
+ * restricted.
+ */
 beforeEach(async () => {
   ahead = 0;
   waiting = [];
@@ -102,7 +105,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
     removeUsers: on(removeUsersStep),
     changeFolders: on(changeFoldersStep),
   } as unknown as RunJobDeps['steps'];
-  if (upTo === 'end' && waiting.length > 0) ahead += READS_SETTLED_MS;
+  if (upTo === 'end' && waiting.length > 0) ahead += REQUESTS_ENDED_MS;
   let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
   queues.clear();
   while (messages.length > 0) {
@@ -113,7 +116,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
         { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent },
       );
     if (upTo === 'settling') return;
-    if (waiting.length > 0) ahead += READS_SETTLED_MS;
+    if (waiting.length > 0) ahead += REQUESTS_ENDED_MS;
     messages = waiting.splice(0);
   }
 }
@@ -381,9 +384,9 @@ describe('users/delete with folderId', () => {
     const { jobId } = queues.waiting('jobs')[0]!.body;
     let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
     for (
-      let result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 7);
+      let result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 7);
       result !== 'done';
-      result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 7)
+      result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 7)
     ) {
       job = { ...job, progress: JSON.stringify(result.progress) };
     }
@@ -433,7 +436,10 @@ describe('resources that move after users/delete with folderId', () => {
     await moveDocument('other', 'apart');
   }
 
-  /** Nothing from inside the folder, everything from outside: `lowest` is in `apart`, and still counts as inside `outer`. */
+  /**
+   * Nothing from inside the folder, everything from outside: `lowest` is in `apart`, and still counts as inside
+   * `outer`.
+   */
   async function expectSides(): Promise<void> {
     const { ada: found } = await customer.ok('/v2/auth/permissions/get', {
       ...acme,
@@ -471,7 +477,7 @@ describe('resources that move after users/delete with folderId', () => {
     let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
     job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
     const step = async () => {
-      const result = await removeUsersStep(table, job, () => Date.now() + READS_SETTLED_MS, 1);
+      const result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 1);
       if (result !== 'done') job = { ...job, progress: JSON.stringify(result.progress) };
       return result;
     };

@@ -24,7 +24,7 @@ import type { Recording } from '../../../lib/recordings/rules.ts';
 import type { Thread } from '../../../lib/comments/rules/threads.ts';
 
 const UNTIL = 1_000;
-const removed: RemovedUsers = { userIds: new Set(['ada']), until: UNTIL };
+const removed: RemovedUsers = { userIds: new Set(['ada']), removedAt: UNTIL };
 const ada = {
   userId: 'ada',
   name: 'Ada Lovelace',

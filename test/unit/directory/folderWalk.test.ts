@@ -67,14 +67,14 @@ describe('walkFolders', () => {
                   // In the order in which the visitor finishes them.
                   return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
                 },
-                async left(folder, parent) {
+                async afterFolder(folder, parent) {
                   for (const { kind, internalId } of contents.get(folder.internalId)!)
                     if (kind === 'folder') expect(left.has(internalId)).toBe(true);
                   expect(parent === undefined).toBe(folder.internalId === 'i-top');
                   left.add(folder.internalId);
                 },
               },
-              { page, pages, goesOn: () => true },
+              { page, pages, hasTime: () => true },
             );
             steps += 1;
           } while (stack && steps < 1_000);
@@ -96,7 +96,7 @@ describe('walkFolders', () => {
       ['i-b', [{ kind: 'document', id: 'e', internalId: 'i-e' }]],
     ]);
     const seen: string[] = [];
-    const budget = { page: 10, pages: 10, goesOn: () => true };
+    const budget = { page: 10, pages: 10, hasTime: () => true };
     const stopped = await walkFolders(
       tableOf(contents),
       scope,

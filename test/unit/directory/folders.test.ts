@@ -6,7 +6,7 @@ import {
   depthOf,
   type FolderChange,
   inWaves,
-  liesWithin,
+  isWithin,
   ownAccess,
   parentOf,
   type PlacedFolder,
@@ -92,7 +92,7 @@ describe('placeFolder', () => {
     const below = folder('below', restricted);
     expect([depthOf(restricted), depthOf(below)]).toEqual([1, 2]);
     expect([parentOf(restricted), parentOf(below)]).toEqual([rootFolderId, 'restricted']);
-    expect([liesWithin(below, 'below'), liesWithin(below, 'restricted'), liesWithin(restricted, 'below')]).toEqual([
+    expect([isWithin(below, 'below'), isWithin(below, 'restricted'), isWithin(restricted, 'below')]).toEqual([
       true,
       true,
       false,
@@ -131,12 +131,12 @@ describe('resolveFolder', () => {
   });
 
   test('returns `gone` for a deleted folder, a descendant of one, and a folder that no longer exists', () => {
-    expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
-    expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('gone');
-    expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('gone');
+    expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
+    expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
+    expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('deleted');
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('b', 'removed')]), read: new Map([['c', moved]]) }),
-    ).toBe('gone');
+    ).toBe('deleted');
     // The folder was moved out before the deletion.
     expect(
       resolveFolder(d, { changes: new Map([changed('c'), changed('a', 'removed')]), read: new Map([['c', moved]]) }),
@@ -153,13 +153,13 @@ describe('resolveFolder', () => {
           ['c', moved],
         ]),
       }),
-    ).toBe('torn');
+    ).toBe('inconsistent');
   });
 });
 
 /**
- * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and whether it is deleted;
- * the store has items as the code writes them.
+ * * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and
+ * whether it is deleted; the store has items as the code writes them.
  */
 class World {
   readonly model = new Map<string, { parent: string | undefined; own: AccessType | undefined; removed: boolean }>();
@@ -167,13 +167,13 @@ class World {
   readonly changes = new Map<string, FolderChange>();
 
   names(): string[] {
-    return [...this.model.keys()].filter((id) => this.truth(id) !== 'gone');
+    return [...this.model.keys()].filter((id) => this.truth(id) !== 'deleted');
   }
 
-  truth(id: string): { ancestors: string[]; accessType: AccessType } | 'gone' {
+  truth(id: string): { ancestors: string[]; accessType: AccessType } | 'deleted' {
     const { parent, own, removed } = this.model.get(id)!;
     const above = parent === undefined ? { ancestors: [], accessType: defaultAccessType } : this.truth(parent);
-    if (removed || above === 'gone') return 'gone';
+    if (removed || above === 'deleted') return 'deleted';
     return { ancestors: parent === undefined ? [] : [...above.ancestors, parent], accessType: own ?? above.accessType };
   }
 
@@ -181,9 +181,9 @@ class World {
     const read = new Map<string, PlacedFolder | undefined>();
     for (;;) {
       const one = this.stored.get(id);
-      const resolution = one ? resolveFolder(one, { changes: this.changes, read }) : 'gone';
-      if (resolution === 'torn') throw new Error('Torn, though all was read at one time');
-      if (resolution === 'gone') return undefined;
+      const resolution = one ? resolveFolder(one, { changes: this.changes, read }) : 'deleted';
+      if (resolution === 'inconsistent') throw new Error('The reads are inconsistent, though all are of one time');
+      if (resolution === 'deleted') return undefined;
       if ('folder' in resolution) return resolution.folder;
       read.set(resolution.needs.internalId, this.stored.get(resolution.needs.internalId));
     }
@@ -195,7 +195,7 @@ class World {
   }
 
   move(id: string, parent: string | undefined): void {
-    if (parent !== undefined && liesWithin(this.resolved(parent)!, id)) return;
+    if (parent !== undefined && isWithin(this.resolved(parent)!, id)) return;
     this.model.get(id)!.parent = parent;
     this.#write(id, parent, ownAccess(this.stored.get(id)!).accessType);
   }
@@ -223,7 +223,7 @@ class World {
   reach(id: string): boolean {
     const stored = this.stored.get(id);
     if (!stored) return false;
-    if (this.truth(id) === 'gone') {
+    if (this.truth(id) === 'deleted') {
       // Deletions run from the top down, so the parent is deleted already.
       if (parentOf(stored) === rootFolderId || this.stored.has(parentOf(stored))) return false;
       return this.stored.delete(id);
@@ -234,24 +234,27 @@ class World {
     return true;
   }
 
-  /** Ends the job of a change after it reached all descendants from the top; if it missed one, it waits for the deletions. */
+  /**
+   * Ends the job of a change after it reached all descendants from the top; if it missed one, it waits for the
+   * deletions.
+   */
   end(id: string): void {
     const kind = this.changes.get(id)?.kind;
     if (!kind) return;
-    const missed = [id, ...this.#beneath(id)].filter(
-      (one) => !this.stored.has(one) || (!this.reach(one) && this.truth(one) === 'gone'),
+    const missed = [id, ...this.#below(id)].filter(
+      (one) => !this.stored.has(one) || (!this.reach(one) && this.truth(one) === 'deleted'),
     );
     if (kind === 'changed' && missed.length > 0) {
       for (const [other, change] of this.changes) if (change.kind === 'removed') this.end(other);
     }
-    if (kind === 'removed') for (const one of this.#beneath(id)) this.stored.delete(one);
+    if (kind === 'removed') for (const one of this.#below(id)) this.stored.delete(one);
     this.changes.delete(id);
   }
 
-  #beneath(id: string): string[] {
+  #below(id: string): string[] {
     return [...this.model]
       .filter(([, { parent }]) => parent === id)
-      .flatMap(([child]) => [child, ...this.#beneath(child)]);
+      .flatMap(([child]) => [child, ...this.#below(child)]);
   }
 }
 
@@ -290,7 +293,7 @@ describe('folders whose changes are only partly written', () => {
             const [truth, found] = [world.truth(one), world.resolved(one)];
             const shown = found
               ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType }
-              : 'gone';
+              : 'deleted';
             // One call of expect for each folder would take longer than the rest of the test.
             if (JSON.stringify(shown) !== JSON.stringify(truth)) expect(shown).toEqual(truth);
             if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;

@@ -179,12 +179,12 @@ describe('judgments', () => {
   });
 
   test('eraseFromJudgment keeps only the id of an erased reviewer', () => {
-    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 1_000 })).toEqual({
+    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), removedAt: 1_000 })).toEqual({
       ...judgment,
       actionUser: { userId: 'ada' },
     });
-    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), until: 999 })).toBe(judgment);
-    expect(eraseFromJudgment(judgment, { userIds: new Set(['bob']), until: 1_000 })).toBe(judgment);
+    expect(eraseFromJudgment(judgment, { userIds: new Set(['ada']), removedAt: 999 })).toBe(judgment);
+    expect(eraseFromJudgment(judgment, { userIds: new Set(['bob']), removedAt: 1_000 })).toBe(judgment);
   });
 
   test('sort keys of listings hold the time and the filtered values of any judgment', () => {

@@ -32,7 +32,7 @@ export class Interner {
   }
 }
 
-/** An edit of a list, and which old elements change into which new ones: `[old index, new index]`, both ascending. */
+/** An edit of a list. `pairs` has the elements that change in place, as `[old index, new index]`, both ascending. */
 export interface ListEdit extends Edit {
   readonly pairs: readonly (readonly [number, number])[];
 }
@@ -41,7 +41,10 @@ export interface ListEdit extends Edit {
 export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
-/** Up to this many combinations of old and new elements, the best pairs are searched. */
+/**
+ * The most comparisons of an old with a new element in the search for the best pairs. Above it, the first pairs are
+ * taken.
+ */
 const MAX_COMBINATIONS = 10_000;
 
 /**
@@ -114,7 +117,10 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
   };
 }
 
-/** The operations on a list. `applyEdits` calls them from the end of the list to its start, so earlier indexes stay valid. */
+/**
+ * The operations on a list. `applyEdits` calls them from the end of the list to its start, so earlier indexes stay
+ * valid.
+ */
 export interface ListWriter {
   /** Removes old elements. */
   remove(at: number, count: number): void;
