@@ -51,7 +51,7 @@ export function createTable(scope: Construct): CfnTable {
   Validations.of(table).acknowledge({
     id: 'CloudFormation-Validate::E3039',
     reason:
-      "DynamoDB requires the attributes of a vector index's search schema among the definitions; the rule knows of key schemas alone",
+      "DynamoDB requires attribute definitions for a vector index's search schema. The rule checks key schemas only.",
   });
   return table;
 }

@@ -22,7 +22,7 @@ export async function findProcesses(...args: string[]): Promise<Process[]> {
 }
 
 /**
- * Ends the processes whose command line contains these arguments and waits until they are gone. Returns their number.
+ * Ends the processes whose command line contains these arguments, and waits for their end. Returns their number.
  */
 export async function endProcesses(args: string[], patienceMilliseconds: number): Promise<number> {
   const first = await findProcesses(...args);

@@ -1,8 +1,11 @@
-/** Measures the deletion of a large organization: the time of the request, and the speed of the job next to plain deletes. */
+/**
+ * Measures the deletion of a large organization: the time of the request, and the speed of the job next to plain
+ * deletes.
+ */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
-import { READS_SETTLED_MS } from '../../lib/jobs/jobStore.ts';
+import { REQUESTS_ENDED_MS } from '../../lib/jobs/jobStore.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
 import { type Customer, newCustomer } from '../support/customer.ts';
 import { startEngine, TABLE_NAME } from '../support/engine.ts';
@@ -75,7 +78,7 @@ function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) 
       if (
         (await purgeOrganizationStep(
           table,
-          { tenant, createdAt: Date.now() - READS_SETTLED_MS, data: JSON.stringify({ organization: internalId }) },
+          { tenant, createdAt: Date.now() - REQUESTS_ENDED_MS, data: JSON.stringify({ organization: internalId }) },
           Date.now,
         )) === 'done'
       )

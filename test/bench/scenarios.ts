@@ -21,7 +21,10 @@ export interface Subject extends TestWorkspace {
 export interface Scenario {
   readonly path: Endpoint['path'];
   readonly what: string;
-  /** Returns the `data` of the request. The request is sent twice to be warm: `n` makes the names of its new resources unique. */
+  /**
+   * Returns the `data` of the request. The request is sent twice to be warm: `n` makes the names of its new resources
+   * unique.
+   */
   data(n: number, subject: Subject): unknown;
 }
 
@@ -296,12 +299,12 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/commentannotations/add',
-    what: 'one that others are told of',
+    what: 'one that notifies users',
     data: (n) => ({
       ...inBusy,
       commentAnnotations: [
         {
-          annotationId: `told-${n}`,
+          annotationId: `sent-${n}`,
           commentData: [{ commentText: 'A comment', from: ada, triggerNotification: true }],
         },
       ],
@@ -325,7 +328,7 @@ export const scenarios: readonly Scenario[] = [
     what: 'one with a reason',
     data: (n) => ({
       ...inBusy,
-      annotationIds: [`told-${n}`],
+      annotationIds: [`sent-${n}`],
       updatedData: { suggestion: { status: n === 0 ? 'accepted' : 'rejected' } },
       reason: 'It is fine.',
       actionUser: ada,
@@ -346,7 +349,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/commentannotations/comments/add',
-    what: 'one that others are told of',
+    what: 'one that notifies users',
     data: () => ({ ...talk, commentData: [{ commentText: 'A reply', from: ada, triggerNotification: true }] }),
   },
   {

@@ -35,7 +35,7 @@ async function aws(service, target, input) {
 const put = (id) => aws('DYNAMODB', 'DynamoDB_20120810.PutItem', { TableName: process.env.TABLE_NAME, Item: { PK: { S: 'test#' + id }, SK: { S: 'item' }, _t: { S: 'TestItem' }, id: { S: id }, putAt: { N: String(Date.now()) } } });
 const steps = {
   put: ({ id }) => put(id),
-  fail: () => Promise.reject(new Error('as it was told')),
+  fail: () => Promise.reject(new Error('the test message says fail')),
   wait: ({ milliseconds }) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
   hangAtFirst: ({ receives }) => receives === 1 ? new Promise(() => {}) : undefined,
 };
@@ -91,7 +91,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   await changeTemplate(({ Resources }) => {
     if (!Resources.Table) return false;
     delete Resources.Workers;
-    // The monitor of the workers too.
+    // The monitoring refers to the removed workers.
     for (const [id, { Type }] of Object.entries(Resources))
       if (Type.startsWith('AWS::CloudWatch::')) Reflect.deleteProperty(Resources, id);
     Object.assign(Resources, {

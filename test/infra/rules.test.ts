@@ -187,7 +187,7 @@ describe('resources', () => {
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
   });
 
-  test('that only repeat the table keep their logical ids and are deleted with the stack', () => {
+  test('with copies of table data keep their logical ids and are deleted with the stack', () => {
     const carriers = all.filter(([, { Type }]) => Type === 'AWS::SQS::Queue');
     expect(carriers.map(([id]) => id)).toEqual([
       'DeliverDeadLetters',

@@ -1,7 +1,8 @@
 /**
- * Finds regular expressions whose matching can take more than linear time. An expression is converted into an automaton of its characters
- * (Glushkov). Backtracking is polynomial or worse when the rest after a loop can fail and one of these holds: the same text can be split
- * between two loops in many ways, or can pass one loop in two ways. An unanchored expression has one more loop: the search for its start.
+ * * Finds regular expressions whose matching can take more than linear time. An expression is converted into an
+ * automaton of its characters (Glushkov). Backtracking is polynomial or worse when the rest after a loop can fail and
+ * one of these holds: the same text can be split between two loops in many ways, or can pass one loop in two ways. An
+ * unanchored expression has one more loop: the search for its start.
  */
 
 /** One character of the expression, or the search for the start of a match, which accepts any character. */
@@ -44,7 +45,10 @@ const SAMPLES = [
   '\u{10000}',
 ];
 
-/** Returns why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not support. */
+/**
+ * Returns why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not
+ * support.
+ */
 export function slowness(regex: RegExp): string | undefined {
   return new Automaton(regex).slowness();
 }
@@ -74,7 +78,7 @@ class Automaton {
 
   slowness(): string | undefined {
     const twice = this.#follow.findIndex((next) => new Set(next).size < next.length);
-    if (twice >= 0) return 'a loop lies directly in another loop';
+    if (twice >= 0) return 'a loop is directly in another loop';
     const steps = this.#steps();
     const loops = this.#positions.map((_each, at) => at).filter((at) => reaches(steps, [at], [at]));
     for (const q of loops) {
@@ -265,7 +269,9 @@ const EMPTY: Part = { nullable: 'free', first: [], last: new Map(), hasLoop: fal
 /** The next positions, by class of characters and position. */
 type Steps = readonly (readonly (readonly number[])[])[];
 
-/** Returns whether one text of at least one character moves each position to the position with the same index in `to`. */
+/**
+ * Returns whether one text of at least one character moves each position to the position with the same index in `to`.
+ */
 function reaches(steps: Steps, from: readonly number[], to: readonly number[]): boolean {
   return walk(steps, from, (reached) => reached.every((position, at) => position === to[at]));
 }

@@ -78,7 +78,10 @@ async function pages(
 
 const listed = async (path: string, data: object) => (await pages(path, data)).flat();
 
-/** Expects the table to match the ledger: no orphan, no job, one event for each requested one, and the initial items of other types. */
+/**
+ * Expects the table to match the ledger: no orphan, no job, one event for each requested one, and the initial items of
+ * other types.
+ */
 async function expectTableToMatch(): Promise<void> {
   const {
     lines,
@@ -203,13 +206,13 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
         sortedIds(expected),
       ]);
     for (const scope of places) {
-      const lies = (one: { scope: string | undefined }) => one.scope === scope;
-      await expectThreads({ locationIds: [scope] }, threads.filter(lies));
+      const isAtLocation = (one: { scope: string | undefined }) => one.scope === scope;
+      await expectThreads({ locationIds: [scope] }, threads.filter(isAtLocation));
       expect(sortedIds(await listed(NOTIFICATIONS, { locationId: scope }))).toEqual(
-        sortedIds(ofAcme(fixture.notifications).filter(lies)),
+        sortedIds(ofAcme(fixture.notifications).filter(isAtLocation)),
       );
       expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === scope))).toEqual(
-        sortedIds(ofAcme(fixture.recordings).filter(lies)),
+        sortedIds(ofAcme(fixture.recordings).filter(isAtLocation)),
       );
     }
     for (const statusId of statusIds)
@@ -399,16 +402,17 @@ describe('a listing returns each record exactly once during parallel changes', (
 describe('deletions in a large organization', () => {
   test('delete all records of a location in all organizations, and only those', async () => {
     const [scope] = places as [string];
-    const lies = (one: { at: At; scope: string | undefined }) => one.at.documentId === 'nda' && one.scope === scope;
+    const isAtLocation = (one: { at: At; scope: string | undefined }) =>
+      one.at.documentId === 'nda' && one.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
-      records.filter(lies),
+      records.filter(isAtLocation),
     );
     expect(kinds.filter((records) => records.length === 0)).toEqual([]);
     expect(new Set(kinds.flat().map(({ at }) => at.organizationId))).toEqual(new Set(['acme', 'labs']));
-    fixture.forget(fixture.threads.filter(lies));
-    fixture.reactions = fixture.reactions.filter((one) => !lies(one));
-    fixture.recordings = fixture.recordings.filter((one) => !lies(one));
-    fixture.notifications = fixture.notifications.filter((one) => !lies(one));
+    fixture.forget(fixture.threads.filter(isAtLocation));
+    fixture.reactions = fixture.reactions.filter((one) => !isAtLocation(one));
+    fixture.recordings = fixture.recordings.filter((one) => !isAtLocation(one));
+    fixture.notifications = fixture.notifications.filter((one) => !isAtLocation(one));
     const { apiKey, authToken } = customer;
     await customer.ok('/v1/organizations/documents/locations/data/delete', {
       apiKey,

@@ -1,7 +1,7 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { type JobKind, type JobMessage, queueOfJob, READS_SETTLED_MS } from '../../../lib/jobs/jobStore.ts';
+import { type JobKind, type JobMessage, queueOfJob, REQUESTS_ENDED_MS } from '../../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { jobSweep } from '../../../lib/jobs/jobSweep.ts';
@@ -88,7 +88,10 @@ async function search(query: string): Promise<string[]> {
 }
 const both = (lexical: number, titanic: number) => ({ [LEXICAL_MODEL]: lexical, [TITAN_MODEL]: titanic });
 
-/** Returns the stored state: the embedding state, the number of vectors by model, judgments, and jobs, oldest first. Vectors are not read, since that takes seconds. */
+/**
+ * Returns the stored state: the embedding state, the number of vectors by model, judgments, and jobs, oldest first.
+ * Vectors are not read, since that takes seconds.
+ */
 async function stored() {
   const { Items } = await engine.lean.send(
     new ScanCommand({
@@ -311,12 +314,13 @@ describe('a change of the embedding model', () => {
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     expect((await stored()).state).toEqual({ model: LEXICAL_MODEL, next: TITAN_MODEL });
-    // All judgments have vectors, but a function that read the old state may still write one without. The job checks again after that time.
+    // All judgments have vectors, but a function that read the old state may still write one without. The job checks
+    // again after that time.
     worker.sent.length = 0;
     await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
     await worker.run(message!, { deadline: 0 });
     expect([worker.sent, (await stored()).vectors]).toEqual([
-      [{ body: message, groupId: message!.tenant, delaySeconds: READS_SETTLED_MS / 1000 }],
+      [{ body: message, groupId: message!.tenant, delaySeconds: REQUESTS_ENDED_MS / 1000 }],
       both(3, 3),
     ]);
     await engine.lean.send(

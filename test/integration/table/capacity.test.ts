@@ -109,7 +109,8 @@ const writesOfSeveralThings: Costs = {
   // The group, and the count of groups that keeps their limit exact.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // The judgment, its vectors, up to four index entries, and the start and end of the job that makes missing vectors after a crash.
+  // The judgment, its vectors, up to four index entries, and the start and end of the job that makes missing vectors
+  // after a crash.
   '/v2/memory/judgments/add one': [8, 6, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 6, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 6, 4, 12],
@@ -147,15 +148,17 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
-  // The head, the id, the comment and the edge. The counter of thread numbers is written separately, together with the first reads.
+  // The head, the id, the comment and the edge. The counter of thread numbers is written separately, together with the
+  // first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
-  '/v2/commentannotations/add one that others are told of': [5, 4, 3, 17],
-  // Also the execution and the job that counts it, which is indexed. The reads are the agent and the state of the execution.
+  '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
+  // Also the execution and the job that counts it, which is indexed. The reads are the agent and the state of the
+  // execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 6, 5, 10],
   // The head, the comment and its edges; the two items of an event are indexed twice.
   '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
-  '/v2/commentannotations/comments/add one that others are told of': [5, 5, 4, 14],
+  '/v2/commentannotations/comments/add one that notifies users': [5, 5, 4, 14],
   '/v2/commentannotations/comments/add one of an agent': [6, 5, 7, 11],
   '/v2/commentannotations/comments/update one': [5, 5, 5, 4],
   '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
@@ -214,7 +217,8 @@ const writesOfSeveralThings: Costs = {
 
 /** Reads above the limits of their group. */
 const dearReads: Costs = {
-  // The embedding model, the search, one unit for each judgment found, and their organizations and documents unless the call names them.
+  // The embedding model, the search, one unit for each judgment found, and their organizations and documents unless the
+  // call names them.
   '/v2/memory/search a document': [6, 4, 13, 0],
   '/v2/memory/search an organization': [7, 5, 14, 0],
   '/v2/memory/search everything': [9, 6, 17.5, 0],
@@ -242,7 +246,8 @@ const dearReads: Costs = {
   '/v1/notifications/get of a document': [3, 3, 3, 0],
   '/v2/notifications/config/get of one document': [3, 3, 4, 0],
   '/v2/users/data/get of one user': [13, 5, 22, 0],
-  // The organization, the document and its ids, then the records. Records of an organization are read document by document.
+  // The organization, the document and its ids, then the records. Records of an organization are read document by
+  // document.
   '/v2/activities/get by id': [4, 3, 4, 0],
   '/v2/activities/get a page of a document': [3, 3, 11, 0],
   '/v2/activities/get a page of an organization': [5, 5, 13, 0],

@@ -361,7 +361,7 @@ describe('queue messages', () => {
     expect(system.slow.messages).toEqual([]);
   });
 
-  test('that arrive too early wait', async () => {
+  test('wait in the queue if they arrive too early', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);

@@ -147,13 +147,13 @@ describe('the message about a union', () => {
       ['status', 'id'],
     ],
     [
-      'that is told apart by a field',
+      'of objects with a discriminator field',
       { auth: { type: 'basic' } },
       'auth.type must be "none" or "bearer"',
       ['auth', 'type'],
     ],
     [
-      'that is told apart by a field, and lacks another',
+      'of objects with a discriminator field and a missing field',
       { auth: { type: 'bearer' } },
       'auth.token is required',
       ['auth', 'token'],

@@ -405,9 +405,9 @@ describe('StreamSource', () => {
     source.wake();
     (await calls.next()).answer.resolve(none);
     await until(saved, '1');
-    await fail('anew');
+    await fail('after recovery');
     await when(() => errors.length > 1);
-    expect(errors.map((error) => (error as Error).message)).toEqual(['first', 'anew']);
+    expect(errors.map((error) => (error as Error).message)).toEqual(['first', 'after recovery']);
   });
 
   test('skips records that the filter excludes', async () => {

@@ -37,7 +37,7 @@ describe('ids', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => ksuid(1_800_000_000_000)))).toHaveProperty('size', 10_000);
   });
 
-  test('that are derived depend only on the time and the parts', () => {
+  test('depend only on the time and the parts if they are derived', () => {
     const parts = fc.array(fc.oneof(fc.string(), fc.nat()), { maxLength: 4 });
     fc.assert(
       fc.property(parts, parts, (first, second) => {

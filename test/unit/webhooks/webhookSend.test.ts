@@ -194,7 +194,7 @@ describe('a request', () => {
     },
   );
 
-  test('that we built wrongly throws', async () => {
+  test('throws if our code built an invalid header name', async () => {
     const { url } = await http((_request, response) => response.end());
     await expect(post(url, { headers: { 'no header': 'x' } })).rejects.toThrow('no header');
   });

@@ -215,7 +215,7 @@ describe('a name', () => {
     '8.8.8.8 8.8.4.4 10.0.0.1',
     '8.8.8.8 ::1',
     '2606:4700::1111 192.168.0.1',
-  ])('that resolves to %s is refused because of one address', async (addresses) => {
+  ])('is refused because of one address if it resolves to %s', async (addresses) => {
     const target = await receiver();
     const { post } = await newClient(() => addresses.split(' '));
     expect(await post(`http://hooks.example:${target.port}/`)).toEqual({
@@ -225,7 +225,7 @@ describe('a name', () => {
     expect(target.connections()).toBe(0);
   });
 
-  test('that does not resolve causes a failure', async () => {
+  test('causes a failure if it does not resolve', async () => {
     const { post } = await newClient();
     expect(await post('http://nobody.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
   });

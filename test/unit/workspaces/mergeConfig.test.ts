@@ -16,14 +16,14 @@ const { tree } = fc.letrec<{ tree: Tree; value: Tree[string] }>((tie) => ({
 
 const isMap = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Every value that is no map, with the path to it. */
+/** Returns every value that is no map, with its path. */
 function leaves(of: Tree, path: string[] = []): [path: string[], value: unknown][] {
   return Object.entries(of).flatMap(([name, value]) =>
     isMap(value) ? leaves(value, [...path, name]) : [[[...path, name], value] as [string[], unknown]],
   );
 }
 
-/** What lies at a path, own keys only; undefined where there is nothing. */
+/** Returns the value at a path of own keys; undefined if there is none. */
 const at = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
@@ -73,9 +73,9 @@ describe('merge', () => {
   });
 
   test('does not depend on the order of changes to different keys', () => {
-    const beneath = (name: string) => tree.map((inner) => ({ [name]: inner, both: { [name]: inner } }));
+    const treeUnder = (name: string) => tree.map((inner) => ({ [name]: inner, both: { [name]: inner } }));
     fc.assert(
-      fc.property(tree, beneath('x'), beneath('y'), (stored, x, y) => {
+      fc.property(tree, treeUnder('x'), treeUnder('y'), (stored, x, y) => {
         expect(merge<Tree>(merge<Tree>(stored, x), y)).toEqual(merge<Tree>(merge<Tree>(stored, y), x));
       }),
     );
