@@ -1,6 +1,6 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, type CfnFunction, type Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type CfnFunction, type Code, Function, RecursiveLoop, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
@@ -19,6 +19,8 @@ export interface LambdaFunctionProps {
   readonly logRetentionDays: number;
   readonly memoryMb?: number | undefined;
   readonly timeoutSeconds: number;
+  /** Whether Lambda lets long chains of invocations of the function continue. By default it stops them. */
+  readonly allowsRecursion?: boolean;
 }
 
 export const MEMORY_MB = 512;
@@ -63,6 +65,7 @@ export class LambdaFunction extends Construct {
       environment: props.environment,
       logGroup: this.logGroup,
       role,
+      ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
     });
     // The logical id becomes part of the name of the function. Without CDK's hash the name is readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);

@@ -23,6 +23,8 @@ export interface WorkerFunctionProps extends DeploymentContext {
   readonly code: Code;
   readonly sources: WorkerSources;
   readonly logRetentionDays: number;
+  /** Whether the worker is in a recursive loop of queues. */
+  readonly allowsRecursion: boolean;
 }
 
 const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
@@ -39,7 +41,7 @@ export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     worker: Worker,
-    { code, sources, logRetentionDays, ...surroundings }: WorkerFunctionProps,
+    { code, sources, logRetentionDays, allowsRecursion, ...surroundings }: WorkerFunctionProps,
   ) {
     const { environment, statements } = functionAccess(workerCapabilities(worker), surroundings);
     super(scope, pascal(worker.name), {
@@ -50,6 +52,7 @@ export class WorkerFunction extends LambdaFunction {
       logRetentionDays,
       memoryMb: worker.memoryMb,
       timeoutSeconds: worker.timeoutSeconds,
+      allowsRecursion,
     });
     if ('queue' in worker.on) this.#consumeQueue(worker.on.queue, sources);
     else if ('inserts' in worker.on) this.#consumeStream(worker.on.inserts, sources);

@@ -26,6 +26,7 @@ export const runbooks = {
   failingWorkers: 'infra/RUNBOOK.md#failing-workers',
   crashingWorkers: 'infra/RUNBOOK.md#crashing-workers',
   workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',
+  recursiveLoops: 'infra/RUNBOOK.md#recursive-loops',
   stoppedWorkers: 'infra/RUNBOOK.md#stopped-workers',
 } as const;
 

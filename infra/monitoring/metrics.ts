@@ -50,6 +50,17 @@ function faultsBy(
   );
 }
 
+/**
+ * Returns the invocations that Lambda stopped as recursive loops, by function, highest first: of all functions of the account, because a query
+ * cannot select by a part of a name. It costs nothing while Lambda stops none.
+ */
+export function stoppedLoops(): MathExpression {
+  return expression(
+    'SELECT SUM(RecursiveInvocationsDropped) FROM SCHEMA("AWS/Lambda", FunctionName) GROUP BY FunctionName ORDER BY SUM() DESC',
+    {},
+  );
+}
+
 /** CloudWatch's limit for the expression of an alarm. */
 const METRICS_PER_ALARM = 10;
 

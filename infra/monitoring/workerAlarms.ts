@@ -2,7 +2,7 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { MAX_RECEIVE_COUNT, queues as declarations, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
-import { deliveryMetric, functionMetric, queueMetric, workerCrashes, workerFaults } from './metrics.ts';
+import { deliveryMetric, functionMetric, queueMetric, stoppedLoops, workerCrashes, workerFaults } from './metrics.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
@@ -72,7 +72,7 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
   ];
 }
 
-/** Returns alarms on workers that fail, crash, lag behind the stream, or do not run although their timer should call them. */
+/** Returns alarms on workers that fail, crash, are stopped in a recursive loop, lag behind the stream, or do not run although their timer should call them. */
 export function workerAlarms(
   { workers, settings: { serviceName } }: MonitoringProps,
   stackName: string,
@@ -109,6 +109,22 @@ export function workerAlarms(
         severity: 'high',
       },
     })),
+    // A function whose loop is allowed writes this metric only after its setting was changed outside the stack.
+    {
+      id: 'RecursiveLoopsStopped',
+      metric: stoppedLoops(),
+      threshold: 1,
+      text: {
+        broken:
+          "Lambda stopped a chain of messages, because it looked like an infinite recursive loop. The alarm's contributors name the function.",
+        impacts,
+        threshold: '1 stopped invocation of a function of this account in 5 minutes.',
+        firstStep:
+          'look at the setting of the function: `aws lambda get-function-recursion-config --function-name <name>`.',
+        runbook: runbooks.recursiveLoops,
+        severity: 'high',
+      },
+    },
     ...workers.flatMap(({ worker, construct }) => sourceAlarms(worker, construct.function)),
   ];
 }

@@ -3,6 +3,7 @@ import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Worker, workerId } from '../../lib/app/worker.ts';
 import type { DeploymentContext } from '../constructs/environment.ts';
+import { workersInLoops } from '../constructs/recursiveLoops.ts';
 import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 import { WorkerFunction, type WorkerSources } from '../constructs/workerFunction.ts';
 
@@ -34,9 +35,14 @@ export class WorkersStack extends NestedStack {
         `More than ${MAX_STREAM_READERS} workers read the table's stream. Let one of them do the work of two.`,
       );
     }
+    const inLoops = workersInLoops(workers);
     this.functions = workers.map((worker) => ({
       worker,
-      construct: new WorkerFunction(this, worker, { ...props, code: code(workerId(worker.name)) }),
+      construct: new WorkerFunction(this, worker, {
+        ...props,
+        code: code(workerId(worker.name)),
+        allowsRecursion: inLoops.has(worker.name),
+      }),
     }));
     saveQueries(
       this,

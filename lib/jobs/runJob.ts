@@ -33,6 +33,8 @@ const SPARE = 20_000;
 const TURN = 10_000;
 /** How long the next message may take before the sweeper sends another, milliseconds. */
 const MARGIN = 5 * 60_000;
+/** How long after its start a job that waits sends the message of its next run itself, milliseconds. Then the sweeper does: every chain of messages ends. */
+const LONGEST_WAIT = 60 * 60_000;
 /** The longest pause between runs of a job that always fails, milliseconds. */
 const LONGEST_PAUSE = 6 * 60 * 60_000;
 
@@ -79,7 +81,8 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
         break;
       // Faster than the sweeper, which finds the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
-      return delaySeconds <= LONGEST_DELAY_SECONDS ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
+      const isNear = delaySeconds <= LONGEST_DELAY_SECONDS && notBefore <= mine.createdAt + LONGEST_WAIT;
+      return isNear ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
     if (now > Math.min(deadline - SPARE, startedAt + TURN)) {
       if (

@@ -360,6 +360,16 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter(id, [[]], partOf(id, ofWorker))).toEqual([]);
   });
 
+  test('the alarm on recursive loops goes off at the first stopped invocation, and names the function', () => {
+    const stop = (store: MetricStore, times: number) =>
+      store.add(
+        { namespace: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', dimensions: { FunctionName: 'RunJobs' } },
+        times,
+      );
+    expect(contributorsAfter('RecursiveLoopsStopped', [[0]], stop)).toEqual([]);
+    expect(contributorsAfter('RecursiveLoopsStopped', [[], [1]], stop)).toEqual(['RunJobs']);
+  });
+
   test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))(
     'the alarm of %s goes off five minutes behind the stream',
     (name) => {
@@ -464,7 +474,7 @@ describe('the local dashboard', () => {
     });
   });
 
-  test('measures every metric of graphs and alarms, except throttling', () => {
+  test('measures every metric of graphs and alarms, except throttling and recursive loops', () => {
     const store = new MetricStore(() => START);
     const measurements = new Measurements(store, resourcesOf('AWS::ApiGatewayV2::Api')[0]!.ref);
     measurements.recordRequest(503, 1);
@@ -498,7 +508,11 @@ describe('the local dashboard', () => {
         !store.find(whole(metric)) &&
         !(Object.keys(metric.dimensions).length === 0 && store.named(metric.namespace, metric.name).length > 0),
     );
-    expect([...new Set(unmeasured.map(({ name }) => name))]).toEqual(['ReadThrottleEvents', 'WriteThrottleEvents']);
+    expect([...new Set(unmeasured.map(({ name }) => name))]).toEqual([
+      'ReadThrottleEvents',
+      'WriteThrottleEvents',
+      'RecursiveInvocationsDropped',
+    ]);
   });
 });
 

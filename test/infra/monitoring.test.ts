@@ -208,6 +208,22 @@ describe('workerAlarms', () => {
     }
   });
 
+  test('creates one alarm on the first invocation that Lambda stops as a recursive loop', () => {
+    expect(alarm('RecursiveLoopsStopped')).toMatchObject({
+      Threshold: 1,
+      EvaluationPeriods: 1,
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      TreatMissingData: 'notBreaching',
+      Metrics: [
+        {
+          Expression:
+            'SELECT SUM(RecursiveInvocationsDropped) FROM SCHEMA("AWS/Lambda", FunctionName) GROUP BY FunctionName ORDER BY SUM() DESC',
+          Period: 300,
+        },
+      ],
+    });
+  });
+
   test('creates two crash alarms for eleven workers, because an expression takes ten metrics', () => {
     const many = Array.from({ length: 11 }, (_each, n) => ({
       ...workers.find(({ on }) => 'every' in on)!,

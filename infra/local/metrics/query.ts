@@ -19,7 +19,7 @@ export function isQuery(text: string): boolean {
 
 /**
  * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …) WHERE dimension = 'value'
- * AND … GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for anything else.
+ * AND … GROUP BY dimension ORDER BY SUM() DESC`, with or without conditions. Throws UnsupportedDefinition for anything else.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
@@ -41,13 +41,13 @@ export function readQuery(text: string): Query {
   const namespace = quoted('"');
   const dimensionNames: string[] = [];
   while (scanner.takeOneOf([','])) dimensionNames.push(name(scanner.take()));
-  take(')', 'WHERE');
+  take(')');
   const where: Record<string, string> = {};
-  do {
+  for (let more: string | undefined = scanner.takeOneOf(['WHERE']); more; more = scanner.takeOneOf(['AND'])) {
     const dimension = name(scanner.take());
     take('=');
     where[dimension] = quoted("'");
-  } while (scanner.takeOneOf(['AND']));
+  }
   take('GROUP', 'BY');
   const groupBy = name(scanner.take());
   take('ORDER', 'BY', 'SUM', '(', ')', 'DESC');

@@ -161,6 +161,16 @@ describe('runJob', () => {
     expect(world.job).toMatchObject({ notBefore: start + 901 * SECOND, dueAt: start + 901 * SECOND });
   });
 
+  test('a job that waits again and again sends messages for an hour, and then leaves its next runs to the sweeper', async () => {
+    const world: World = new World(async () => ({ progress: {}, notBefore: world.now + MINUTE }));
+    for (let minute = 0; minute < 180; minute++) {
+      await world.run();
+      world.now += MINUTE;
+      expect(world.isDue).toBe(true);
+    }
+    expect(world.sent).toHaveLength(60);
+  });
+
   test('only one worker runs a job during its lease', async () => {
     let release: () => void = () => undefined;
     let begun = 0;

@@ -178,9 +178,10 @@ describe('readQuery', () => {
     name: 'Faults',
     dimensions: { service, family, endpoint },
   });
-  const groups = (...measured: readonly (readonly [MetricId, number])[]) =>
+  const groups = (...measured: readonly (readonly [MetricId, number])[]) => groupsOf(text, ...measured);
+  const groupsOf = (query: string, ...measured: readonly (readonly [MetricId, number])[]) =>
     Object.fromEntries(
-      [...bindQuery(readQuery(text), storeWith(...measured))].map(([group, { valueIn }]) => [group, valueIn(NOW)]),
+      [...bindQuery(readQuery(query), storeWith(...measured))].map(([group, { valueIn }]) => [group, valueIn(NOW)]),
     );
 
   test('adds up the selected series by group', () => {
@@ -197,6 +198,14 @@ describe('readQuery', () => {
       ),
     ).toEqual({ get: 3, add: 1 });
     expect(groups()).toEqual({});
+  });
+
+  test('selects all series of the schema without conditions', () => {
+    const all = text.replace(/ WHERE .* (?=GROUP)/, ' ');
+    expect(groupsOf(all, [faults('v2/auth', 'get'), 1], [faults('v2/users', 'add', 'other'), 2])).toEqual({
+      get: 1,
+      add: 2,
+    });
   });
 
   test.each([

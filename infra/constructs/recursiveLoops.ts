@@ -1,0 +1,41 @@
+import type { QueueName } from '../../lib/app/capability.ts';
+import type { Worker } from '../../lib/app/worker.ts';
+import { workerCapabilities } from '../../lib/workers/capabilities.ts';
+
+/**
+ * Returns the names of the workers in a recursive loop of queues: workers whose messages can lead back to their own queue, directly or through
+ * other workers. By default, Lambda stops such a chain after about 16 invocations of one function and moves the message to the dead-letter
+ * queue. A loop through the table's stream does not count, because Lambda does not detect it.
+ */
+export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> {
+  const targets = new Map(workers.map((worker) => [worker.name, targetsOf(worker)]));
+  const consumersOf = (queue: QueueName) => workers.filter(({ on }) => 'queue' in on && on.queue === queue);
+  const reachedFrom = (start: Worker): ReadonlySet<QueueName> => {
+    const reached = new Set<QueueName>();
+    const rest = [start];
+    for (let worker = rest.pop(); worker; worker = rest.pop()) {
+      for (const queue of targets.get(worker.name) ?? []) {
+        if (reached.has(queue)) continue;
+        reached.add(queue);
+        rest.push(...consumersOf(queue));
+      }
+    }
+    return reached;
+  };
+  return new Set(
+    workers.flatMap((worker) =>
+      'queue' in worker.on && reachedFrom(worker).has(worker.on.queue) ? [worker.name] : [],
+    ),
+  );
+}
+
+/** Returns the queues to which a worker may send, by its grants. */
+function targetsOf(worker: Worker): QueueName[] {
+  return workerCapabilities(worker).flatMap(({ grants }) =>
+    grants.flatMap(({ resource, actions }) =>
+      resource.startsWith('queue/') && (actions as readonly string[]).includes('SendMessage')
+        ? [resource.slice('queue/'.length) as QueueName]
+        : [],
+    ),
+  );
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import * as z from 'zod';
+import { projectDir } from '../../infra/build/build.ts';
+import { registeredWorkers } from '../../infra/build/registry.ts';
+import { workersInLoops } from '../../infra/constructs/recursiveLoops.ts';
+import { pascal } from '../../infra/constructs/names.ts';
+import type { QueueName } from '../../lib/app/capability.ts';
+import { defineWorker, type Source, type Worker } from '../../lib/app/worker.ts';
+import * as sendTo from '../../lib/workers/sendTo.ts';
+import { assemblyOf, functionsOf } from './assembly.ts';
+import { greedy } from './endpoints.ts';
+
+const from = (queue: QueueName): Source => ({ queue, message: z.object({}) });
+
+function worker(name: string, on: Source, ...targets: QueueName[]): Worker {
+  const uses = Object.fromEntries(targets.map((target) => [target, sendTo[target]]));
+  return defineWorker({ name, summary: name, on, uses, impact: 'none', timeoutSeconds: 30 }, async () => []);
+}
+
+describe('workersInLoops', () => {
+  test('has a worker that sends to its own queue', () => {
+    expect([...workersInLoops([worker('a', from('mail'), 'mail')])]).toEqual(['a']);
+  });
+
+  test('has every worker on a loop over several queues', () => {
+    const loop = [
+      worker('a', from('deliver'), 'jobs'),
+      worker('b', from('jobs'), 'embed'),
+      worker('c', from('embed'), 'deliver'),
+    ];
+    expect([...workersInLoops(loop)]).toEqual(['a', 'b', 'c']);
+  });
+
+  test('has no worker that only sends into a loop or gets messages from one', () => {
+    const workers = [
+      worker('before', from('deliver'), 'jobs'),
+      worker('loop', from('jobs'), 'jobs', 'mail'),
+      worker('after', from('mail')),
+      worker('timer', { every: 'minute' }, 'jobs'),
+      worker('stream', { inserts: ['Thing'] }, 'jobs'),
+    ];
+    expect([...workersInLoops(workers)]).toEqual(['loop']);
+  });
+
+  test('counts permission to send only, not to read the length of a queue', () => {
+    const grants = [{ resource: 'queue/jobs', actions: ['GetQueueAttributes'] }] as const;
+    const reader = { ...worker('a', from('jobs')), uses: { jobs: { grants, env: [], open: () => undefined } } };
+    expect([...workersInLoops([reader])]).toEqual([]);
+  });
+});
+
+describe('recursive loop detection', () => {
+  const registered = registeredWorkers();
+  const inLoops = [...workersInLoops(registered)];
+
+  test('is off for every worker in a loop, and on for all other functions', () => {
+    const { templates } = assemblyOf([greedy], {}, { workers: registered });
+    const allowed = templates
+      .flatMap(functionsOf)
+      .filter(([, { Properties }]) => 'RecursiveLoop' in Properties)
+      .map(([id, { Properties }]) => [id, Properties.RecursiveLoop]);
+    expect(allowed.sort()).toEqual(inLoops.map((name) => [pascal(name), 'Allow']).sort());
+  });
+
+  test('is off only for workers whose page says what ends their chains', () => {
+    const page = readFileSync(join(projectDir, 'lib/workers/README.md'), 'utf8');
+    const [, section = ''] = page.split('## Recursive loops');
+    const rows = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect([...new Set(rows)].sort()).toEqual([...inLoops].sort());
+  });
+});
