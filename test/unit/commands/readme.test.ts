@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
+import { registeredRoutes } from '../../../infra/build/registry.ts';
 import { generatedTables, pages, withGeneratedTables } from '../../../infra/commands/readme.ts';
 import { entities } from '../../../lib/table/entity.ts';
 
@@ -34,6 +35,58 @@ function brokenLinks(file: string, all: ReadonlyMap<string, string>, exists: (pa
     });
 }
 
+/** Returns whether a path of a page exists: from the folder of the page or its rules, from `lib`, or from the root. */
+function leadsToFile(file: string, path: string, exists: (path: string) => boolean): boolean {
+  const folders = [dirname(file), join(dirname(file), 'rules'), 'lib', '.'];
+  return folders.some((folder) => exists(normalize(join(folder, path))));
+}
+
+/** Returns the files in a page's code font that do not exist. */
+function missingFiles(file: string, text: string, exists: (path: string) => boolean): string[] {
+  return [...prose(text).matchAll(/`([\w./-]+\.(?:ts|mjs|md))`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => !leadsToFile(file, path, exists));
+}
+
+/** Returns the paths in a page's code font that are neither a folder nor a part of an endpoint's path. */
+function missingPaths(
+  file: string,
+  text: string,
+  exists: (path: string) => boolean,
+  routes: readonly string[],
+): string[] {
+  return [...prose(text).matchAll(/`(\/?[a-z][\w-]*(?:\/[\w-]+)+)`/g)]
+    .map(([, path = '']) => path)
+    .filter((path) => !routes.some((route) => `/${route}/`.includes(`/${path}/`)))
+    .filter((path) => !leadsToFile(file, path, exists));
+}
+
+/** Returns the npm scripts that a page names and that do not exist. */
+function missingScripts(text: string, scripts: readonly string[]): string[] {
+  return [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(test|start)\b)/g)]
+    .map(([, script, other]) => script ?? other ?? '')
+    .filter((script) => !scripts.includes(script));
+}
+
+/** Returns the sentences of a page that are hard to read: over 30 words, or with several semicolons. Text in code font is one word. */
+function hardSentences(text: string): string[] {
+  const paragraphs = prose(text)
+    .replace(/<!-- generated:(\w+) -->[^]*?<!-- \/generated:\1 -->/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/`[^`]*`/g, 'code')
+    .split(/\n\s*\n|\n(?=#|\||\s*[-*] |\s*\d+\. )|(?<!\\)\|/);
+  return paragraphs
+    .flatMap((paragraph) => paragraph.replace(/\s+/g, ' ').split(/(?<=[.!?:]["*)]*) (?=["*([]*[A-Z\d]|code)/))
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => wordsIn(sentence) > MOST_WORDS || (sentence.match(/;/g) ?? []).length > 1);
+}
+
+const MOST_WORDS = 30;
+
+function wordsIn(sentence: string): number {
+  return sentence.split(' ').filter((word) => /[A-Za-z0-9]/.test(word)).length;
+}
+
 /** Removes code blocks, whose comments look like headings. */
 function prose(markdown: string): string {
   return markdown.replace(/^```[^]*?^```$/gm, '');
@@ -52,6 +105,12 @@ function rowsOf(name: string): string[][] {
     );
 }
 
+/** The page of deliveries changes with them, sentences included. */
+const beingRewritten = 'lib/webhooks/README.md';
+
+const inProject = (path: string) => existsSync(join(projectDir, path));
+const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as { scripts: object };
+
 describe('the pages of the project', () => {
   test('have up-to-date generated tables; npm run readme writes them', () => {
     for (const [, text] of texts) expect(withGeneratedTables(text)).toBe(text);
@@ -65,7 +124,39 @@ describe('the pages of the project', () => {
   });
 
   test.each([...texts.keys()])('%s has no broken link', (file) => {
-    expect(brokenLinks(file, texts, (path) => existsSync(join(projectDir, path)))).toEqual([]);
+    expect(brokenLinks(file, texts, inProject)).toEqual([]);
+  });
+
+  test.each([...texts])('%s names only files, endpoints and npm scripts that exist', (file, text) => {
+    const routes = registeredRoutes().map(({ path }) => path);
+    expect(missingFiles(file, text, inProject)).toEqual([]);
+    expect(missingPaths(file, text, inProject, routes)).toEqual([]);
+    expect(missingScripts(text, Object.keys(scripts))).toEqual([]);
+  });
+
+  test.each([...texts.keys()].filter((file) => file !== beingRewritten))(
+    '%s has no sentence that is hard to read',
+    (file) => {
+      expect(hardSentences(texts.get(file)!)).toEqual([]);
+    },
+  );
+
+  test('list every decision under its title', () => {
+    const decisions = [...texts].filter(([file]) => /^lib\/decisions\/\d/.test(file));
+    const links = decisions.map(([file, text]) => `- [${text.split('\n')[0]?.slice(2)}](${file.split('/').at(-1)})`);
+    expect(
+      texts
+        .get('lib/decisions/README.md')!
+        .split('\n')
+        .filter((line) => line.startsWith('- ')),
+    ).toEqual(links);
+  });
+
+  test('include one for each folder of lib', () => {
+    const folders = readdirSync(join(projectDir, 'lib'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
+    expect(folders.map(({ name }) => `lib/${name}/README.md`).filter((file) => !texts.has(file))).toEqual([]);
   });
 
   test('start with a README.md of at most 200 lines', () => {
@@ -96,6 +187,47 @@ describe('brokenLinks', () => {
   test('returns links to missing headings, pages and files', () => {
     const wrong = ['#no-heading', '#same-2', '../b.md#none', '../c.md', '../c.md#other', 'none.ts'];
     expect(of(wrong.map((link) => `[a](${link})`).join(' '))).toEqual(wrong);
+  });
+});
+
+describe('missingFiles, missingPaths and missingScripts', () => {
+  const exists = (path: string) => ['lib/a/x.ts', 'lib/b/y.ts', 'test/z.ts', 'lib/b/rules'].includes(path);
+
+  test('accept what exists from the folder of the page, lib or the root', () => {
+    const page = '`x.ts` `b/y.ts` `test/z.ts` `b/rules` `users/get` `/v2/users/get` `npm run check` `npm test`';
+    expect(missingFiles('lib/a/README.md', page, exists)).toEqual([]);
+    expect(missingPaths('lib/a/README.md', page, exists, ['/v2/users/get'])).toEqual([]);
+    expect(missingScripts(page, ['check', 'test'])).toEqual([]);
+  });
+
+  test('return what does not exist', () => {
+    const page = '`y.ts` `test/x.ts` `a/rules` `users/add` `sers/get` `npm run -s chek` `npm start`';
+    expect(missingFiles('lib/a/README.md', page, exists)).toEqual(['y.ts', 'test/x.ts']);
+    expect(missingPaths('lib/a/README.md', page, exists, ['/v2/users/get'])).toEqual([
+      'a/rules',
+      'users/add',
+      'sers/get',
+    ]);
+    expect(missingScripts(page, ['check', 'test'])).toEqual(['chek', 'start']);
+  });
+});
+
+describe('hardSentences', () => {
+  const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
+
+  test('returns sentences of more than 30 words', () => {
+    expect(hardSentences(`${words(30)}. Next ${words(29)}.`)).toEqual([]);
+    expect(hardSentences(`Short. ${words(15)}\n${words(16)}.`)).toHaveLength(1);
+    expect(hardSentences(`| ${words(16)} | ${words(16)} |\n- ${words(16)}\n- ${words(16)}`)).toEqual([]);
+  });
+
+  test('returns sentences with several semicolons', () => {
+    expect(hardSentences('One; two.')).toEqual([]);
+    expect(hardSentences('One; two; three.')).toEqual(['One; two; three.']);
+  });
+
+  test('counts text in code font as one word and skips code blocks', () => {
+    expect(hardSentences(`\`${words(40)}\`\n\n\`\`\`\n${words(40)}\n\`\`\`\n`)).toEqual([]);
   });
 });
 
