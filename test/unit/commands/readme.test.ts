@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
@@ -61,6 +61,13 @@ function missingPaths(
     .filter((path) => !leadsToFile(file, path, exists));
 }
 
+/** Returns the names in a page's code font, such as `startJob` or `TABLE_NAME`, that are no words of the code. */
+function missingNames(text: string, code: ReadonlySet<string>): string[] {
+  return [...prose(text).matchAll(/`([A-Za-z]+[a-z\d]*[A-Z_]\w*)(?:\(\))?`/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => !code.has(name));
+}
+
 /** Returns the npm scripts that a page names and that do not exist. */
 function missingScripts(text: string, scripts: readonly string[]): string[] {
   return [...text.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(test|start)\b)/g)]
@@ -109,6 +116,11 @@ function rowsOf(name: string): string[][] {
 const beingRewritten = 'lib/webhooks/README.md';
 
 const inProject = (path: string) => existsSync(join(projectDir, path));
+const wordsOfCode = new Set(
+  globSync('{functions,lib,infra,test}/**/*.{ts,mjs,json}', { cwd: projectDir }).flatMap(
+    (file) => readFileSync(join(projectDir, file), 'utf8').match(/\w+/g) ?? [],
+  ),
+);
 const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as { scripts: object };
 
 describe('the pages of the project', () => {
@@ -127,7 +139,9 @@ describe('the pages of the project', () => {
     expect(brokenLinks(file, texts, inProject)).toEqual([]);
   });
 
-  test.each([...texts])('%s names only files, endpoints and npm scripts that exist', (file, text) => {
+  test.each([...texts])('%s names only code, files, endpoints and npm scripts that exist', (file, text) => {
+    // Other pages also name what AWS and customers define.
+    if (file.startsWith('lib/')) expect(missingNames(text, wordsOfCode)).toEqual([]);
     const routes = registeredRoutes().map(({ path }) => path);
     expect(missingFiles(file, text, inProject)).toEqual([]);
     expect(missingPaths(file, text, inProject, routes)).toEqual([]);
@@ -190,11 +204,12 @@ describe('brokenLinks', () => {
   });
 });
 
-describe('missingFiles, missingPaths and missingScripts', () => {
+describe('missingNames, missingFiles, missingPaths and missingScripts', () => {
   const exists = (path: string) => ['lib/a/x.ts', 'lib/b/y.ts', 'test/z.ts', 'lib/b/rules'].includes(path);
 
-  test('accept what exists from the folder of the page, lib or the root', () => {
+  test('accept what is in the code, and paths from the folder of the page, lib or the root', () => {
     const page = '`x.ts` `b/y.ts` `test/z.ts` `b/rules` `users/get` `/v2/users/get` `npm run check` `npm test`';
+    expect(missingNames('`startJob` `TABLE_NAME` `emit()` `plain`', new Set(['startJob', 'TABLE_NAME']))).toEqual([]);
     expect(missingFiles('lib/a/README.md', page, exists)).toEqual([]);
     expect(missingPaths('lib/a/README.md', page, exists, ['/v2/users/get'])).toEqual([]);
     expect(missingScripts(page, ['check', 'test'])).toEqual([]);
@@ -202,6 +217,7 @@ describe('missingFiles, missingPaths and missingScripts', () => {
 
   test('return what does not exist', () => {
     const page = '`y.ts` `test/x.ts` `a/rules` `users/add` `sers/get` `npm run -s chek` `npm start`';
+    expect(missingNames('`startJob` `TABLE_NAME`', new Set(['start']))).toEqual(['startJob', 'TABLE_NAME']);
     expect(missingFiles('lib/a/README.md', page, exists)).toEqual(['y.ts', 'test/x.ts']);
     expect(missingPaths('lib/a/README.md', page, exists, ['/v2/users/get'])).toEqual([
       'a/rules',
