@@ -30,7 +30,7 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
 }
 
 /**
- * * Runs a step of the job that counts the new runs of an agent. A run moves from NEW to COUNTED in the transaction
+ * Runs a step of the job that counts the new runs of an agent. A run moves from NEW to COUNTED in the transaction
  * that adds it to the count, so each run is counted once, also by parallel and repeated jobs.
  */
 export async function countAgentRunsStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {

@@ -78,7 +78,7 @@ export class AgentWriter {
   }
 
   /**
-   * * Writes the version after the current one, with the content that `change` returns for the current one, and returns
+   * Writes the version after the current one, with the content that `change` returns for the current one, and returns
    * its number; undefined for an unknown agent. On a conflict `change` runs again on the new current version, so
    * parallel calls act one after the other.
    */
@@ -106,7 +106,7 @@ export class AgentWriter {
   }
 
   /**
-   * * Removes the current version and returns the number of the one before, which is current again; `first` when there
+   * Removes the current version and returns the number of the one before, which is current again; `first` when there
    * is none before. Throws ABORTED when another call changes the version meanwhile: this call did not mean to remove
    * that one.
    */

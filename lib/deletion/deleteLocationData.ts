@@ -30,7 +30,7 @@ export class LocationRemover {
   }
 
   /**
-   * * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every
+   * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every
    * organization of the tenant that has a document with this id, including disabled ones. Throws UNAVAILABLE after 20
    * s; the same call then continues. Finds the records through an index, so records of the last moments can stay
    * (eventual consistency).

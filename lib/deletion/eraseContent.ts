@@ -64,13 +64,13 @@ type Part = (
 ) => Promise<string | undefined>;
 
 /**
- * * Which records a pass reads. Notifications are erased while the comments that they quote still exist: these comments
+ * Which records a pass reads. Notifications are erased while the comments that they quote still exist: these comments
  * show whose text a notification quotes.
  */
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * * Erases users from content that no edge of these users leads to: activities, subscriptions, readers, comments that
+ * Erases users from content that no edge of these users leads to: activities, subscriptions, readers, comments that
  * stayed after an earlier removal, and the name, address and picture in records of other users
  * (`lib/content/rules/removedUsers.ts` has the rules). Reads all content of the organization once, several documents in
  * parallel. Writes only records that change, at the revision that was read (optimistic lock). Erases immutable

@@ -46,7 +46,7 @@ type Progress = z.output<typeof Progress>;
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after
+ * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after
  * the other, then their profiles. Everything is erased in two passes: at once, and again after requests that started
  * earlier have ended. Idempotent: a step may run twice, concurrently or from an older progress. Data that was made
  * after the request stays. The profile of a user who was added again stays too.

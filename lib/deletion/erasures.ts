@@ -116,7 +116,7 @@ export class ErasureStarter {
   }
 
   /**
-   * * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be
+   * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be
    * written, because it has too many departures or other requests keep changing it, stays visible until the job erases
    * it.
    */

@@ -7,7 +7,7 @@ export interface PurgeHook<S> {
   /** The entities that the hook purges. A test checks that the hooks cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * * Purges some items, for about a second or a few hundred items. Returns whether nothing is left. Nobody reads or
+   * Purges some items, for about a second or a few hundred items. Returns whether nothing is left. Nobody reads or
    * writes the items any more, so the purge needs no conditions. It removes a record after the items that only this
    * record leads to, so that a run after an interruption finds these items again.
    */

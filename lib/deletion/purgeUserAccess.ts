@@ -24,7 +24,7 @@ export interface UserAccessPurge {
 }
 
 /**
- * * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
+ * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
  * unless `within` is given. Each item is removed at the revision that was read, so a newer item under the same key
  * stays.
  */

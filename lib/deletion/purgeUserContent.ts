@@ -77,7 +77,7 @@ export interface DocumentRemoval {
 }
 
 /**
- * * Purges a user's data in an organization, as far as the user's edges lead to it:
+ * Purges a user's data in an organization, as far as the user's edges lead to it:
  * - Threads that the user started are removed with all comments. So are the user's recordings and reactions.
  * - Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
  * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the id.
@@ -182,7 +182,7 @@ async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome
 }
 
 /**
- * * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
+ * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
  * users started it. With `erase`, removes the comment if one of the users wrote it. Writes `extraOps` in the same
  * transaction.
  */

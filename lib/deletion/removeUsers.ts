@@ -54,7 +54,7 @@ export class UserRemover {
   }
 
   /**
-   * * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which
+   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which
    * ends all access that the user got there earlier. The jobs are stored before the departures, and purge this access
    * later. A user exists if the tenant knows it or if the organization has items of it. An unknown user fails alone.
    */

@@ -38,7 +38,7 @@ export const UserRemoval = z.object({
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
- * * The progress of a job. Everything is purged twice, as some items are written or indexed during the first pass; then
+ * The progress of a job. Everything is purged twice, as some items are written or indexed during the first pass; then
  * the departures are removed. Below a folder the job handles one portion of folders and documents after the other, and
  * in each portion one user after the other.
  */
@@ -128,7 +128,7 @@ interface Portion {
 }
 
 /**
- * * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`.
+ * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`.
  * This is the content below the folder and below everything that was moved out of it, without content that was moved
  * in.
  */
@@ -206,7 +206,7 @@ async function readUsers(
 }
 
 /**
- * * Returns the time (epoch ms) until which the job purges a user's items: the user's departure, or the time of the
+ * Returns the time (epoch ms) until which the job purges a user's items: the user's departure, or the time of the
  * call if the tenant did not know the user then. Returns undefined for a known user without a departure for this job.
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {

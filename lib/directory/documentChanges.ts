@@ -61,7 +61,7 @@ export class DocumentChanger {
   }
 
   /**
-   * * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the fields
+   * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the fields
    * that were sent. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails
    * alone.
    */
@@ -111,7 +111,7 @@ export class DocumentChanger {
   }
 
   /**
-   * * Moves at most 30 distinct documents into a folder, or to the top when `folder` is undefined: all of them or none.
+   * Moves at most 30 distinct documents into a folder, or to the top when `folder` is undefined: all of them or none.
    * Throws NOT_FOUND if a document does not exist and FAILED_PRECONDITION if one is disabled. `details.issues` gives
    * the positions of these documents in the list.
    */

@@ -16,7 +16,7 @@ export class DocumentCounter {
   }
 
   /**
-   * * Returns the number of documents of an organization, or of those outside of folders. While a folder is being
+   * Returns the number of documents of an organization, or of those outside of folders. While a folder is being
    * deleted it reads the documents with their folders, to leave out those that are deleted with it.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {

@@ -15,7 +15,7 @@ import { documentResource, folderResource, organizationResource, type Resource, 
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
- * * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND
+ * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND
  * if the document or folder does not exist.
  */
 export async function requireResource(
@@ -48,7 +48,7 @@ export class ResourceFinder {
   }
 
   /**
-   * * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
+   * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
    * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */

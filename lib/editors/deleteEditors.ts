@@ -64,7 +64,7 @@ export class EditorDeleter {
   }
 
   /**
-   * * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and
+   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and
    * can be added again. A job purges their items when no request that read them runs any more.
    */
   async delete(
@@ -95,7 +95,7 @@ export class EditorDeleter {
   }
 
   /**
-   * * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it
+   * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it
    * skips the items between two heads.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {

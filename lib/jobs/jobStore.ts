@@ -121,13 +121,13 @@ export function endJob(tenant: string, jobId: string, revision?: number): WriteO
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
- * * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore`
+ * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore`
  * (epoch ms) is when, if not at once.
  */
 export type StepResult = 'done' | { readonly progress: object; readonly notBefore?: number | undefined };
 
 /**
- * * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it
+ * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it
  * before have ended, and the indexes show all writes.
  */
 export const REQUESTS_ENDED_MS = 60_000;

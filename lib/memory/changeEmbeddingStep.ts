@@ -41,7 +41,7 @@ interface Change {
 }
 
 /**
- * * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all
+ * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all
  * judgments, switches searches to the new vectors, and purges those of the old model. Until the switch, searches use
  * the old model and new judgments get vectors of both. When the configuration changes meanwhile, even back, the job
  * continues from there.

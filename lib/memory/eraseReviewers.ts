@@ -18,7 +18,7 @@ interface ErasedReviewers {
 }
 
 /**
- * * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user
+ * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user
  * ids stay. Stops at `deadline` (epoch ms) and returns where to continue. Idempotent. Throws ABORTED when other writers
  * keep changing the same judgment.
  */

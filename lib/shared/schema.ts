@@ -65,7 +65,7 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT,
+ * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT,
  * because ignoring a misspelt selector would delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
@@ -112,7 +112,7 @@ export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
 }
 
 /**
- * * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields
+ * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields
  * together. Loose objects of zod lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {

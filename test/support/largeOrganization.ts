@@ -33,7 +33,7 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * * Creates a large organization within seconds. The handlers create one folder, one document and one user with all
+ * Creates a large organization within seconds. The handlers create one folder, one document and one user with all
  * their records. The others are copies of these items under other ids. Each document is in one of the folders and has
  * one user in its contact list, with a grant.
  */

@@ -1,5 +1,5 @@
 /**
- * * Finds regular expressions whose matching can take more than linear time. An expression is converted into an
+ * Finds regular expressions whose matching can take more than linear time. An expression is converted into an
  * automaton of its characters (Glushkov). Backtracking is polynomial or worse when the rest after a loop can fail and
  * one of these holds: the same text can be split between two loops in many ways, or can pass one loop in two ways. An
  * unanchored expression has one more loop: the search for its start.

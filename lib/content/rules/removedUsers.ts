@@ -8,7 +8,7 @@ import type { Thread } from '../../comments/rules/threads.ts';
 import type { ContentUser } from './user.ts';
 
 /**
- * * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
+ * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
  *
  * An erased user stays as a bare id where other users mention or address the user, in recorded `changes` of activities,
  * and in the customer's own fields. Name, e-mail address, picture and colours are removed from every object with the
@@ -110,7 +110,7 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 }
 
 /**
- * * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility.
+ * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility.
  * Its comments and participants are erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
@@ -219,7 +219,7 @@ export function quotedComment({
 }
 
 /**
- * * Returns a notification after users were erased: without them as recipients and readers, and without a quote of
+ * Returns a notification after users were erased: without them as recipients and readers, and without a quote of
  * their comment (`quotes`). Undefined when an erased user caused it, or no recipient is left.
  */
 export function eraseFromNotification(
@@ -259,7 +259,7 @@ function withoutQuote(notification: Notification): Notification {
 }
 
 /**
- * * Returns an activity after users were erased; undefined when an erased user was the actor. Other activities keep
+ * Returns an activity after users were erased; undefined when an erased user was the actor. Other activities keep
  * actor, action and time, but lose the snapshot of a record by an erased user, with its changes.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {

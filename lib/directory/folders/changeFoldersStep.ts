@@ -56,7 +56,7 @@ const Progress = z.object({
 type Progress = z.output<typeof Progress>;
 
 /**
- * * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
+ * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
  * descendants of each folder that was moved or has a new access type. Each descendant is computed from its parent. The
  * second round starts when all requests have ended that read the tree before the change. It rewrites the descendants
  * again, and deletes the content of deleted folders. At the end the step removes the changes, and subtracts the job

@@ -84,7 +84,7 @@ export class FolderChanger {
   }
 
   /**
-   * * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new
+   * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new
    * parent is unknown, if it would be too deep, or if the new parent is the folder itself or below it.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<Added[]> {
@@ -266,7 +266,7 @@ interface WithParent {
 }
 
 /**
- * * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction
+ * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction
  * of the first change. Moves and deletions also write the organization at the revision that was read before the tree:
  * two concurrent moves cannot form a circle, because the later one conflicts and reads the tree again.
  */

@@ -30,7 +30,7 @@ export interface FolderVisitor {
   /** `folder` to visit only the entries of subfolders. Without it, all entries are visited. */
   readonly kind?: 'folder';
   /**
-   * * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page
+   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page
    * is not complete. A later walk then visits the page again.
    */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
@@ -55,7 +55,7 @@ export interface WalkBudget {
 
 interface OpenLevel extends Level {
   /**
-   * * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next
+   * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next
    * walk visits them again.
    */
   readonly subfoldersLeft: FolderEntry[];
@@ -69,7 +69,7 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
 }
 
 /**
- * * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
+ * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
  * subfolders of that page. Returns the position to continue from if the budget is used up or the visitor stops the
  * walk; undefined at the end. The next walk can repeat entries that were visited shortly before the stop. The walk does
  * not see entries that are added before its position.

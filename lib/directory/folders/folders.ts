@@ -79,7 +79,7 @@ const ChangeSchema = z.object({
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the
+ * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the
  * folders below. It is written in the transaction of the folder, and removed at the end of the job. While such records
  * exist, readers combine the stored folders with them.
  */
@@ -135,7 +135,7 @@ export function organizationScope(
 }
 
 /**
- * * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored`
+ * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored`
  * is the item in the table. If only `stored` is defined, the item was deleted with a folder above and can be
  * overwritten.
  */
@@ -185,7 +185,7 @@ export class FolderReader {
   }
 
   /**
-   * * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders
+   * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders
    * change, it also reads the changes, and then the changed folders. Throws a throttling error if the folders change
    * too often.
    */
@@ -208,7 +208,7 @@ export class FolderReader {
   }
 
   /**
-   * * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead
+   * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead
    * of a list if the reads are of different times and must be repeated.
    */
   async #resolved(
@@ -260,7 +260,7 @@ export class FolderWriter extends FolderReader {
   }
 
   /**
-   * * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at
+   * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at
    * the root. Throws NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would
    * be too deep.
    */

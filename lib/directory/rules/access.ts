@@ -30,7 +30,7 @@ export interface Grant {
 }
 
 /**
- * * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
+ * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
  * and group members from before no longer count, even while they are still stored.
  */
 export interface Departure {
@@ -48,7 +48,7 @@ export interface Departure {
 }
 
 /**
- * * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id.
+ * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id.
  * Everything below a moved folder was where the moved folder was.
  */
 export type MovedKeys = ReadonlyMap<string, boolean>;
@@ -89,7 +89,7 @@ export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>
 }
 
 /**
- * * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from
+ * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from
  * that folder. Returns undefined if its new position gives the same value, or if the value is recorded already. `from`
  * and `to` are the folders before and after the move, from the nearest up.
  */
@@ -220,7 +220,7 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 }
 
 /**
- * * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder
+ * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder
  * has the folder's access type.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
@@ -256,7 +256,7 @@ function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType:
 }
 
 /**
- * * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is
+ * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is
  * empty. `above` returns the folders above a resource, or undefined if they are unknown. If they are unknown, a grant
  * in a folder that the user was removed from counts until the job removes the grant.
  */

@@ -95,13 +95,13 @@ export interface FolderChanges {
 }
 
 /**
- * * The current folder, or `deleted`. `needs` is the changed folder to read first. `inconsistent`: the reads are of
+ * The current folder, or `deleted`. `needs` is the changed folder to read first. `inconsistent`: the reads are of
  * different times and must be repeated.
  */
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * * Returns the current state of a stored folder while folders above it change. The stored parent and own access type
+ * Returns the current state of a stored folder while folders above it change. The stored parent and own access type
  * are always right. The stored ancestors are right up to the deepest changed ancestor. Above it, the ancestors of the
  * changed folder are right. Returns `deleted` if the folder or a folder above it was deleted. `path` has the ids of the
  * folders whose resolution led to this folder, and detects circles.
@@ -135,7 +135,7 @@ interface Requested {
 }
 
 /**
- * * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order.
+ * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order.
  * `circular` has the folders whose parents form a circle.
  */
 export function inWaves<F extends Requested>(folders: readonly F[]): { waves: F[][]; circular: F[] } {

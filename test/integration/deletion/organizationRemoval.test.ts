@@ -327,7 +327,7 @@ describe('entities that a purge covers', () => {
 });
 
 /**
- * * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then
+ * Kills a step at one call after the other: before the call, and for writes also after it. The next steps then
  * continue, and no item of `all` may be left. The items are restored between the trials.
  */
 async function killedAtEveryCall(

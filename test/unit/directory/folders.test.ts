@@ -158,7 +158,7 @@ describe('resolveFolder', () => {
 });
 
 /**
- * * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and
+ * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and
  * whether it is deleted; the store has items as the code writes them.
  */
 class World {
