@@ -17,6 +17,8 @@ export interface WorkerSources {
   readonly tableArn: string;
   readonly streamArn: string;
   readonly streamDeadLettersArn: string;
+  /** The setting `streamBatchesPerShard`. */
+  readonly streamBatchesPerShard: number;
 }
 
 export interface WorkerFunctionProps extends DeploymentContext {
@@ -30,8 +32,6 @@ export interface WorkerFunctionProps extends DeploymentContext {
 const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
 
 const STREAM_BATCH = 100;
-/** Batches of one shard at the same time. Records of one partition key stay in order. */
-const STREAM_BATCHES_PER_SHARD = 10;
 /** A record that always fails must not block its shard for a day, which is Lambda's default. */
 const STREAM_RETRIES = 20;
 const STREAM_RECORD_SECONDS = 6 * 60 * 60;
@@ -78,7 +78,10 @@ export class WorkerFunction extends LambdaFunction {
    * Receives new items of some types. Starts at the beginning of the stream, so that nothing written while the mapping
    * is created is skipped.
    */
-  #consumeStream(types: readonly string[], { streamArn, streamDeadLettersArn }: WorkerSources): void {
+  #consumeStream(
+    types: readonly string[],
+    { streamArn, streamDeadLettersArn, streamBatchesPerShard }: WorkerSources,
+  ): void {
     new CfnEventSourceMapping(this, 'Inserts', {
       eventSourceArn: streamArn,
       functionName: this.function.functionName,
@@ -87,7 +90,8 @@ export class WorkerFunction extends LambdaFunction {
         filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }],
       },
       batchSize: STREAM_BATCH,
-      parallelizationFactor: STREAM_BATCHES_PER_SHARD,
+      // Records of one partition key stay in order. Without a limit, the stream could use all concurrency of the account.
+      parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
       bisectBatchOnFunctionError: true,
       maximumRetryAttempts: STREAM_RETRIES,

@@ -23,6 +23,8 @@ export const runbooks = {
   lateFanOut: 'infra/RUNBOOK.md#late-fan-out',
   lateFirstAttempts: 'infra/RUNBOOK.md#late-first-attempts',
   failingMail: 'infra/RUNBOOK.md#failing-mail',
+  mailReputation: 'infra/RUNBOOK.md#mail-reputation',
+  highConcurrency: 'infra/RUNBOOK.md#high-concurrency',
   failingWorkers: 'infra/RUNBOOK.md#failing-workers',
   crashingWorkers: 'infra/RUNBOOK.md#crashing-workers',
   workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',

@@ -13,11 +13,15 @@ import { pathInFamily } from '../../lib/app/endpoint.ts';
 import { deliveryMetrics, type MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { isRateLimited } from '../../lib/http/capabilities.ts';
 import { MILLION, prices } from '../commands/cost/prices.ts';
+import { faultsMetric } from '../../lib/observability/faults.ts';
 import {
+  accountConcurrency,
+  allFunctions,
   apiMetric,
   deliveryMetric,
   familyFaults,
   functionMetric,
+  mailReputation,
   queueMetric,
   tableMetric,
   workerFailures,
@@ -53,11 +57,11 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
     ...queueGraphs(props),
     ...workerGraphs(props),
   );
-  row('**E-mail**', ...metricGraphs('E-mail', props));
+  row(`**E-mail** Runbook: \`${link(runbooks.mailReputation)}\``, ...metricGraphs('E-mail', props), reputationGraph());
   row(`**Table** Runbook: \`${link(runbooks.throttledTable)}\``, ...tableGraphs(props));
   row(
     '**Cost** in dollars per million requests, at list prices, including deliveries. See `npm run cost`',
-    ...costGraphs(stack, props),
+    ...costGraphs(props),
   );
 }
 
@@ -87,7 +91,7 @@ function familyGraphs(
     functions.map((made) => functionMetric(made.function, metricName, statistic, pathInFamily(made.endpoint.path)));
   return [
     graph(6, 'Invocations', each('Invocations', 'Sum')),
-    graph(6, 'Faults (status 500 and above)', [familyFaults(family, serviceName, '${LABEL}')]),
+    graph(6, 'Faults (status 500 and above)', [familyFaults(faultsMetric.name, family, serviceName, '${LABEL}')]),
     graph(6, 'Crashes and timeouts', each('Errors', 'Sum')),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
   ];
@@ -119,6 +123,11 @@ function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   return statistics[kind].map((statistic) =>
     deliveryMetric(name, serviceName, statistic, kind === 'spread' ? `${label} ${statistic}` : label),
   );
+}
+
+/** Returns the shares of the account's mails that bounced or were reported as spam, from 0 to 1. */
+function reputationGraph(): GraphWidget {
+  return graph(6, 'Bounces and complaints, share', [mailReputation('BounceRate'), mailReputation('ComplaintRate')]);
 }
 
 function metricGraphs(row: 'Deliveries' | 'E-mail', { settings: { serviceName } }: MonitoringProps): GraphWidget[] {
@@ -188,6 +197,7 @@ function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): 
       workers.map(({ worker: { name }, construct }) => workerFailures(name, construct.function, serviceName, name)),
     ),
     graph(6, 'Duration p99, ms', each('Duration', 'p99')),
+    graph(6, 'Concurrent executions', [accountConcurrency()]),
     ...(streamReaders.length > 0 ? [graph(6, 'Stream lag, ms', each('IteratorAge', 'Maximum', streamReaders))] : []),
   ];
 }
@@ -209,10 +219,10 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns the cost of a million requests. All cost counts, so few requests beside many deliveries look expensive. A search by the stack's name
- * finds the functions. Each counts with the default memory size.
+ * Returns the cost of a million requests. All cost counts, so few requests beside many deliveries look expensive. The functions are all of
+ * the account: a query has no filter by a part of a name, and a search finds only 100 of them. Each counts with the default memory size.
  */
-function costGraphs({ stackName }: Stack, { api, table }: MonitoringProps): GraphWidget[] {
+function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>
     [undefined, ...indexNames].map(
       (index, n) =>
@@ -221,13 +231,16 @@ function costGraphs({ stackName }: Stack, { api, table }: MonitoringProps): Grap
   const [read, written] = [units('Read'), units('Write')];
   const sum = (metrics: typeof read) => metrics.map(([id]) => `FILL(${id}, 0)`).join(' + ');
   const tableCost = `(${prices.tableRead} * (${sum(read)}) + ${prices.tableWritten} * (${sum(written)})) / requests`;
-  const functionsTotal = (metricName: string) =>
-    `SUM(SEARCH('{AWS/Lambda,FunctionName} MetricName="${metricName}" FunctionName=${stackName}', 'Sum', 300))`;
   const millisecond = Number(
     ((prices.lambdaGigabyteSecond * MILLION * (DEFAULT_MEMORY_MB / 1024)) / 1000).toPrecision(6),
   );
-  const lambdaCost = `(${millisecond} * ${functionsTotal('Duration')} + ${prices.lambdaRuns} * ${functionsTotal('Invocations')}) / requests`;
-  const usingMetrics = { requests: apiMetric(api, 'Count', 'Sum'), ...Object.fromEntries([...read, ...written]) };
+  const lambdaCost = `(${millisecond} * duration + ${prices.lambdaRuns} * runs) / requests`;
+  const usingMetrics = {
+    requests: apiMetric(api, 'Count', 'Sum'),
+    duration: allFunctions('Duration'),
+    runs: allFunctions('Invocations'),
+    ...Object.fromEntries([...read, ...written]),
+  };
   const cost = (label: string, expression: string) =>
     new MathExpression({ expression, usingMetrics, label, period: Duration.minutes(5) });
   return [

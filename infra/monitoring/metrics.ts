@@ -6,6 +6,7 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
+import { LEAST_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
 
 const period = Duration.minutes(5);
 
@@ -23,20 +24,29 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
   return new MathExpression({ expression: text, usingMetrics, period, ...(label && { label }) });
 }
 
+/** All faults, or those of function instances at which at least 1 % of the calls fail. */
+export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
+
 /**
  * Returns the answers with status 500 and above of a family, by endpoint, highest first. Functions catch every failure and answer it, so
  * Lambda's `Errors` stays at zero. A query costs nothing while no endpoint has written the metric.
  */
-export function familyFaults(family: string, serviceName: string, label?: string): MathExpression {
-  return faultsBy('endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
+export function familyFaults(
+  name: FaultMetricName,
+  family: string,
+  serviceName: string,
+  label?: string,
+): MathExpression {
+  return faultsBy(name, 'endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
 }
 
 /** Returns the failures that workers count themselves, by worker, highest first. */
-export function workerFaults(serviceName: string, label?: string): MathExpression {
-  return faultsBy('worker', faultsMetric.workerDimensions, { service: serviceName }, label);
+export function workerFaults(name: FaultMetricName, serviceName: string): MathExpression {
+  return faultsBy(name, 'worker', faultsMetric.workerDimensions, { service: serviceName });
 }
 
 function faultsBy(
+  name: FaultMetricName,
   group: string,
   dimensions: readonly string[],
   values: Readonly<Record<string, string>>,
@@ -44,7 +54,7 @@ function faultsBy(
 ): MathExpression {
   const conditions = Object.entries(values).map(([name, value]) => `${name} = '${value}'`);
   return expression(
-    `SELECT SUM(${faultsMetric.name}) FROM SCHEMA("${faultsMetric.namespace}", ${dimensions.join(', ')}) WHERE ${conditions.join(' AND ')} GROUP BY ${group} ORDER BY SUM() DESC`,
+    `SELECT SUM(${name}) FROM SCHEMA("${faultsMetric.namespace}", ${dimensions.join(', ')}) WHERE ${conditions.join(' AND ')} GROUP BY ${group} ORDER BY SUM() DESC`,
     {},
     label,
   );
@@ -64,6 +74,11 @@ export function stoppedLoops(): MathExpression {
 /** CloudWatch's limit for the expression of an alarm. */
 const METRICS_PER_ALARM = 10;
 
+/** Returns an expression: the first number if it is at least 1 % of the second one, else 0. */
+function whereFrequent(failures: string, all: string): string {
+  return `${failures} * (${failures} >= ${LEAST_FAULT_SHARE} * ${all})`;
+}
+
 /** Returns the highest number of crashed runs of one worker. One expression for each ten workers. */
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
@@ -77,12 +92,46 @@ export function workerCrashes(
   });
 }
 
-/** Returns the throttled reads and writes of the table. A throttled index also throttles writes of the table, so it counts here. */
+/** Returns the 5xx answers of the API, or 0 if they are less than 1 % of all answers. */
+export function apiFaults(api: CfnApi): MathExpression {
+  return expression(whereFrequent('FILL(faults, 0)', 'FILL(answers, 0)'), {
+    faults: apiMetric(api, '5xx', 'Sum'),
+    answers: apiMetric(api, 'Count', 'Sum'),
+  });
+}
+
+/** Returns the failed attempts to send mail, or 0 if they are less than 1 % of all attempts. */
+export function mailFailures(serviceName: string): MathExpression {
+  return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
+    failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
+    sent: deliveryMetric('MailsSent', serviceName, 'Sum'),
+  });
+}
+
+/** Returns the throttled reads and writes of the table. */
 export function tableThrottles(table: CfnTable): MathExpression {
   return expression('FILL(reads, 0) + FILL(writes, 0)', {
     reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
     writes: tableMetric(table, 'WriteThrottleEvents', 'writes'),
   });
+}
+
+/** Returns the throttled writes of the table's indexes, by index. A query costs nothing while no index throttles. */
+export function indexThrottles(table: CfnTable): MathExpression {
+  return expression(
+    `SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = '${table.ref}' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC`,
+    {},
+  );
+}
+
+/** Returns the functions that run at the same time in the whole account, of this service and others. */
+export function accountConcurrency(): Metric {
+  return metric('AWS/Lambda', 'ConcurrentExecutions', {}, 'Maximum');
+}
+
+/** Returns the share of mails of the whole account that bounced or were reported as spam, from 0 to 1. */
+export function mailReputation(name: 'BounceRate' | 'ComplaintRate'): Metric {
+  return metric('AWS/SES', `Reputation.${name}`, {}, 'Maximum');
 }
 
 /**
@@ -130,4 +179,9 @@ export function functionMetric(target: Function, metricName: string, statistic: 
 export function tableMetric(table: CfnTable, metricName: string, label: string, index?: string): Metric {
   const dimensions = { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) };
   return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);
+}
+
+/** Returns the sum of a metric over all functions of the account. */
+export function allFunctions(metricName: 'Duration' | 'Invocations'): MathExpression {
+  return expression(`SELECT SUM(${metricName}) FROM SCHEMA("AWS/Lambda", FunctionName)`, {});
 }

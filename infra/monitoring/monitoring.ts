@@ -5,7 +5,15 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { type AlarmDeclaration, createAlarm, type MonitoringProps, runbooks } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
-import { apiMetric, familyFaults, tableThrottles } from './metrics.ts';
+import { faultsMetric } from '../../lib/observability/faults.ts';
+import {
+  accountConcurrency,
+  apiFaults,
+  familyFaults,
+  indexThrottles,
+  mailReputation,
+  tableThrottles,
+} from './metrics.ts';
 import { pascal } from '../constructs/names.ts';
 import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
@@ -15,6 +23,10 @@ const FAULTS = 5;
 /** Throttled reads and writes within five minutes. While a table scales up, it throttles a few, and the SDK retries them. */
 const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
+/** Share of the account's concurrency at which functions may soon be throttled. */
+const CONCURRENCY_SHARE = 0.8;
+/** The shares at which AWS reviews an account. At twice the bounces, or five times the complaints, it may stop the account's mail. */
+const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 
 /** Creates all alarms, the topic that sends them by mail, and the dashboard. Everything derives from the registries. */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
@@ -25,6 +37,7 @@ export function createMonitoring(stack: Stack, props: MonitoringProps): void {
     ...queueAlarms(props, stack.stackName),
     ...workerAlarms(props, stack.stackName),
     ...deliveryAlarms(props, stack.stackName),
+    ...accountAlarms(props),
   ]) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);
     if (action) alarm.addAlarmAction(action);
@@ -39,12 +52,12 @@ function apiAlarms(
   return [
     ...families.map(({ family, functions }): AlarmDeclaration => ({
       id: `${pascal(family)}Faults`,
-      metric: familyFaults(family, serviceName),
+      metric: familyFaults(faultsMetric.frequentName, family, serviceName),
       threshold: FAULTS,
       text: {
         broken: `An endpoint of /${family} answers with status 500 or above. The alarm's contributors name it.`,
         impacts: functions.map(({ endpoint }) => endpoint.impact),
-        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes.`,
+        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes, from functions at which at least 1 % of the calls fail.`,
         firstStep: openQuery(stackName, familyQueries.faults, family),
         runbook: runbooks.faults,
         severity: 'high',
@@ -53,12 +66,12 @@ function apiAlarms(
     // Also sees functions that cannot start, time out or are throttled. They write no metric themselves.
     {
       id: 'ApiFaults',
-      metric: apiMetric(api, '5xx', 'Sum'),
+      metric: apiFaults(api),
       threshold: FAULTS,
       text: {
         broken: 'The API answers with status 5xx.',
         impacts: ['requests of customers fail, on any endpoint'],
-        threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes.`,
+        threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes, and at least 1 % of all answers.`,
         firstStep: `${openQuery(stackName, gatewayQueries.errors)} Without an alarm of an API family, functions crash, time out or are throttled, or many endpoints fail a little.`,
         runbook: runbooks.apiFaults,
         severity: 'high',
@@ -73,12 +86,66 @@ function apiAlarms(
         broken: 'The table throttles reads or writes.',
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled reads and writes in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
-        firstStep: 'look at row "Table" of the dashboard: are reads or writes throttled, of the table or of an index?',
+        firstStep: 'look at row "Table" of the dashboard: are reads or writes throttled?',
+        runbook: runbooks.throttledTable,
+        severity: 'high',
+      },
+    },
+    // A hot key throttles an index before the table. Writes of the table then wait for the index.
+    {
+      id: 'IndexThrottled',
+      metric: indexThrottles(table),
+      threshold: THROTTLES,
+      periods: THROTTLED_PERIODS,
+      text: {
+        broken: "An index of the table throttles writes. The alarm's contributors name it.",
+        impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
+        threshold: `at least ${THROTTLES} throttled writes to one index in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
+        firstStep: 'look at row "Table" of the dashboard: which tenant or partition gets the writes?',
         runbook: runbooks.throttledTable,
         severity: 'high',
       },
     },
   ];
+}
+
+/** Returns alarms on limits of the whole AWS account, which other services in it use up too. */
+function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: MonitoringProps): AlarmDeclaration[] {
+  const concurrency: AlarmDeclaration = {
+    id: 'ConcurrencyHigh',
+    metric: accountConcurrency(),
+    threshold: limit * CONCURRENCY_SHARE,
+    text: {
+      broken: 'The functions of this AWS account run near its limit of concurrent executions.',
+      impacts: ['at the limit, requests of customers answer 503 and webhooks are late'],
+      threshold: `${limit * CONCURRENCY_SHARE} executions at the same time, of ${limit} (setting accountConcurrency).`,
+      firstStep: 'look at graph "Concurrent executions" of the dashboard: which function runs so often or so long?',
+      runbook: runbooks.highConcurrency,
+      severity: 'high',
+    },
+  };
+  if (mailFrom === undefined) return [concurrency];
+  return [
+    concurrency,
+    mailReputationAlarm('BounceRate', 'bounce', 'pause the mails of the workspace that sends to wrong addresses.'),
+    mailReputationAlarm('ComplaintRate', 'are reported as spam', 'find the workspace whose mails recipients report.'),
+  ];
+}
+
+function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string, firstStep: string): AlarmDeclaration {
+  return {
+    id: name === 'BounceRate' ? 'MailBounces' : 'MailComplaints',
+    metric: mailReputation(name),
+    threshold: REVIEWED[name],
+    text: {
+      broken: `Too many mails of this AWS account ${verb}.`,
+      impacts: ['Amazon SES may stop sending the mails of all workspaces'],
+      threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts, where it begins to review an account.`,
+      firstStep,
+      runbook: runbooks.mailReputation,
+      severity: 'high',
+    },
+  };
 }
 
 function mailAction(stack: Stack, email: string): SnsAction {

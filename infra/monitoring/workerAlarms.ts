@@ -2,7 +2,16 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { MAX_RECEIVE_COUNT, queues as declarations, type QueueDeclaration } from '../../lib/workers/queues.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
-import { deliveryMetric, functionMetric, queueMetric, stoppedLoops, workerCrashes, workerFaults } from './metrics.ts';
+import { faultsMetric } from '../../lib/observability/faults.ts';
+import {
+  deliveryMetric,
+  functionMetric,
+  mailFailures,
+  queueMetric,
+  stoppedLoops,
+  workerCrashes,
+  workerFaults,
+} from './metrics.ts';
 import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
@@ -17,7 +26,7 @@ const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /** Failed mail attempts within five minutes. A short outage of one customer's provider stays below it. */
 const MAIL_ATTEMPTS = 10;
-/** In a quiet hour one slow delivery is the 99th percentile, so the lateness must last. */
+/** In a quiet hour one slow delivery, or one event that the sweeper found, is the 99th percentile. So the lateness must last. */
 const LATE_PERIODS = 3;
 
 /** Returns alarms on dead letters of every queue, and on waiting messages of the queues that must be fast. */
@@ -85,12 +94,12 @@ export function workerAlarms(
   return [
     {
       id: 'WorkersFail',
-      metric: workerFaults(serviceName),
+      metric: workerFaults(faultsMetric.frequentName, serviceName),
       threshold: FAILURES,
       text: {
         broken: "A worker fails. The alarm's contributors name it.",
         impacts,
-        threshold: `at least ${FAILURES} failures of one worker in 5 minutes.`,
+        threshold: `at least ${FAILURES} failures of one worker in 5 minutes, from functions at which at least 1 % of the work fails.`,
         firstStep: openQuery(stackName, workerQueries.faults),
         runbook: runbooks.failingWorkers,
         severity: 'high',
@@ -187,10 +196,11 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       id: 'FanOutLate',
       metric: deliveryMetric('FanOutLatency', serviceName, 'p99'),
       threshold: FAN_OUT_SECONDS * 1000,
+      periods: LATE_PERIODS,
       text: {
         broken: 'The deliveries of new events are created late.',
         impacts: ['customers get webhooks, mails and notifications late'],
-        threshold: `1 event in 100 takes at least ${FAN_OUT_SECONDS} s until its deliveries are queued.`,
+        threshold: `for ${LATE_PERIODS * 5} minutes, 1 event in 100 took at least ${FAN_OUT_SECONDS} s until its deliveries were queued.`,
         firstStep: 'look at graph "Stream lag, ms" of the dashboard.',
         runbook: runbooks.lateFanOut,
         severity: 'high',
@@ -212,12 +222,12 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
     },
     {
       id: 'MailFails',
-      metric: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
+      metric: mailFailures(serviceName),
       threshold: MAIL_ATTEMPTS,
       text: {
         broken: 'Mail cannot be sent: Amazon SES or SendGrid is down, or refuses our sender or account.',
         impacts: ['users and owners get mails late, or never if the outage outlasts the retry schedule'],
-        threshold: `at least ${MAIL_ATTEMPTS} failed attempts that will be retried, in 5 minutes.`,
+        threshold: `at least ${MAIL_ATTEMPTS} failed attempts that will be retried in 5 minutes, and at least 1 % of all attempts.`,
         firstStep: openQuery(stackName, workerQueries.mails),
         runbook: runbooks.failingMail,
         severity: 'high',

@@ -80,6 +80,7 @@ export class Backend extends Stack {
       tableArn: shared.table.attrArn,
       streamArn: shared.table.attrStreamArn,
       streamDeadLettersArn: streamDeadLetters.attrArn,
+      streamBatchesPerShard: settings.streamBatchesPerShard,
     };
     this.workers =
       workers.length === 0

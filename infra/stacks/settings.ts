@@ -149,6 +149,12 @@ const schema = z.object({
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
     'The same for each route without credentials, and for all unknown paths together.',
   ),
+  accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
+    'The limit of concurrent Lambda executions of the AWS account. An alarm goes off at 80 % of it.',
+  ),
+  streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
+    "Batches of one shard of the table's stream that are processed at the same time. The worker runs up to this number times the shards of the stream: about 8 times in a new table, more as the table grows.",
+  ),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
     'Seconds after which an event without deliveries is fanned out again.',
   ),

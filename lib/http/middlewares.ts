@@ -13,6 +13,7 @@ import {
   otherVersion,
 } from '../app/endpoint.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
+import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import type { Credentials } from './credentials.ts';
 import { bodyText, type failureResponse, parseEnvelope } from './envelope.ts';
@@ -58,6 +59,7 @@ export interface FunctionName {
 
 /** Sets the request id and the start time. At the end it writes one log line and counts a fault. Bodies, headers and credentials are never logged. */
 export function observe(options: FunctionName): Middleware {
+  const faultShare = new FaultShare();
   const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
     if (response?.headers) response.headers['x-request-id'] = internal.requestId;
@@ -74,13 +76,15 @@ export function observe(options: FunctionName): Middleware {
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
     coldStart = false;
-    if (status < 500) {
+    const isFault = status >= 500;
+    const isFrequent = faultShare.add(Date.now(), { calls: 1, faults: isFault ? 1 : 0 });
+    if (!isFault) {
       internal.log.info(logMessages.requestCompleted, keys);
       return undefined;
     }
     internal.log.error(logMessages.requestCompleted, keys);
     return import('../observability/faults.ts').then(({ countFault }) =>
-      countFault(options.serviceName(), familyOf(options.path), options.endpoint),
+      countFault(options.serviceName(), familyOf(options.path), options.endpoint, isFrequent),
     );
   };
   return {

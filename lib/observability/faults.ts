@@ -1,26 +1,34 @@
 import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The metric that the alarms of families and workers watch. */
+/** The metrics of faults: all of them for graphs, and the frequent ones for the alarms of families and workers. */
 export const faultsMetric = {
   namespace: 'CollaborationBackend',
   name: 'Faults',
+  /** Faults of an instance at which at least 1 % of the recent calls failed (`FaultShare`). */
+  frequentName: 'FrequentFaults',
   dimensions: ['service', 'family', 'endpoint'],
   workerDimensions: ['service', 'worker'],
 } as const;
 
 /** Counts an answer of 500 or above. A healthy endpoint writes no metric and costs nothing. */
-export function countFault(service: string, family: string, endpoint: string): void {
-  countFaults(service, { family, endpoint }, 1);
+export function countFault(service: string, family: string, endpoint: string, isFrequent: boolean): void {
+  countFaults(service, { family, endpoint }, 1, isFrequent);
 }
 
 /** Counts the failures of a worker in one run. */
-export function countWorkerFaults(service: string, worker: string, times: number): void {
-  if (times > 0) countFaults(service, { worker }, times);
+export function countWorkerFaults(service: string, worker: string, times: number, isFrequent: boolean): void {
+  if (times > 0) countFaults(service, { worker }, times, isFrequent);
 }
 
-function countFaults(service: string, dimensions: Readonly<Record<string, string>>, times: number): void {
+function countFaults(
+  service: string,
+  dimensions: Readonly<Record<string, string>>,
+  times: number,
+  isFrequent: boolean,
+): void {
   const metrics = new Metrics({ namespace: faultsMetric.namespace, serviceName: service });
   for (const [name, value] of Object.entries(dimensions)) metrics.addDimension(name, value);
   metrics.addMetric(faultsMetric.name, MetricUnit.Count, times);
+  if (isFrequent) metrics.addMetric(faultsMetric.frequentName, MetricUnit.Count, times);
   metrics.publishStoredMetrics();
 }

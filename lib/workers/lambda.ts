@@ -3,6 +3,7 @@ import { environment, openAll, type Uses } from '../app/capability.ts';
 import { newId } from '../shared/ids.ts';
 import { lazy } from '../shared/lazy.ts';
 import { countWorkerFaults } from '../observability/faults.ts';
+import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';
 import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../app/worker.ts';
@@ -33,6 +34,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
   const env = lazy(() => environment(source));
   const deps = lazy(() => openAll(worker.uses, env()));
   const invoke = invoker(worker);
+  const faultShare = new FaultShare();
 
   return async (event, context) => {
     const startedAt = Date.now();
@@ -43,7 +45,8 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
       log.info(logMessages.workerRunCompleted, { ...counts, durationMs: Date.now() - startedAt, coldStart });
       coldStart = false;
       measures.flush(serviceName);
-      countWorkerFaults(serviceName, worker.name, faults);
+      const calls = counts.messages ?? counts.records ?? 1;
+      countWorkerFaults(serviceName, worker.name, faults, faultShare.add(Date.now(), { calls, faults }));
     };
     const deadline = startedAt + context.getRemainingTimeInMillis() - EARLY_TIMEOUT_MILLISECONDS;
     let result: InvocationResult;

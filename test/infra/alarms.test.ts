@@ -51,7 +51,7 @@ beforeAll(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
   const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
   try {
-    const { app, backend } = appOf(registered, { serviceName }, { outdir });
+    const { app, backend } = appOf(registered, { serviceName, mailFrom: 'app@example.com' }, { outdir });
     app.synth();
     families = backend.families.map(({ family }) => family);
     ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
@@ -100,11 +100,12 @@ function contributorsAfter(
   return contributors;
 }
 
-/** Returns the AWS metrics of an alarm. */
+/** Returns the AWS metrics of an alarm, each once. */
 function metricsOf(id: string): MetricId[] {
   const { source } = alarm(id);
   if (source.kind === 'query') throw new Error(`${id} is on a query`);
-  return partsOf(source).flatMap((part) => (part.kind === 'metric' ? [part.metric] : []));
+  const metrics = partsOf(source).flatMap((part) => (part.kind === 'metric' ? [part.metric] : []));
+  return [...new Map(metrics.map((metric) => [JSON.stringify(metric), metric])).values()];
 }
 
 /** Returns a function that writes values to the only metric of an alarm. */
@@ -136,7 +137,7 @@ describe('alarms on faults', () => {
   /** The root family has the paths outside all other families. */
   const pathIn = (family: string, name: string) =>
     familyOf(`/${name}`) === family ? `/${name}` : `/${family}/${name}`;
-  const failing = (path: string) =>
+  const handlerOf = (path: string, run: () => Promise<Record<string, never>>) =>
     toLambda(
       defineEndpoint(
         {
@@ -152,12 +153,14 @@ describe('alarms on faults', () => {
           impact: 'none',
           example: { data: {}, result: {} },
         },
-        async () => {
-          throw new Error('broken');
-        },
+        run,
       ),
       { SERVICE_NAME: serviceName },
     );
+  const failing = (path: string) =>
+    handlerOf(path, async () => {
+      throw new Error('broken');
+    });
 
   test('a family alarm goes off at five faults of one endpoint, and names it', async () => {
     for (const family of families) {
@@ -172,6 +175,17 @@ describe('alarms on faults', () => {
       expect(contributorsAfterLines(id)).toEqual([endpointId(pathIn(family, 'worst'))]);
     }
     // The lines are from the last family.
+    expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
+  });
+
+  test('a family alarm stays silent if less than 1 % of the calls fail', async () => {
+    const path = pathIn(families[0]!, 'rare');
+    let calls = 0;
+    const handler = handlerOf(path, async () => {
+      if (++calls % 101 === 0) throw new Error('broken');
+      return {};
+    });
+    for (let i = 0; i < 606; i++) await post(handler, {}, {});
     expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
@@ -272,14 +286,15 @@ describe('alarms on deliveries', () => {
   });
 
   test.each([
-    ['29 s', 29 * SECOND, []],
-    ['30 s', 30 * SECOND, ['']],
-  ])('an event that is fanned out after %s', async (_text, late, expected) => {
+    ['29 s, for three periods', 29 * SECOND, 3, []],
+    ['30 s, for two periods', 30 * SECOND, 2, []],
+    ['30 s, for three periods', 30 * SECOND, 3, ['']],
+  ])('an event that is fanned out after %s', async (_text, late, periods, expected) => {
     const eventId = await system.emit(tenant);
     system.now += late;
     await system.fanOut(tenant, eventId);
     flush('FanOutLatency');
-    expect(contributorsAfterLines('FanOutLate')).toEqual(expected);
+    expect(contributorsAfterLines('FanOutLate', periods)).toEqual(expected);
   });
 
   test.each([
@@ -296,23 +311,37 @@ describe('alarms on deliveries', () => {
   });
 });
 
-test('the mail alarm goes off at ten failed attempts that will be retried', () => {
-  const times = (count: number) => {
+test('the mail alarm judges count and share of failed attempts', () => {
+  const after = (failed: number, sent: number) => {
     lines = [];
     const measures = new InvocationMeasures();
-    for (let i = 0; i < count; i++) measures.count('MailAttemptsFailed');
+    for (let i = 0; i < failed; i++) measures.count('MailAttemptsFailed');
+    for (let i = 0; i < sent; i++) measures.count('MailsSent');
     measures.flush(serviceName);
     return contributorsAfterLines('MailFails');
   };
-  expect(times(9)).toEqual([]);
-  expect(times(10)).toEqual(['']);
+  expect(after(9, 0)).toEqual([]);
+  expect(after(10, 0)).toEqual(['']);
+  expect(after(10, 990)).toEqual(['']);
+  expect(after(10, 991)).toEqual([]);
 });
 
 describe('alarms on metrics of AWS', () => {
-  test('the API alarm goes off at five 5xx responses in one period', () => {
-    expect(contributorsAfter('ApiFaults', [[1, 1, 1, 1]], ownMetric('ApiFaults'))).toEqual([]);
-    expect(contributorsAfter('ApiFaults', [[1, 1, 1, 1, 1], []], ownMetric('ApiFaults'))).toEqual([]);
-    expect(contributorsAfter('ApiFaults', [[1, 1, 1, 1, 1]], ownMetric('ApiFaults'))).toEqual(['']);
+  /** Adds values to metrics of an alarm by their names. */
+  const addTo = (id: string, store: MetricStore, values: Readonly<Record<string, number>>) => {
+    for (const [name, value] of Object.entries(values)) partOf(id, (metric) => metric.name === name)(store, value);
+  };
+
+  test.each([
+    ['four 5xx answers of four', 4, 4, []],
+    ['five of five', 5, 5, ['']],
+    ['five of 500', 5, 500, ['']],
+    ['five of 501', 5, 501, []],
+    ['ten of 1,000', 10, 1_000, ['']],
+  ])('the API alarm judges count and share: %s', (_text, faults, answers, expected) => {
+    const measure = (store: MetricStore) => addTo('ApiFaults', store, { '5xx': faults, Count: answers });
+    expect(contributorsAfter('ApiFaults', [[0]], measure)).toEqual(expected);
+    expect(contributorsAfter('ApiFaults', [[0], []], measure)).toEqual([]);
   });
 
   test('the table alarm goes off at fifty throttled reads and writes in two consecutive periods', () => {
@@ -328,6 +357,37 @@ describe('alarms on metrics of AWS', () => {
       for (const part of parts) part(store, value);
     };
     expect(contributorsAfter('TableThrottled', [[25], [25]], both)).toEqual(['']);
+  });
+
+  test('the index alarm goes off at fifty throttled writes to one index in two periods, and names it', () => {
+    const TableName = resourcesOf('AWS::DynamoDB::Table')[0]!.ref;
+    const throttle = (GlobalSecondaryIndexName: string) => (store: MetricStore, value: number) => {
+      store.add(
+        { namespace: 'AWS/DynamoDB', name: 'WriteThrottleEvents', dimensions: { TableName, GlobalSecondaryIndexName } },
+        value,
+      );
+    };
+    for (const index of indexNames) {
+      expect(contributorsAfter('IndexThrottled', [[49], [50]], throttle(index))).toEqual([]);
+      expect(contributorsAfter('IndexThrottled', [[20, 30], [50]], throttle(index))).toEqual([index]);
+    }
+    const spread = (store: MetricStore, value: number) => {
+      for (const index of indexNames) throttle(index)(store, value);
+    };
+    expect(contributorsAfter('IndexThrottled', [[49], [49]], spread)).toEqual([]);
+  });
+
+  test('the concurrency alarm goes off at 80 % of the limit of the account', () => {
+    expect(contributorsAfter('ConcurrencyHigh', [[100, 799, 5]], ownMetric('ConcurrencyHigh'))).toEqual([]);
+    expect(contributorsAfter('ConcurrencyHigh', [[100, 800, 5]], ownMetric('ConcurrencyHigh'))).toEqual(['']);
+  });
+
+  test.each([
+    ['MailBounces', 0.049, 0.05],
+    ['MailComplaints', 0.0009, 0.001],
+  ])('%s goes off at the share at which AWS reviews an account', (id, below, at) => {
+    expect(contributorsAfter(id, [[below]], ownMetric(id))).toEqual([]);
+    expect(contributorsAfter(id, [[at]], ownMetric(id))).toEqual(['']);
   });
 
   test.each([...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'])(
@@ -400,7 +460,7 @@ describe('the local dashboard', () => {
     dashboardSnapshot(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
   /** Adds the dimensions that the conditions of a query leave open. */
   const whole = (metric: MetricId): MetricId => {
-    if (metric.name !== faultsMetric.name) return metric;
+    if (metric.name !== faultsMetric.name && metric.name !== faultsMetric.frequentName) return metric;
     return {
       ...metric,
       dimensions: {
@@ -474,7 +534,7 @@ describe('the local dashboard', () => {
     });
   });
 
-  test('measures every metric of graphs and alarms, except throttling and recursive loops', () => {
+  test('measures every metric of graphs and alarms, except throttling, loops and the limits of the account', () => {
     const store = new MetricStore(() => START);
     const measurements = new Measurements(store, resourcesOf('AWS::ApiGatewayV2::Api')[0]!.ref);
     measurements.recordRequest(503, 1);
@@ -499,8 +559,8 @@ describe('the local dashboard', () => {
       if (kind === 'sum') own.count(name as CountedMetric);
       else own.record(name as RecordedMetric, 1);
     own.flush(serviceName);
-    for (const family of families) countFault(serviceName, family, 'any');
-    for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1);
+    for (const family of families) countFault(serviceName, family, 'any', true);
+    for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1, true);
     for (const line of lines) measurements.recordLine(line);
     // A search matches the name in any function.
     const unmeasured = metricIdsOf(monitoring).filter(
@@ -508,10 +568,13 @@ describe('the local dashboard', () => {
         !store.find(whole(metric)) &&
         !(Object.keys(metric.dimensions).length === 0 && store.named(metric.namespace, metric.name).length > 0),
     );
-    expect([...new Set(unmeasured.map(({ name }) => name))]).toEqual([
+    expect([...new Set(unmeasured.map(({ name }) => name))].sort()).toEqual([
+      'ConcurrentExecutions',
       'ReadThrottleEvents',
-      'WriteThrottleEvents',
       'RecursiveInvocationsDropped',
+      'Reputation.BounceRate',
+      'Reputation.ComplaintRate',
+      'WriteThrottleEvents',
     ]);
   });
 });

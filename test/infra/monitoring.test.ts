@@ -45,20 +45,46 @@ describe('createMonitoring', () => {
     expect([...assembly.families.keys()].map((family) => alarm(`${pascal(family)}Faults`).Metrics)).toEqual(
       [...assembly.families.keys()].map((family) => [
         expect.objectContaining({
-          Expression: `SELECT SUM(Faults) FROM SCHEMA("CollaborationBackend", service, family, endpoint) WHERE service = 'acme' AND family = '${family}' GROUP BY endpoint ORDER BY SUM() DESC`,
+          Expression: `SELECT SUM(FrequentFaults) FROM SCHEMA("CollaborationBackend", service, family, endpoint) WHERE service = 'acme' AND family = '${family}' GROUP BY endpoint ORDER BY SUM() DESC`,
           Period: 300,
           ReturnData: true,
         }),
       ]),
     );
-    expect(alarm('ApiFaults')).toMatchObject({
-      Namespace: 'AWS/ApiGateway',
-      MetricName: '5xx',
-      Statistic: 'Sum',
-      Period: 300,
-      Dimensions: [{ Name: 'ApiId', Value: { Ref: 'Api' } }],
-    });
+    expect(alarm('ApiFaults').Metrics).toEqual([
+      expect.objectContaining({ Expression: 'FILL(faults, 0) * (FILL(faults, 0) >= 0.01 * FILL(answers, 0))' }),
+      ...[
+        ['faults', '5xx'],
+        ['answers', 'Count'],
+      ].map(([Id, MetricName]) => ({
+        Id,
+        MetricStat: {
+          Metric: { Namespace: 'AWS/ApiGateway', MetricName, Dimensions: [{ Name: 'ApiId', Value: { Ref: 'Api' } }] },
+          Period: 300,
+          Stat: 'Sum',
+        },
+        ReturnData: false,
+      })),
+    ]);
     expect(alarm('TableThrottled')).toMatchObject({ Threshold: 50, EvaluationPeriods: 2 });
+    expect(alarm('IndexThrottled')).toMatchObject({
+      Threshold: 50,
+      EvaluationPeriods: 2,
+      Metrics: [
+        {
+          Expression: {
+            'Fn::Join': [
+              '',
+              [
+                'SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = \'',
+                { Ref: 'Table' },
+                "' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC",
+              ],
+            ],
+          },
+        },
+      ],
+    });
   });
 
   test('sets fault alarms to five faults in five minutes, and to OK without data', () => {
@@ -186,7 +212,7 @@ describe('workerAlarms', () => {
     expect(alarm('WorkersFail').Metrics).toEqual([
       expect.objectContaining({
         Expression:
-          'SELECT SUM(Faults) FROM SCHEMA("CollaborationBackend", service, worker) WHERE service = \'acme\' GROUP BY worker ORDER BY SUM() DESC',
+          'SELECT SUM(FrequentFaults) FROM SCHEMA("CollaborationBackend", service, worker) WHERE service = \'acme\' GROUP BY worker ORDER BY SUM() DESC',
         Period: 300,
       }),
     ]);
@@ -276,8 +302,7 @@ describe('workerAlarms', () => {
 describe('deliveryAlarms', () => {
   test.each([
     ['DeliveriesOverdue', 'OldestOverdueDeliveryAge', { Statistic: 'Maximum', Threshold: 600, EvaluationPeriods: 1 }],
-    ['FanOutLate', 'FanOutLatency', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 1 }],
-    ['MailFails', 'MailAttemptsFailed', { Statistic: 'Sum', Threshold: 10, EvaluationPeriods: 1 }],
+    ['FanOutLate', 'FanOutLatency', { ExtendedStatistic: 'p99', Threshold: 30_000, EvaluationPeriods: 3 }],
     ['FirstAttemptLate', 'FirstAttemptLatency', { ExtendedStatistic: 'p99', Threshold: 5_000, EvaluationPeriods: 3 }],
   ])('%s watches %s', (id, MetricName, expected) => {
     expect(alarm(id)).toMatchObject({
@@ -289,6 +314,32 @@ describe('deliveryAlarms', () => {
       TreatMissingData: 'notBreaching',
       ...expected,
     });
+  });
+});
+
+describe('account alarms', () => {
+  test('watches 80 % of the configured concurrency', () => {
+    const { root } = assemblyOf(registered, { accountConcurrency: 50 });
+    const [[, { Properties }]] = resources(root, 'AWS::CloudWatch::Alarm').filter(([id]) =>
+      id.startsWith('ConcurrencyHigh'),
+    ) as [[string, Resource]];
+    expect(Properties).toMatchObject({
+      Namespace: 'AWS/Lambda',
+      MetricName: 'ConcurrentExecutions',
+      Statistic: 'Maximum',
+      Threshold: 40,
+    });
+    expect(Properties.Dimensions).toBeUndefined();
+  });
+
+  test.each([
+    ['MailBounces', 'Reputation.BounceRate', 0.05],
+    ['MailComplaints', 'Reputation.ComplaintRate', 0.001],
+  ])('%s exists only if the service sends mail', (id, MetricName, Threshold) => {
+    expect(() => alarm(id)).toThrow();
+    const { root } = assemblyOf(registered, { mailFrom: 'app@example.com' });
+    const [found] = resources(root, 'AWS::CloudWatch::Alarm').filter(([name]) => name.startsWith(id));
+    expect(found?.[1].Properties).toMatchObject({ Namespace: 'AWS/SES', MetricName, Threshold });
   });
 });
 
@@ -534,16 +585,20 @@ describe('createDashboard', () => {
   });
 
   test('shows the cost of a million requests: units of the table and its indexes, function time, and the gateway, at list prices', () => {
-    const [table, functions, all] = row('**Cost')
+    const expressions = row('**Cost')
       .get('Dollars per million requests')!
       .flat()
-      .filter((metric) => typeof metric === 'object' && 'expression' in metric!) as { expression?: string }[];
+      .filter((metric) => typeof metric === 'object' && 'expression' in metric!) as Record<string, string>[];
+    const [table, functions, all] = ['table', 'functions', 'all'].map((label) =>
+      expressions.find((each) => each.label === label),
+    );
     expect(table!.expression).toBe(
       '(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests',
     );
     // 512 MB for a millisecond, a million times.
-    expect(functions!.expression).toMatch(
-      /^\(0\.0066667 \* SUM\(SEARCH\('\{AWS\/Lambda,FunctionName\} MetricName="Duration" FunctionName=CollaborationBackend', 'Sum', 300\)\) \+ 0\.2 \* SUM\(SEARCH\(.* MetricName="Invocations" /,
+    expect(functions!.expression).toBe('(0.0066667 * duration + 0.2 * runs) / requests');
+    expect(['duration', 'runs'].map((id) => expressions.find((each) => each.id === id)!.expression)).toEqual(
+      ['Duration', 'Invocations'].map((name) => `SELECT SUM(${name}) FROM SCHEMA("AWS/Lambda", FunctionName)`),
     );
     expect(all!.expression).toBe(`1 + ${table!.expression} + ${functions!.expression}`);
   });

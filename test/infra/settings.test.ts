@@ -43,6 +43,8 @@ describe('readSettings', () => {
       webhookRetrySchedule: '0,5,300,1800,7200,18000,36000,36000',
       mailRetrySchedule: '0,60,300,1800,7200,21600',
       dueMarginSeconds: 300,
+      accountConcurrency: 1_000,
+      streamBatchesPerShard: 2,
       reconcileAfterSeconds: 180,
       readsPerSecondPerKey: 500,
       writesPerSecondPerKey: 200,

@@ -198,7 +198,7 @@ describe('the source of a worker', () => {
       expect(mapping).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
         BatchSize: 100,
-        ParallelizationFactor: 10,
+        ParallelizationFactor: 2,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
         MaximumRetryAttempts: 20,

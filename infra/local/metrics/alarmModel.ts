@@ -1,6 +1,6 @@
 import type { Resource } from '../assembly/template.ts';
 import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
-import { type Expression, type MetricStatistic, partsOf } from './expression.ts';
+import type { Expression, MetricStatistic } from './expression.ts';
 import type { Query } from './query.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 
@@ -146,8 +146,6 @@ function mathOf(
     },
     serviceName,
   );
-  if (source.kind !== 'query' && partsOf(source).some(({ kind }) => kind === 'search'))
-    throw new UnsupportedDefinition(`an alarm on a search, which CloudWatch refuses: ${returned.Expression}`);
   const [period, ...others] = new Set(
     [returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined),
   );

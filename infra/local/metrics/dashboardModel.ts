@@ -1,7 +1,7 @@
 import type { Resource } from '../assembly/template.ts';
-import { expressionOrQuery, metricStatistic, requireSupported } from './definitions.ts';
-import type { Expression, MetricStatistic } from './expression.ts';
-import type { Query } from './query.ts';
+import { metricStatistic, requireSupported, serviceQuery } from './definitions.ts';
+import { type Expression, type MetricStatistic, readExpression } from './expression.ts';
+import { isQuery, type Query } from './query.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
@@ -103,26 +103,30 @@ function graphOf(
 ): GraphModel {
   if (type !== 'metric' || view !== 'timeSeries') throw new UnsupportedDefinition(`${type} shown as ${String(view)}`);
   const lines = metrics.map((line) => lineOf(line, serviceName));
-  const byId = new Map(lines.map((line) => [line.options.id, line.metric]));
+  const byId = new Map(lines.map(({ options, source }) => [options.id, source]));
   const series = lines
     .filter(({ options }) => options.visible !== false)
-    .map(({ metric, options }): SeriesModel => {
-      const source = metric ?? expressionOrQuery(options.expression ?? '', (id) => byId.get(id), serviceName);
-      return { source, label: labelOf(options.label, metric?.metric, options.expression) };
-    });
+    .map(({ source, options }): SeriesModel => ({
+      source: source ?? readExpression(options.expression ?? '', (id) => byId.get(id)),
+      label: labelOf(options.label, source?.kind === 'metric' ? source.metric : undefined, options.expression),
+    }));
   return { title, width, series };
 }
 
-/** Reads a line of a graph: namespace, name and dimensions of a metric, or an expression; then options. */
+/**
+ * Reads a line of a graph: namespace, name and dimensions of a metric, or an expression; then options. Returns no source
+ * for metric math, because it needs the ids of all lines.
+ */
 function lineOf(
   line: readonly unknown[],
   serviceName: string | undefined,
-): { metric: MetricStatistic | undefined; options: Options } {
+): { source: MetricStatistic | Query | undefined; options: Options } {
   const last = line.at(-1);
   const options = (typeof last === 'object' && last !== null ? last : {}) as Options;
   requireSupported(options, knownOptions, JSON.stringify(line));
   const words = typeof last === 'object' ? line.slice(0, -1) : line;
-  if (options.expression !== undefined && words.length === 0) return { metric: undefined, options };
+  if (options.expression !== undefined && words.length === 0)
+    return { source: isQuery(options.expression) ? serviceQuery(options.expression, serviceName) : undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
   // A dot repeats the value of the previous line. The CDK does not write dots.
   if (
@@ -136,7 +140,7 @@ function lineOf(
     index % 2 === 0 ? [[dimension, dimensions[index + 1] ?? ''] as const] : [],
   );
   return {
-    metric: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName),
+    source: metricStatistic({ namespace, name, dimensions: Object.fromEntries(pairs) }, options.stat, serviceName),
     options,
   };
 }

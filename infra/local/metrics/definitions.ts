@@ -21,7 +21,11 @@ export function metricStatistic(
 
 /** Reads an expression of a template. */
 export function expressionOrQuery(text: string, ids: Ids, serviceName: string | undefined): Expression | Query {
-  if (!isQuery(text)) return readExpression(text, ids);
+  return isQuery(text) ? serviceQuery(text, serviceName) : readExpression(text, ids);
+}
+
+/** Reads a query of a template. */
+export function serviceQuery(text: string, serviceName: string | undefined): Query {
   const query = readQuery(text);
   return { ...query, where: renamed(query.where, serviceName) };
 }

@@ -1,7 +1,6 @@
 import type { Expression, Operator } from './expression.ts';
 import type { MetricStore } from './metricStore.ts';
 import { type Query, selects } from './query.ts';
-import { finds, type Search } from './search.ts';
 import type { Series, Window } from './series.ts';
 
 /** Returns the value of a window; undefined for missing data. */
@@ -15,6 +14,7 @@ export interface Bound {
 }
 
 const operations: Readonly<Record<Operator, (left: number, right: number) => number>> = {
+  '>=': (left, right) => (left >= right ? 1 : 0),
   '+': (left, right) => left + right,
   '-': (left, right) => left - right,
   '*': (left, right) => left * right,
@@ -45,7 +45,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
       };
     }
     case 'sum':
-      return sumOf(seriesFound(expression.of, store));
+      return sumOf(seriesOf(expression.of, store));
     case 'operation': {
       const [left, right] = [bind(expression.left, store), bind(expression.right, store)];
       const operate = operations[expression.operator];
@@ -59,15 +59,17 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Looks up the series of a query, by group. */
+/** Looks up the series of a query, by group. Without groups, all of them are one. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
-  const selected = store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
-  const groups = Map.groupBy(selected, ({ metric }) => metric.dimensions[query.groupBy] ?? '');
+  const { groupBy } = query;
+  const groups = Map.groupBy(seriesOf(query, store), ({ metric }) =>
+    groupBy === undefined ? '' : (metric.dimensions[groupBy] ?? ''),
+  );
   return new Map([...groups].map(([group, series]) => [group, sumOf(series)]));
 }
 
-function seriesFound(search: Search, store: MetricStore): Series[] {
-  return store.named(search.namespace, search.name).filter(({ metric }) => finds(search, metric));
+function seriesOf(query: Query, store: MetricStore): Series[] {
+  return store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
 }
 
 /** Adds up several series. Missing if all of them are missing. */

@@ -1,6 +1,6 @@
 import { UnsupportedDefinition, Scanner } from './scanner.ts';
 import type { MetricId, Statistic } from './series.ts';
-import { type Search, searchOf } from './search.ts';
+import type { Query } from './query.ts';
 
 /** A metric and its statistic. */
 export interface MetricStatistic {
@@ -15,26 +15,23 @@ export type Expression =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'fill'; readonly of: Expression; readonly value: number }
   | { readonly kind: 'maximum'; readonly of: readonly Expression[] }
-  | { readonly kind: 'sum'; readonly of: Search }
+  | { readonly kind: 'sum'; readonly of: Query }
   | { readonly kind: 'operation'; readonly operator: Operator; readonly left: Expression; readonly right: Expression };
 
-export type Operator = '+' | '-' | '*' | '/';
+export type Operator = '>=' | '+' | '-' | '*' | '/';
 
-/** Returns the metric of an id in a graph or an alarm, or undefined. */
-export type Ids = (id: string) => MetricStatistic | undefined;
+/** Returns the metric or the query of an id in a graph or an alarm, or undefined. */
+export type Ids = (id: string) => MetricStatistic | Query | undefined;
 
 /** Operators by precedence, lowest first. */
-const levels: readonly (readonly Operator[])[] = [
-  ['+', '-'],
-  ['*', '/'],
-];
+const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
 
 /**
- * Reads metric math: numbers, ids, `+ - * /`, parentheses, `FILL(…, 0)`, `MAX([…, …])` and `SUM(SEARCH(…))`. Throws
+ * Reads metric math: numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws
  * UnsupportedDefinition for anything else, because a guess could differ from CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
-  const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|'[^']*'|[-+*/()[\],])/y);
+  const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|>=|[-+*/()[\],])/y);
   const expression = operation(scanner, ids);
   scanner.end();
   return expression;
@@ -63,9 +60,11 @@ function term(scanner: Scanner, ids: Ids): Expression {
     scanner.take(')');
     return made;
   }
-  const metric = /^\w/.test(token) ? ids(token) : undefined;
-  if (!metric) throw scanner.problem(`"${token}" is nothing that is known`);
-  return metric;
+  const source = /^\w/.test(token) ? ids(token) : undefined;
+  if (!source) throw scanner.problem(`"${token}" is nothing that is known`);
+  if (source.kind === 'metric') return source;
+  if (source.groupBy !== undefined) throw scanner.problem(`"${token}" is a query with groups`);
+  return { kind: 'sum', of: source };
 }
 
 function call(name: string, scanner: Scanner, ids: Ids): Expression {
@@ -83,19 +82,6 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     if (of.some(mayLack)) throw scanner.problem('MAX of what may be missing: FILL it');
     return { kind: 'maximum', of };
   }
-  if (name === 'SUM') {
-    scanner.take('SEARCH');
-    scanner.take('(');
-    const terms = scanner.take();
-    scanner.take(',');
-    const statistic = scanner.take();
-    scanner.take(',');
-    // The period is ignored: the dashboard chooses one for all graphs.
-    numberOf(scanner);
-    scanner.take(')');
-    if (statistic !== "'Sum'") throw scanner.problem(`SEARCH with the statistic ${statistic}`);
-    return { kind: 'sum', of: searchOf(terms, scanner) };
-  }
   throw scanner.problem(`"${name}" is no function that is known`);
 }
 
@@ -106,11 +92,12 @@ function numberOf(scanner: Scanner): number {
 }
 
 function mayLack(expression: Expression): boolean {
+  if (expression.kind === 'operation') return mayLack(expression.left) || mayLack(expression.right);
   return expression.kind !== 'fill' && expression.kind !== 'number';
 }
 
-/** Returns the metrics and searches in an expression. */
-export function partsOf(expression: Expression): (MetricStatistic | Search)[] {
+/** Returns the metrics and queries in an expression. */
+export function partsOf(expression: Expression): (MetricStatistic | Query)[] {
   switch (expression.kind) {
     case 'metric':
       return [expression];

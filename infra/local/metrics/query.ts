@@ -1,15 +1,14 @@
 import { Scanner } from './scanner.ts';
-import { hasExactly } from './search.ts';
 import type { MetricId } from './series.ts';
 
-/** The sums of the metrics with a name and exactly these dimensions, grouped by one dimension. */
+/** The sums of the metrics with a name and exactly these dimensions, grouped by one dimension or all together. */
 export interface Query {
   readonly kind: 'query';
   readonly namespace: string;
   readonly name: string;
   readonly dimensionNames: readonly string[];
   readonly where: Readonly<Record<string, string>>;
-  readonly groupBy: string;
+  readonly groupBy: string | undefined;
 }
 
 /** Returns whether a text is for `readQuery` and not for `readExpression`. */
@@ -18,8 +17,8 @@ export function isQuery(text: string): boolean {
 }
 
 /**
- * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …) WHERE dimension = 'value'
- * AND … GROUP BY dimension ORDER BY SUM() DESC`, with or without conditions. Throws UnsupportedDefinition for anything else.
+ * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`, with or without `WHERE
+ * dimension = 'value' AND …` and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for anything else.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
@@ -48,11 +47,16 @@ export function readQuery(text: string): Query {
     take('=');
     where[dimension] = quoted("'");
   }
-  take('GROUP', 'BY');
-  const groupBy = name(scanner.take());
-  take('ORDER', 'BY', 'SUM', '(', ')', 'DESC');
+  let groupBy: string | undefined;
+  if (scanner.takeOneOf(['GROUP'])) {
+    take('BY');
+    groupBy = name(scanner.take());
+    take('ORDER', 'BY', 'SUM', '(', ')', 'DESC');
+  }
   scanner.end();
-  const unsupported = [...Object.keys(where), groupBy].find((dimension) => !dimensionNames.includes(dimension));
+  const unsupported = [...Object.keys(where), groupBy].find(
+    (dimension) => dimension !== undefined && !dimensionNames.includes(dimension),
+  );
   if (unsupported !== undefined) throw scanner.problem(`"${unsupported}" is not in the SCHEMA`);
   return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
 }
@@ -63,4 +67,8 @@ export function selects({ dimensionNames, where }: Query, { dimensions }: Metric
     hasExactly(dimensions, dimensionNames) &&
     Object.entries(where).every(([dimension, value]) => dimensions[dimension] === value)
   );
+}
+
+function hasExactly(dimensions: MetricId['dimensions'], names: readonly string[]): boolean {
+  return Object.keys(dimensions).length === names.length && names.every((name) => dimensions[name] !== undefined);
 }

@@ -180,11 +180,6 @@ describe('alarmOf and alarmState', () => {
     ],
     ['no period', math({ Id: 'x', Expression: query }), 'an expression without one period'],
     [
-      'a search, which CloudWatch refuses',
-      math({ Id: 'x', Expression: "SUM(SEARCH('{Own,service} MetricName=\"Lag\"', 'Sum', 60))", Period: 60 }),
-      'an alarm on a search',
-    ],
-    [
       'a metric of another account',
       math({ Id: 'x', Expression: 'a' }, { ...part('a', 'Lag'), AccountId: '1' }),
       '"AccountId" of a metric of an alarm',

@@ -1,0 +1,36 @@
+/** Faults below this share of the calls raise no alarm: at a thousand calls per second a few faults always happen. */
+export const LEAST_FAULT_SHARE = 0.01;
+const WINDOW_MILLISECONDS = 5 * 60 * 1000;
+
+interface Counts {
+  readonly calls: number;
+  readonly faults: number;
+}
+
+const none: Counts = { calls: 0, faults: 0 };
+
+/**
+ * Counts the calls and faults of one function instance in the current window of 5 minutes and the one before. Each
+ * instance judges its own calls, because a metric for every call would cost more than the calls.
+ */
+export class FaultShare {
+  #window = 0;
+  #before = none;
+  #current = none;
+
+  /** Adds calls at a time (epoch ms). Returns whether at least 1 % of the recent calls were faults. */
+  add(now: number, { calls, faults }: Counts): boolean {
+    const window = Math.floor(now / WINDOW_MILLISECONDS);
+    if (window !== this.#window) {
+      this.#before = window === this.#window + 1 ? this.#current : none;
+      this.#current = none;
+      this.#window = window;
+    }
+    this.#current = { calls: this.#current.calls + calls, faults: this.#current.faults + faults };
+    const recent = {
+      calls: this.#before.calls + this.#current.calls,
+      faults: this.#before.faults + this.#current.faults,
+    };
+    return recent.faults > 0 && recent.faults >= LEAST_FAULT_SHARE * recent.calls;
+  }
+}
