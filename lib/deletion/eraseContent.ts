@@ -70,7 +70,7 @@ type Part = (
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * Erases users from content that no edge of these users leads to: activities, subscriptions, readers, comments that
+ * Erases users from content that no involvement of these users leads to: activities, subscriptions, readers, comments that
  * stayed after an earlier removal, and the name, address and picture in records of other users
  * (`lib/content/rules/removedUsers.ts` has the rules). Reads all content of the organization once, several documents in
  * parallel. Writes only records that change, at the revision that was read (optimistic lock). Erases immutable

@@ -180,7 +180,7 @@ class ErasureStep {
   }
 
   /**
-   * Erases a user's partition of an organization, and the records that its edges lead to. Returns whether all is
+   * Erases a user's partition of an organization, and the records that its involvements lead to. Returns whether all is
    * erased.
    */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {

@@ -58,8 +58,8 @@ export interface UserContentPurge {
   readonly after?: string | undefined;
 }
 
-/** Edges per page. */
-const EDGES_AT_A_TIME = 100;
+/** Involvements per page. */
+const INVOLVEMENTS_PER_PAGE = 100;
 const PARALLEL = 4;
 /** The limit of DynamoDB for one transaction. */
 const MOST_OPERATIONS = 100;
@@ -77,12 +77,12 @@ export interface DocumentRemoval {
 }
 
 /**
- * Purges a user's data in an organization, as far as the user's edges lead to it:
+ * Purges a user's data in an organization, as far as the user's involvements lead to it:
  * - Threads that the user started are removed with all comments. So are the user's recordings and reactions.
  * - Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
  * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the id.
  *
- * `eraseContent` handles data without edges. Each edge up to `removedAt` is removed in one transaction with its record,
+ * `eraseContent` handles data without involvements. Each involvement up to `removedAt` is removed in one transaction with its record,
  * on the condition that the record has not changed. Emits no events. Idempotent: a call may run twice, concurrently or
  * from an older position.
  *
@@ -108,25 +108,25 @@ export async function purgeUserContent(
       const page = await table.query(
         InvolvementEntity,
         { ...scope, userId },
-        { between: upTo(kind, removedAt), limit: EDGES_AT_A_TIME, after: from },
+        { between: upTo(kind, removedAt), limit: INVOLVEMENTS_PER_PAGE, after: from },
       );
-      const edges = page.values
+      const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
-        .map((edge): Involvement => ({ ...edge, userId, kind }));
-      // Sequential within a group: edges of one thread, or reactions, change the same records.
-      const groups = Map.groupBy(edges, ({ documentKey, id }) =>
+        .map((involvement): Involvement => ({ ...involvement, userId, kind }));
+      // Sequential within a group: involvements of one thread, or reactions, change the same records.
+      const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
       await inParallel([...groups.values()], PARALLEL, async (group) => {
-        for (const edge of group) {
+        for (const involvement of group) {
           const removal: DocumentRemoval = {
             table,
-            scope: { ...scope, documentKey: edge.documentKey },
+            scope: { ...scope, documentKey: involvement.documentKey },
             removedUsers,
             mode,
             now: clock(),
           };
-          await retryOnConflict(() => removeEdge[kind](removal, edge));
+          await retryOnConflict(() => removeInvolved[kind](removal, involvement));
         }
       });
       from = page.next;
@@ -135,36 +135,49 @@ export async function purgeUserContent(
   return 'done';
 }
 
-/** Returns the range of sort keys of a kind of edges up to a time. */
+/** Returns the range of sort keys of a kind of involvements up to a time. */
 function upTo(kind: InvolvedKind, removedAt: number): [string, string] {
   // The upper bound is the separator plus one. It includes all keys that start with the time.
   return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(removedAt)]).slice(0, -1)}$`];
 }
 
-/** Removes an edge and its record, by kind. */
-const removeEdge: Readonly<Record<InvolvedKind, (removal: DocumentRemoval, edge: Involvement) => Promise<Outcome>>> = {
-  comment: (removal, edge) =>
-    changeComment(removal, { annotationId: edge.id, createdAt: edge.createdAt }, edge.commentId ?? -1, [
-      removeInvolvement(removal.scope, edge),
+/** Removes an involvement and its record, by kind. */
+const removeInvolved: Readonly<
+  Record<InvolvedKind, (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>>
+> = {
+  comment: (removal, involvement) =>
+    changeComment(
+      removal,
+      { annotationId: involvement.id, createdAt: involvement.createdAt },
+      involvement.commentId ?? -1,
+      [removeInvolvement(removal.scope, involvement)],
+    ),
+  reaction: (removal, involvement) =>
+    changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
+      removeInvolvement(removal.scope, involvement),
     ]),
-  reaction: (removal, edge) =>
-    changeReaction(removal, { annotationId: edge.id, createdAt: edge.createdAt }, [
-      removeInvolvement(removal.scope, edge),
-    ]),
-  async recording(removal, edge) {
+  async recording(removal, involvement) {
     const { table, scope, removedUsers } = removal;
-    const recording = await table.get(RecordingEntity, { ...scope, annotationId: edge.id, createdAt: edge.createdAt });
+    const recording = await table.get(RecordingEntity, {
+      ...scope,
+      annotationId: involvement.id,
+      createdAt: involvement.createdAt,
+    });
     return outcomeOf(
       table,
       recording && isRecordingOf(recording, removedUsers)
         ? recordingDeletionOps(scope, [recording])
-        : [removeInvolvement(scope, edge)],
+        : [removeInvolvement(scope, involvement)],
     );
   },
-  async notification(removal, edge) {
+  async notification(removal, involvement) {
     const { table, scope, removedUsers, mode } = removal;
-    const notification = await table.get(NotificationEntity, { ...scope, id: edge.id, createdAt: edge.createdAt });
-    if (!notification) return outcomeOf(table, [removeInvolvement(scope, edge)]);
+    const notification = await table.get(NotificationEntity, {
+      ...scope,
+      id: involvement.id,
+      createdAt: involvement.createdAt,
+    });
+    if (!notification) return outcomeOf(table, [removeInvolvement(scope, involvement)]);
     const remaining =
       mode === 'remove'
         ? removeFromNotification(notification, removedUsers)
@@ -172,7 +185,7 @@ const removeEdge: Readonly<Record<InvolvedKind, (removal: DocumentRemoval, edge:
     if (!remaining) return outcomeOf(table, notificationRemovalOps(scope, notification));
     return outcomeOf(table, [
       ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
-      removeInvolvement(scope, edge),
+      removeInvolvement(scope, involvement),
     ]);
   },
 };
@@ -198,7 +211,7 @@ export async function changeComment(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
-  // A thread without a head is being removed, with its edges.
+  // A thread without a head is being removed, with its involvements.
   if (!thread || !comment) return outcomeOf(table, extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);

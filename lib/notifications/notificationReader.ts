@@ -253,19 +253,22 @@ export class NotificationReader {
     for (let query = 0; query < most; query++) {
       // When the first query does not fill the page, most notifications do not match: read more at a time.
       const count = query === 0 ? Math.min(limit + 1, INVOLVEMENTS_PER_QUERY) : INVOLVEMENTS_PER_QUERY;
-      const { edges, next } = await this.#mergeInvolvements(scope, userIds, {
+      const { involvements, next } = await this.#mergeInvolvements(scope, userIds, {
         after: from,
         limit: count,
         descending: !ascending,
       });
-      for (let i = 0; i === 0 || i < edges.length; i += READ_AT_ONCE) {
-        const slice = edges.slice(i, i + READ_AT_ONCE);
-        const asked = document === undefined ? slice : slice.filter((edge) => edge.documentKey === document);
+      for (let i = 0; i === 0 || i < involvements.length; i += READ_AT_ONCE) {
+        const slice = involvements.slice(i, i + READ_AT_ONCE);
+        const asked =
+          document === undefined ? slice : slice.filter((involvement) => involvement.documentKey === document);
         const read = await readNotifications(this.#table, scope, asked);
-        const candidates = asked.flatMap((edge, index) =>
-          read[index] ? [{ key: edge.key, documentKey: edge.documentKey, notification: read[index] }] : [],
+        const candidates = asked.flatMap((involvement, index) =>
+          read[index]
+            ? [{ key: involvement.key, documentKey: involvement.documentKey, notification: read[index] }]
+            : [],
         );
-        yield { candidates, cursor: i + READ_AT_ONCE < edges.length ? slice.at(-1)?.key : next };
+        yield { candidates, cursor: i + READ_AT_ONCE < involvements.length ? slice.at(-1)?.key : next };
       }
       if (next === undefined) return;
       from = next;
@@ -286,14 +289,16 @@ export class NotificationReader {
     const order = byKey(!options.descending);
     // Involvements after the end of an incomplete page are unknown: the merged page ends there.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
-    const edges = pages.flatMap(({ values }) =>
-      values.map((edge) => ({
-        ...edge,
-        key: InvolvementEntity.key({ ...scope, ...edge, userId: '', kind: 'notification' }).SK,
+    const involvements = pages.flatMap(({ values }) =>
+      values.map((involvement) => ({
+        ...involvement,
+        key: InvolvementEntity.key({ ...scope, ...involvement, userId: '', kind: 'notification' }).SK,
       })),
     );
-    const merged = distinctBy(edges, ({ key }) => key).filter((edge) => next === undefined || order(edge, next) <= 0);
-    return { edges: merged.sort(order), next: next?.key };
+    const merged = distinctBy(involvements, ({ key }) => key).filter(
+      (involvement) => next === undefined || order(involvement, next) <= 0,
+    );
+    return { involvements: merged.sort(order), next: next?.key };
   }
 
   /**

@@ -53,8 +53,10 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
 
 /** Returns the involvements of a user, sorted: kind, id, comment id, and whether the user created the record. */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
-  const edges = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) => PK.endsWith(`#USER#${userId}`));
-  return edges
+  const involvements = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) =>
+    PK.endsWith(`#USER#${userId}`),
+  );
+  return involvements
     .map(({ SK, id, commentId, made }) => [SK.split('#')[1], id, ...(commentId === undefined ? [] : [commentId]), made])
     .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }

@@ -584,8 +584,8 @@ export class Fixture {
   /** Returns the expected items of the table, as sorted lines. */
   lines(): string[] {
     const named = (kind: string, at: At, id: string, within: string) => `id ${nameOf(at)} ${kind} ${id} in ${within}`;
-    const edge = (userId: string, made: boolean, kind: string, at: At, id: string) =>
-      `edge ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
+    const involvement = (userId: string, made: boolean, kind: string, at: At, id: string) =>
+      `involvement ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
     return [
       ...this.threads.flatMap((thread) => {
         const { at, annotationId, comments, scope = '' } = thread;
@@ -599,7 +599,7 @@ export class Fixture {
               .sort()
               .join()}`,
             ...[...involvedIn(thread, comment)].map(([userId, made]) =>
-              edge(userId, made, 'comment', at, `${annotationId}/${comment.commentId}`),
+              involvement(userId, made, 'comment', at, `${annotationId}/${comment.commentId}`),
             ),
           ]),
         ];
@@ -607,19 +607,19 @@ export class Fixture {
       ...this.reactions.flatMap(({ at, annotationId, users, scope = '' }) => [
         `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${scope}`,
         named('reaction', at, annotationId, at.documentId),
-        ...users.map((userId) => edge(userId, true, 'reaction', at, annotationId)),
+        ...users.map((userId) => involvement(userId, true, 'reaction', at, annotationId)),
       ]),
       ...this.recordings.flatMap(({ at, annotationId, from, scope = '' }) => [
         `recording ${nameOf(at)} ${annotationId} at ${scope}`,
         named('recording', at, annotationId, at.documentId),
-        edge(from, true, 'recording', at, annotationId),
+        involvement(from, true, 'recording', at, annotationId),
       ]),
       ...this.notifications.flatMap(({ at, id, actor, notify, all, scope = '' }) => [
         `notification ${nameOf(at)} ${id} at ${scope}`,
         named('notification', at, id, ''),
         ...new Set(
           [actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) =>
-            edge(userId, userId === actor, 'notification', at, id),
+            involvement(userId, userId === actor, 'notification', at, id),
           ),
         ),
       ]),
@@ -754,7 +754,7 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       `id ${documents.get(item.documentKey)} ${partOf(item.PK, -2)} ${partOf(item.PK, -1)} in ${partOf(item.SK, 1)}`,
     DeletedThread: (item) => `tombstone ${documents.get(partOf(item.PK, -2))} ${item.annotationId}`,
     Involvement: (item) =>
-      `edge ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.documentKey)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
+      `involvement ${partOf(item.PK, -1)} ${item.made ? 'made' : 'in'} ${partOf(item.SK, 1)} ${documents.get(item.documentKey)} ${item.id}${item.commentId === undefined ? '' : `/${item.commentId}`}`,
     Reaction: (item) =>
       `reaction ${documentOf(item)} ${item.annotationId} by ${item.fromUsers
         .map(({ from }: any) => from.userId)

@@ -78,9 +78,9 @@ export async function threadPages(
 }
 
 /** Returns the involvements in comments, as `user made annotation/comment` or `user in annotation/comment`. */
-export async function edgesOf(engine: Engine, customer: Customer): Promise<string[]> {
-  const edges = await itemsOf(engine, customer, 'Involvement');
-  return edges
+export async function involvementsOf(engine: Engine, customer: Customer): Promise<string[]> {
+  const involvements = await itemsOf(engine, customer, 'Involvement');
+  return involvements
     .map(({ PK, id, commentId, made }) => `${PK.split('#').at(-1)} ${made ? 'made' : 'in'} ${id}/${commentId}`)
     .sort();
 }

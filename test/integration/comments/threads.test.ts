@@ -4,7 +4,7 @@ import { emitted, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
-import { ada, addThreads, comment, contentOf, edgesOf, getThread, thread } from '../../support/threads.ts';
+import { ada, addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
 
 const ADD = '/v2/commentannotations/add';
 
@@ -263,7 +263,7 @@ describe('POST /v2/commentannotations/add', () => {
         ],
       }),
     ]);
-    expect(await edgesOf(engine, customer)).toEqual([
+    expect(await involvementsOf(engine, customer)).toEqual([
       'ada made a/1',
       'bob in a/1',
       'bob made a/2',

@@ -13,7 +13,7 @@ import {
   addThreads,
   comment,
   contentOf,
-  edgesOf,
+  involvementsOf,
   getThread,
   numbered,
   thread,
@@ -62,7 +62,9 @@ describe('POST /v2/commentannotations/add that is cut off', () => {
         .slice(0, 32)
         .map(({ commentText }) => commentText),
     );
-    expect((await edgesOf(engine, customer)).filter((edge) => edge.startsWith('first'))).toEqual([]);
+    expect((await involvementsOf(engine, customer)).filter((involvement) => involvement.startsWith('first'))).toEqual(
+      [],
+    );
     expect(await emitted(engine, customer)).toHaveLength(1);
   });
 
@@ -165,16 +167,19 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
       commentCount: most + 1,
       mentionedUserIds: 'to' in changes ? ['bob'] : [],
     });
-    expect(await edgesOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
+    expect(await involvementsOf(engine, customer)).toHaveLength(1 + most * ('to' in changes ? 2 : 1));
     expect(await emitted(engine, customer)).toHaveLength('triggerNotification' in changes ? most : 0);
   });
 
   test('adds no comment and no involvement when an id is taken', async () => {
-    const before = await edgesOf(engine, customer);
+    const before = await involvementsOf(engine, customer);
     expect(
       (await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
     ).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
-    expect([(await getThread(customer, 'other')).commentCount, await edgesOf(engine, customer)]).toEqual([1, before]);
+    expect([(await getThread(customer, 'other')).commentCount, await involvementsOf(engine, customer)]).toEqual([
+      1,
+      before,
+    ]);
   });
 
   test('adds no comment when the call is cut off, and repeats no id', async () => {

@@ -7,7 +7,7 @@ import {
   addLongThread,
   addThreads,
   comment,
-  edgesOf,
+  involvementsOf,
   getThread,
   idsIn,
   numbered,
@@ -119,15 +119,15 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
       }),
     ]);
     const others = ['ada made a/5', 'bob in a/5', 'eve made a/2'];
-    expect(await edgesOf(engine, customer)).toEqual([...others, 'zoe in a/5'].sort());
+    expect(await involvementsOf(engine, customer)).toEqual([...others, 'zoe in a/5'].sort());
     await change({ assignedTo: { userId: 'max' } });
-    expect(await edgesOf(engine, customer)).toEqual([...others, 'max in a/5'].sort());
+    expect(await involvementsOf(engine, customer)).toEqual([...others, 'max in a/5'].sort());
     for (const userId of ['bob', 'ada']) {
       await change({ assignedTo: { userId } });
-      expect(await edgesOf(engine, customer)).toEqual(others);
+      expect(await involvementsOf(engine, customer)).toEqual(others);
     }
     await change({ assignedTo: { userId: 'eve' } });
-    expect(await edgesOf(engine, customer)).toEqual([...others, 'eve in a/5'].sort());
+    expect(await involvementsOf(engine, customer)).toEqual([...others, 'eve in a/5'].sort());
     expect((await getThread(customer, 'a')).involvedUserIds).toEqual(['ada', 'bob', 'eve']);
   });
 
@@ -322,9 +322,9 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     expect(a.comments[50].from).toEqual(bobby);
     expect(b).toMatchObject({ from: bobby, comments: [{ from: bobby }] });
     expect(await getThread(customer, 'c')).toEqual(untouched);
-    const edges = await edgesOf(engine, customer);
-    expect(edges.filter((edge) => edge.startsWith('bob '))).toEqual([]);
-    expect(edges.filter((edge) => edge.startsWith('bobby'))).toHaveLength(52);
+    const involvements = await involvementsOf(engine, customer);
+    expect(involvements.filter((involvement) => involvement.startsWith('bob '))).toEqual([]);
+    expect(involvements.filter((involvement) => involvement.startsWith('bobby'))).toHaveLength(52);
     expect(await emitted(engine, customer)).toEqual([]);
   });
 
@@ -341,7 +341,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       status: { id: 'RESOLVED' },
       comments: [{ to: [ada] }, { from: ada }],
     });
-    expect(await edgesOf(engine, customer)).toEqual(['ada made a/1', 'ada made a/2']);
+    expect(await involvementsOf(engine, customer)).toEqual(['ada made a/1', 'ada made a/2']);
   });
 
   test.each([
@@ -387,9 +387,9 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       involvedUserIds: ids,
       mentionedUserIds: ids,
     });
-    expect(await edgesOf(engine, customer)).toHaveLength(150);
+    expect(await involvementsOf(engine, customer)).toHaveLength(150);
     await customer.ok('/v2/commentannotations/comments/update', { ...nda, annotationId: 'a', updatedData: { to: [] } });
     expect(await getThread(customer, 'a')).toMatchObject({ involvedUserIds: ['young000'], mentionedUserIds: [] });
-    expect(await edgesOf(engine, customer)).toHaveLength(15);
+    expect(await involvementsOf(engine, customer)).toHaveLength(15);
   });
 });

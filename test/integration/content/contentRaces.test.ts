@@ -3,7 +3,7 @@ import { Table } from '../../../lib/table/table.ts';
 import { addDocument, emitted, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { addThreads, comment, contentOf, edgesOf, getThread, thread } from '../../support/threads.ts';
+import { addThreads, comment, contentOf, involvementsOf, getThread, thread } from '../../support/threads.ts';
 
 let engine: Engine;
 let customer: Customer;
@@ -33,8 +33,10 @@ describe('parallel additions of two threads with the same id', () => {
   const whole = { Thread: 1, Comment: 12, RecordId: 1, Involvement: 72 };
   const texts = async (annotationId: string) =>
     (await getThread(customer, annotationId)).comments.map(({ commentText }: any) => commentText);
-  const edgesOfOthers = async (author: string, annotationId: string) =>
-    (await edgesOf(engine, customer)).filter((edge) => edge.includes(` ${annotationId}/`) && !edge.startsWith(author));
+  const involvementsOfOthers = async (author: string, annotationId: string) =>
+    (await involvementsOf(engine, customer)).filter(
+      (involvement) => involvement.includes(` ${annotationId}/`) && !involvement.startsWith(author),
+    );
 
   test('keep the thread that was written first and leave no record of the other', async () => {
     const write = Table.prototype.write;
@@ -49,7 +51,7 @@ describe('parallel additions of two threads with the same id', () => {
     spy.mockRestore();
     expect(first).toEqual({ success: false, annotationId: 'a', commentIds: [], message: 'Annotation already exists.' });
     expect([meanwhile?.success, sizes]).toEqual([true, [86, 86]]);
-    expect([await texts('a'), await contentOf(engine, customer), await edgesOfOthers('bob', 'a')]).toEqual([
+    expect([await texts('a'), await contentOf(engine, customer), await involvementsOfOthers('bob', 'a')]).toEqual([
       said('bob'),
       whole,
       [],
@@ -62,7 +64,7 @@ describe('parallel additions of two threads with the same id', () => {
       const [ada, bob] = await Promise.all([by('ada', annotationId), by('bob', annotationId)]);
       expect([ada.success, bob.success].toSorted()).toEqual([false, true]);
       const winner = ada.success ? 'ada' : 'bob';
-      expect([await texts(annotationId), await edgesOfOthers(winner, annotationId)]).toEqual([said(winner), []]);
+      expect([await texts(annotationId), await involvementsOfOthers(winner, annotationId)]).toEqual([said(winner), []]);
     }
     expect(await contentOf(engine, customer)).toEqual(
       Object.fromEntries(Object.entries(whole).map(([type, count]) => [type, count * rounds.length])),

@@ -50,7 +50,7 @@ const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
 
 describe('purgeUserContent of a user who is removed from an organization', () => {
-  test("removes the user's threads, recordings, reactions and edges; comments in threads of other users keep the author's id", async () => {
+  test("removes the user's threads, recordings, reactions and involvements; comments in threads of other users keep the author's id", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
     expect(await leave()).toBe('done');
     const after = await dump();
@@ -159,9 +159,9 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     ).toHaveLength(2);
   });
 
-  test('stops at its deadline and continues from there, with any number of edges', async () => {
-    // The records of the edges do not exist any more.
-    const edges = Array.from({ length: 250 }, (_, i): Involvement => ({
+  test('stops at its deadline and continues from there, with any number of involvements', async () => {
+    // The records of the involvements do not exist any more.
+    const added = Array.from({ length: 250 }, (_, i): Involvement => ({
       userId: ada.userId,
       kind: 'comment',
       documentKey: 'gone',
@@ -171,7 +171,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       commentId: 1,
       made: false,
     }));
-    await table.writeAll(edges.map((edge) => addInvolvement(scope, edge)));
+    await table.writeAll(added.map((involvement) => addInvolvement(scope, involvement)));
     const run = async (documents?: ReadonlySet<string>): Promise<number> => {
       let after: string | undefined;
       for (let calls = 1; calls < 100; calls++) {
@@ -195,7 +195,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     );
     expect(await run(documents)).toBeGreaterThan(4);
     expect((await involvements(engine, customer, ada.userId)).map(([, id]) => id).toSorted()).toEqual(
-      edges.map(({ id }) => id).toSorted(),
+      added.map(({ id }) => id).toSorted(),
     );
     expect(await run()).toBeGreaterThan(2);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);

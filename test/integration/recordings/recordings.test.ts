@@ -207,16 +207,18 @@ describe('POST /v2/recordings/add', () => {
   test('adds the recording to the data of its user and indexes its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
     const at = await scope();
-    const edges = (
+    const involvements = (
       await table.query(InvolvementEntity, { ...at, userId: 'ada' }, { prefix: ['DATA', 'recording'], limit: 10 })
     ).values;
-    expect(edges.map(({ id, made }) => [id, made]).sort()).toEqual([
+    expect(involvements.map(({ id, made }) => [id, made]).sort()).toEqual([
       ['elsewhere', true],
       ['r', true],
     ]);
     expect(
-      (await readRecordings(table, at, [...edges, { ...edges[0]!, id: 'none' }])).map((one) => one?.annotationId),
-    ).toEqual([...edges.map(({ id }) => id), undefined]);
+      (await readRecordings(table, at, [...involvements, { ...involvements[0]!, id: 'none' }])).map(
+        (one) => one?.annotationId,
+      ),
+    ).toEqual([...involvements.map(({ id }) => id), undefined]);
     const { keys } = await table.queryIndex(
       'gsi2',
       indexPartition('tenant', [customer.apiKey, 'LOCATION', 'nda', 'page-3']),

@@ -140,7 +140,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/crdt/add one': [3, 3, 2, 7],
   // The head and the purge job.
   '/v2/crdt/delete one': [4, 4, 3, 5],
-  // The record and its id. A target entity is one more index entry. A recording also has an edge and an event.
+  // The record and its id. A target entity is one more index entry. A recording also has an involvement and an event.
   '/v2/activities/add one': [4, 3, 3, 4],
   '/v2/activities/add one with an id': [5, 4, 4, 4],
   '/v2/activities/add one of a target entity': [4, 3, 3, 5],
@@ -148,7 +148,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
-  // The head, the id, the comment and the edge. The counter of thread numbers is written separately, together with the
+  // The head, the id, the comment and the involvement. The counter of thread numbers is written separately, together with the
   // first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
@@ -156,13 +156,13 @@ const writesOfSeveralThings: Costs = {
   // execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 6, 5, 10],
-  // The head, the comment and its edges; the two items of an event are indexed twice.
+  // The head, the comment and its involvements; the two items of an event are indexed twice.
   '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
   '/v2/commentannotations/comments/add one that notifies users': [5, 5, 4, 14],
   '/v2/commentannotations/comments/add one of an agent': [6, 5, 7, 11],
   '/v2/commentannotations/comments/update one': [5, 5, 5, 4],
   '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
-  // The reaction, its id, its edge, the comment and the event.
+  // The reaction, its id, its involvement, the comment and the event.
   '/v2/reactions/add one': [4, 4, 3, 6],
   '/v2/reactions/add one on a comment': [6, 5, 6, 20],
   '/v2/reactions/add one more user': [7, 6, 6, 16],
