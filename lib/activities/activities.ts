@@ -49,7 +49,10 @@ const targetParts = ({ tenant, organizationKey }: OrganizationScope, targetEntit
   targetEntityId,
 ];
 
-/** An activity log record. Every write of it is conditional on the revision of its id, so it can be replaced without being read. */
+/**
+ * An activity log record. Every write of it is conditional on the revision of its id, so it can be replaced without
+ * being read.
+ */
 export const ActivityEntity = defineEntity({
   type: 'Activity',
   version: 1,
@@ -72,8 +75,8 @@ export const ActivityEntity = defineEntity({
 const recordName = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
 
 /**
- * Returns the operations that add an activity about a change of content, for the transaction of that change. The caller checks `isActivityEnabled`.
- * The same change gets the same activity id.
+ * Returns the operations that add an activity about a change of content, for the transaction of that change. The
+ * caller checks `isActivityEnabled`. The same change gets the same activity id.
  */
 export function activityOps(
   scope: DocumentScope,
@@ -97,7 +100,7 @@ export interface IdentifiedActivity extends NewActivity {
   readonly generated: boolean;
 }
 
-/** What a listing of activities contains, and their order. */
+/** The filter of a listing of activities, and its order. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
   readonly names: { readonly apiKey: string; readonly organizationId: string };
@@ -158,7 +161,10 @@ export class ActivityReader {
     });
   }
 
-  /** Returns a page of the activities of a target entity in an organization or document, by time. The index is eventually consistent. */
+  /**
+   * Returns a page of the activities of a target entity in an organization or document, by time. The index is
+   * eventually consistent.
+   */
   async listOfTarget(
     scope: AnyScope,
     { descending, names, ...filter }: ActivityListing & { targetEntityId: string },
@@ -198,7 +204,10 @@ export class ActivityReader {
     return activities.map((activity) => toActivityResponse(names, activity));
   }
 
-  /** Returns the positions of activities; undefined for an id without an activity. An id that a deleted document left behind has none. */
+  /**
+   * Returns the positions of activities; undefined for an id without an activity. An id that a deleted document left
+   * behind has none.
+   */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
     return this.#inLiveDocuments(scope, ids, await findRecordIds(this.#table, scope, ids.map(recordName)));
   }
@@ -243,7 +252,10 @@ export class ActivityReader {
     });
   }
 
-  /** Returns a page of the activities of a target entity. The index may name activities that were deleted or have another target by now; they are left out. */
+  /**
+   * Returns a page of the activities of a target entity. The index may name activities that were deleted or have
+   * another target by now; they are left out.
+   */
   async readTarget(
     scope: AnyScope,
     targetEntityId: string,
@@ -288,11 +300,12 @@ export class ActivityWriter {
   }
 
   /**
-   * Adds activities to a document, all of them or none. An existing id is overwritten and keeps its time; of a repeated id the last activity counts.
-   * An activity of another document of the organization moves to this one. Throws INVALID_ARGUMENT when it may not move, because activity logs are
-   * `immutable` or its document is disabled.
+   * Adds activities to a document, all of them or none. An existing id is overwritten and keeps its time; of a
+   * repeated id the last activity counts. An activity of another document of the organization moves to this one. Throws
+   * INVALID_ARGUMENT when it may not move, because activity logs are `immutable` or its document is disabled.
    *
-   * 50 activities with at most 4 MB are one transaction. A call that fails between several transactions is completed by a call with the same ids.
+   * 50 activities with at most 4 MB are one transaction. A call that fails between several transactions is completed by
+   * a call with the same ids.
    */
   async add(
     { scope, document: { documentId } }: DocumentContext,
@@ -360,7 +373,10 @@ export class ActivityWriter {
     );
   }
 
-  /** Deletes activities by id, those of a document or target entity only when one is given. Ids are distinct. Other ids fail alone. */
+  /**
+   * Deletes activities by id, those of a document or target entity only when one is given. Ids are distinct. Other ids
+   * fail alone.
+   */
   async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
     if (!('documentKey' in scope) && targetEntityId === undefined) {
       const results = await this.#delete(
@@ -393,7 +409,10 @@ export class ActivityWriter {
     });
   }
 
-  /** Deletes the activities of a target entity in an organization or document, oldest first, at most 2,000 in one call. Those of disabled documents fail. */
+  /**
+   * Deletes the activities of a target entity in an organization or document, oldest first, at most 2,000 in one call.
+   * Those of disabled documents fail.
+   */
   async deleteOfTarget(scope: AnyScope, targetEntityId: string): Promise<DeletedActivities> {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#reader.readTarget(scope, targetEntityId, { ...options, descending: false });
@@ -446,7 +465,10 @@ export class ActivityWriter {
     return outcomes.map((outcome, index) => [activities[index]?.id ?? '', outcome]);
   }
 
-  /** Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT for those in another document that may not move. */
+  /**
+   * Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT for those in another document that may
+   * not move.
+   */
   async #findEarlier(
     scope: DocumentScope,
     activities: readonly IdentifiedActivity[],
@@ -485,7 +507,7 @@ export class ActivityWriter {
       return {
         path: ['activities', at, 'id'],
         code: 'in_another_document',
-        message: `activities[${at}].id is that of an activity of another document, which cannot move: ${why}`,
+        message: `activities[${at}].id belongs to an activity of another document, which cannot move: ${why}`,
       };
     }
   }

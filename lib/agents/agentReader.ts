@@ -26,7 +26,10 @@ export class AgentReader {
     this.#table = table;
   }
 
-  /** Returns a custom agent with its current version; undefined for an unknown agent. Reads again when the version changes between the two reads. */
+  /**
+   * Returns a custom agent with its current version; undefined for an unknown agent. Reads again when the version
+   * changes between the two reads.
+   */
   async get(tenant: string, agentId: string): Promise<(WholeAgent & { readonly agent: Stored<Agent> }) | undefined> {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
@@ -54,7 +57,7 @@ export class AgentReader {
         throw invalid({
           path: ['groupId'],
           code: 'answer_too_large',
-          message: 'groupId is required: all agents together are larger than an answer can be',
+          message: 'groupId is required: all agents together are too large for one answer',
         });
     }
     return toTenantAgents(listed);

@@ -20,7 +20,7 @@ import {
 /** When the sweeper starts a purge whose message was lost: later than the message, which is delayed. */
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
-/** What a version says, as it is stored. */
+/** The stored content of a version. */
 type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
 /** The call that writes. A repeated call has the same id. */
 interface Call {
@@ -106,9 +106,9 @@ export class AgentWriter {
   }
 
   /**
-   * Removes the current version and returns the number of the one before, which is current again; `first` when there
-   * is none before. Throws ABORTED when another call changes the version meanwhile: this call did not mean to remove
-   * that one.
+   * Removes the current version and returns the number of the one before, which is current again; `first` when
+   * there is none before. Throws ABORTED when another call changes the version meanwhile, because this call was not
+   * about the new version.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;

@@ -14,7 +14,7 @@ export const AgentEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'A custom review agent, which of its versions is the current one, and how often it ran',
+  purpose: 'A custom review agent, its current version and its number of runs',
   schema: Agent,
   pk: agentsOf,
   sk: (key: { agentId: string }) => ['AGENT', key.agentId],
@@ -25,7 +25,7 @@ export const BuiltInChangeEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'What a tenant changed of a built-in agent, and how often it ran there',
+  purpose: "A tenant's settings of a built-in agent, and its number of runs for this tenant",
   schema: BuiltInChange,
   pk: agentsOf,
   sk: (key: { agentId: string }) => ['BUILT_IN', key.agentId],
@@ -36,14 +36,16 @@ export const AgentVersionEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'What one version of a custom agent does, its secrets encrypted',
+  purpose: 'A version of a custom agent, with encrypted secrets',
   schema: AgentVersion,
   pk: (of: { tenant: string; agentId: string }) => [of.tenant, 'AGENT', of.agentId],
   // Padded, so that versions sort by number.
   sk: (key: { version: number }) => ['VERSION', String(key.version).padStart(DIGITS, '0')],
 });
 
-/** Whether a run is in the count of its agent. A run can be in both states when a comment names it while it is counted. */
+/**
+ * Whether a run is in the count of its agent. A run can be in both states when a comment names it while it is counted.
+ */
 export const runStates = ['NEW', 'COUNTED'] as const;
 
 export const AgentRunEntity = defineEntity({
@@ -51,7 +53,7 @@ export const AgentRunEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'An execution of a review agent that comments came from, and whether it is counted',
+  purpose: 'An execution of a review agent that wrote comments, and whether it is counted',
   schema: AgentRun,
   pk: (of: { tenant: string; agentId: string }) => [of.tenant, 'AGENT_RUNS', of.agentId],
   sk: (key: { state: (typeof runStates)[number]; executionId: string }) => [key.state, key.executionId],
@@ -62,19 +64,22 @@ export const AgentGroupEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'Review agents that are shown together',
+  purpose: 'An ordered group of review agents',
   schema: AgentGroup,
   pk: (of: { tenant: string }) => [of.tenant, 'AGENT_GROUPS'],
   sk: (key: { groupId: string }) => ['GROUP', key.groupId],
 });
 
-/** Written in the transactions that add and delete, so that limits are exact. It has a partition of its own, because lists read whole partitions. */
+/**
+ * Written in the transactions that add and delete, so that limits are exact. It has a partition of its own, because
+ * lists read whole partitions.
+ */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'How many custom agents, and how many groups of agents, an API key has',
+  purpose: 'The numbers of custom agents and of agent groups of an API key',
   schema: z.object({ count: z.number() }),
   pk: (of: { tenant: string }) => [of.tenant, 'AGENT_COUNTS'],
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],

@@ -9,14 +9,17 @@ export interface AssetContent {
   readonly contentSecurityPolicy?: string;
 }
 
-/** A public file, such as the reference. Its route, function, IAM policy, environment, bundle and alarm derive from the declaration. */
+/**
+ * A public file, such as the reference. Its route, function, IAM policy, environment, bundle and alarm derive from the
+ * declaration.
+ */
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
   readonly summary: string;
   /** Files that the build copies beside the bundle. */
   readonly files: readonly F[];
   readonly uses: U;
-  /** What is broken for whom without this asset: the text of its alarm. */
+  /** The text of its alarm: what is broken without the asset, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;

@@ -1,12 +1,16 @@
 /**
- * A capability is something that a function may use. It has grants, which become IAM statements, environment variables, and the function that opens
- * the object for `run`. Capabilities are imported objects, not names, so that a bundle contains only the adapters that its endpoint uses.
+ * A capability is something that a function may use. It has grants, which become IAM statements, environment
+ * variables, and the function that opens the object for `run`. Capabilities are imported objects, not names, so that a
+ * bundle contains only the adapters that its endpoint uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/** The vector indexes of the table: `review` of what a judgment says, `content` of what it is about. */
+/**
+ * The vector indexes of the table: `review` of the decisions and reasons of judgments, `content` of the reviewed
+ * content.
+ */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 

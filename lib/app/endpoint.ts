@@ -60,8 +60,8 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * Like `newId`, but a repeated call with the same Idempotency-Key gets the same id. It prevents a second copy after an interrupted call.
-   * `number` tells the ids of one call apart.
+   * Like `newId`, but a repeated call with the same Idempotency-Key gets the same id. It prevents a second copy after
+   * an interrupted call. `number` tells the ids of one call apart.
    */
   readonly repeatableId: (prefix: string, number: number) => string;
   /** The IP address of the caller, from the gateway. */
@@ -69,7 +69,10 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly log: Log;
 }
 
-/** Error messages that published clients depend on. They replace the general messages. `details.issues` still names the fields. */
+/**
+ * Error messages that published clients depend on. They replace the general messages. `details.issues` still names the
+ * fields.
+ */
 export interface FixedMessages {
   /** Messages for missing fields of `data`, by field. */
   readonly required?: Readonly<Record<string, string>>;
@@ -88,20 +91,29 @@ export interface Example {
   result: unknown;
 }
 
-/** An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from the declaration. */
+/**
+ * An endpoint. Its route, function, IAM policy, environment, bundle, alarm and OpenAPI operation derive from the
+ * declaration.
+ */
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
   readonly auth: A;
   /** A `write` with credentials takes an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
-  /** Set for calls that cost far more than others. Without it, calls count by their kind towards the limits of an API key. */
+  /**
+   * Set for calls that cost far more than others. Without it, calls count by their kind towards the limits of an API
+   * key.
+   */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
   /** `optional` allows a request without a body. */
   readonly body?: 'required' | 'optional';
-  /** The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Other fields are dropped. */
+  /**
+   * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Other fields are
+   * dropped.
+   */
   readonly output: O;
   /** `null` if the result has neither `status` nor `message`. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
@@ -115,7 +127,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly answerBytes?: number;
   /** The parameter that makes the answer smaller. The error for a large answer names it. */
   readonly narrowBy?: keyof z.output<I> & string;
-  /** What is broken for whom when the endpoint fails: the text of its alarm. */
+  /** The text of its alarm: what is broken when the endpoint fails, and for whom. */
   readonly impact: string;
   readonly example: Example;
   readonly timeoutSeconds?: number;
@@ -170,7 +182,10 @@ export type Endpoint = Omit<
   readonly differs?: string;
 };
 
-/** Declares an endpoint. Importing a declaration has no side effects: clients, environment and clock are used at the first request. */
+/**
+ * Declares an endpoint. Importing a declaration has no side effects: clients, environment and clock are used at the
+ * first request.
+ */
 export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   declaration: Declaration<I, O, U, A>,
   run: Run<I, O, U, A>,
@@ -178,7 +193,10 @@ export function defineEndpoint<I extends z.ZodType, O extends z.ZodType, U exten
   return { ...declaration, run };
 }
 
-/** Returns the name of an operation in logs, metrics and OpenAPI: `v2.auth.permissions.get` for `/v2/auth/permissions/get`. */
+/**
+ * Returns the name of an operation in logs, metrics and OpenAPI: `v2.auth.permissions.get` for
+ * `/v2/auth/permissions/get`.
+ */
 export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
@@ -186,7 +204,10 @@ export function endpointId(path: string): string {
 /** The family of the reference: of paths with one part. */
 const TOP_FAMILY = 'reference';
 
-/** Returns the family of a path: `v2/auth` for `/v2/auth/permissions/get`, `reference` for `/docs`. Each family has its own stack, alarm and dashboard row. */
+/**
+ * Returns the family of a path: `v2/auth` for `/v2/auth/permissions/get`, `reference` for `/docs`. Each family has its
+ * own stack, alarm and dashboard row.
+ */
 export function familyOf(path: string): string {
   const [, version, name] = path.split('/');
   return name === undefined ? TOP_FAMILY : `${version}/${name}`;

@@ -30,7 +30,7 @@ export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   /** Mail programs send its POST themselves (RFC 8058), with the fields in the query string. */
   readonly oneClick?: true;
   readonly uses: U;
-  /** What is broken for whom when the page fails: the text of its alarm. */
+  /** The text of its alarm: what is broken when the page fails, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
@@ -77,7 +77,10 @@ export function definePage<I extends z.ZodType, U extends Uses>(
 
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
-/** Returns the route of a declaration, such as `POST /v2/users/add`. A page gets every method, so that a browser never gets JSON. */
+/**
+ * Returns the route of a declaration, such as `POST /v2/users/add`. A page gets every method, so that a browser never
+ * gets JSON.
+ */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;
 }

@@ -30,7 +30,10 @@ export interface WorkerCall<U extends Uses> {
   readonly clock: () => number;
   /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
   readonly newId: (prefix: string) => string;
-  /** The time at which a running worker counts as failed: half a second before Lambda ends the function. Epoch milliseconds. */
+  /**
+   * The time at which a running worker counts as failed: half a second before Lambda ends the function. Epoch
+   * milliseconds.
+   */
   readonly deadline: number;
   readonly log: Log;
   readonly measures: Measures;
@@ -61,9 +64,10 @@ export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
 }
 
 /**
- * The function of a worker. It may run twice for the same message, and several times at once. After an error, SQS redelivers the message after the
- * visibility timeout, up to five times; Lambda repeats a batch of inserts at once, and a timer runs again in the next minute. A worker for inserts returns
- * the ids of the records that failed. Lambda repeats them and the records after them.
+ * The function of a worker. It may run twice for the same message, and several times at once. After an error, SQS
+ * redelivers the message after the visibility timeout, up to five times; Lambda repeats a batch of inserts at once, and
+ * a timer runs again in the next minute. A worker for inserts returns the ids of the records that failed. Lambda
+ * repeats them and the records after them.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>
@@ -72,14 +76,17 @@ export type WorkerRun<S extends Source, U extends Uses> =
       ? (call: InsertsCall<U>) => Promise<readonly string[]>
       : (call: WorkerCall<U>) => Promise<void>;
 
-/** A worker. Its function, IAM policy, environment, bundle, event source, alarms and dashboard derive from the declaration. */
+/**
+ * A worker. Its function, IAM policy, environment, bundle, event source, alarms and dashboard derive from the
+ * declaration.
+ */
 export interface WorkerDeclaration<S extends Source, U extends Uses> {
   /** In camel case. The file is `functions/workers/<name>.ts`. */
   readonly name: string;
   readonly summary: string;
   readonly on: S;
   readonly uses: U;
-  /** What is broken for whom when the worker fails: the text of its alarms. */
+  /** The text of its alarms: what is broken when the worker fails, and for whom. */
   readonly impact: string;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;

@@ -6,8 +6,9 @@ export type BedrockClient = Pick<BedrockRuntimeClient, 'send'>;
 let client: BedrockRuntimeClient | undefined;
 
 /**
- * Returns the Bedrock client of the process, created at the first call. It does not retry: `retryCall` does, with a deadline. It opens a
- * connection per call (its default), because a connection that stayed open while the function was frozen would fail the first calls.
+ * Returns the Bedrock client of the process, created at the first call. It does not retry: `retryCall` does, with a
+ * deadline. It opens a connection per call (its default), because a connection that stayed open while the function was
+ * frozen would fail the first calls.
  */
 export function openBedrock(): BedrockRuntimeClient {
   client ??= new BedrockRuntimeClient({ maxAttempts: 1 });
@@ -27,8 +28,8 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws its error when `canRetry` is false, when no attempt is
- * left, and when the pause would exceed the deadline (epoch ms). An aborted `signal` ends a pause.
+ * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws its error when `canRetry` is false,
+ * when no attempt is left, and when the pause would exceed the deadline (epoch ms). An aborted `signal` ends a pause.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,
@@ -49,7 +50,9 @@ export async function retryCall<T>(
   }
 }
 
-/** Returns the name of an error. Its message can repeat what was sent to the model, so it is never logged. */
+/**
+ * Returns the name of an error. The message is never logged, because it can repeat the text that was sent to the model.
+ */
 export function nameOfError(error: unknown): string {
   return (error as { name?: string }).name ?? 'Error';
 }

@@ -11,7 +11,10 @@ export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';
 
 const PARALLEL_CALLS = 8;
 const BUDGET_MS = 10_000;
-/** The model takes 50,000 characters and 8,192 tokens. A token is four to five characters in most languages, in some one or less. */
+/**
+ * The model takes 50,000 characters and 8,192 tokens. A token is four to five characters in most languages, and one or
+ * less in a few.
+ */
 const MAX_TEXT = 30_000;
 /** A text of this length never has too many tokens, so the model refuses it for another reason. */
 const MIN_CUT = 1_000;
@@ -87,7 +90,10 @@ export class TitanEmbedder {
   }
 }
 
-/** Returns the first characters of a text, never half a character. The model rejects blank texts, so a dot stands for them. */
+/**
+ * Returns the first characters of a text, never half a character. The model rejects blank texts, so a dot stands for
+ * them.
+ */
 function truncate(text: string, length: number): string {
   const start = text.slice(0, length).toWellFormed();
   return start.trim() === '' ? '.' : start;

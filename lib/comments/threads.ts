@@ -18,13 +18,16 @@ import type { RecordPage, ListedRecord } from '../content/recordListing.ts';
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
-/** The head of a thread. A thread without a head does not exist: a deletion removes the head first and leftover comments later. */
+/**
+ * The head of a thread. A thread without a head does not exist: a deletion removes the head first and leftover comments
+ * later.
+ */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'A thread: status, assignee, counts, and what else is not a comment',
+  purpose: 'A thread without its comments: status, assignee, counts',
   schema: Thread,
   pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
   // Sorts before the comments of the thread.
@@ -68,8 +71,8 @@ export const ThreadCounterEntity = defineEntity({
 });
 
 /**
- * Reserves consecutive thread numbers of a document and returns the first one. Numbers begin with 1 and are never returned twice. An
- * unused number leaves a gap.
+ * Reserves consecutive thread numbers of a document and returns the first one. Numbers begin with 1 and are never
+ * returned twice. An unused number leaves a gap.
  */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
   return (await table.increment(ThreadCounterEntity, scope, count)) - count + 1;
@@ -109,7 +112,9 @@ export class ThreadReader {
     this.#table = table;
   }
 
-  /** Reads the heads of threads by the customer's ids, undefined where there is none. `documentId` is the customer's. */
+  /**
+   * Returns the heads of threads by the customer's ids; undefined where there is none. `documentId` is the customer's.
+   */
   async findByIds(
     scope: DocumentScope,
     documentId: string,
@@ -190,8 +195,9 @@ export class ThreadReader {
   }
 
   /**
-   * Reads the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so it can return fewer
-   * than `limit` threads, or none. Keys never change, so a listing neither loses nor repeats a thread that is changed meanwhile.
+   * Reads the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so
+   * it can return fewer than `limit` threads, or none. Keys never change, so a listing neither loses nor repeats a
+   * thread that is changed meanwhile.
    */
   async list(
     scope: DocumentScope,
@@ -241,7 +247,10 @@ export class ThreadReader {
   }
 }
 
-/** Returns a function that reads the heads of threads. With `isFresh` its first call returns the given heads: only a retry reads them. */
+/**
+ * Returns a function that reads the heads of threads. With `isFresh` its first call returns the given heads: only a
+ * retry reads them.
+ */
 export function threadHeadReader(
   table: Table,
   scope: DocumentScope,

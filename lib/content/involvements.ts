@@ -30,13 +30,16 @@ export interface Involvement extends z.output<typeof Schema> {
   readonly at: number;
 }
 
-/** An involvement is in the user's partition of the organization, not in an index: an index would be eventually consistent. */
+/**
+ * An involvement is in the user's partition of the organization, not in an index: an index would be eventually
+ * consistent.
+ */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'That a user is involved in a comment, reaction, recording or notification',
+  purpose: 'The involvement of a user in a comment, reaction, recording or notification',
   schema: Schema.extend({ at: z.number() }),
   pk: (of: OrganizationScope & { userId: string }) => [
     of.tenant,

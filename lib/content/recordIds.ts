@@ -4,7 +4,10 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The kinds of content. Ids of threads, reactions and recordings are unique in their document, the other ids in their organization. */
+/**
+ * The kinds of content. Ids of threads, reactions and recordings are unique in their document, the other ids in their
+ * organization.
+ */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
@@ -13,21 +16,24 @@ const Schema = z.object({
   documentKey: z.string(),
   /** The creation time of the record, epoch ms: a part of its sort key. */
   createdAt: z.number(),
-  /** The customer's id of the document, for kinds whose ids are unique in the organization: it shows whether the document exists. */
+  /**
+   * The customer's id of the document, for kinds whose ids are unique in the organization: it shows whether the
+   * document exists.
+   */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * The position of the record with a customer's id. Records themselves are sorted by creation time. A deleted document can leave
- * positions: they count as absent, because no document has their internal id.
+ * The position of the record with a customer's id. Records themselves are sorted by creation time. A deleted document
+ * can leave positions: they count as absent, because no document has their internal id.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'Where the thread, reaction, recording, notification or activity with an id is',
+  purpose: 'The position of the thread, reaction, recording, notification or activity with an id',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => [
     of.tenant,
@@ -41,14 +47,20 @@ export const RecordIdEntity = defineEntity({
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
-/** The id of a record. `within` is the customer's id of its document, or empty for ids that are unique in the organization. */
+/**
+ * The id of a record. `within` is the customer's id of its document, or empty for ids that are unique in the
+ * organization.
+ */
 export interface RecordIdKey {
   readonly kind: RecordKind;
   readonly id: string;
   readonly within: string;
 }
 
-/** Reads the positions of records, undefined where there is none, or not in the document of a document scope. One BatchGet. */
+/**
+ * Reads the positions of records, undefined where there is none, or not in the document of a document scope. One
+ * BatchGet.
+ */
 export async function findRecordIds(
   table: Table,
   scope: OrganizationScope | DocumentScope,
@@ -64,7 +76,10 @@ export async function findRecordIds(
     : found;
 }
 
-/** Returns the operation that stores the position of a record. `stored` is the position that a deleted document left under the id. */
+/**
+ * Returns the operation that stores the position of a record. `stored` is the position that a deleted document left
+ * under the id.
+ */
 export function claimRecordId(
   scope: DocumentScope,
   name: RecordIdKey & Pick<RecordPosition, 'documentId'>,

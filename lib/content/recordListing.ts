@@ -81,9 +81,9 @@ const MOST_PARALLEL = 8;
 const FILTERED_RECORDS = 2_000;
 
 /**
- * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after reading many
- * records in vain: then it can be empty and have a `next`. Keys of records and ids of documents never change, so a record that exists
- * during the whole listing is returned exactly once.
+ * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after
+ * many records without a match. Then it can be empty and have a `next`. Keys of records and ids of documents never
+ * change, so a record that exists during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
   documents,
@@ -226,7 +226,10 @@ export interface Listing {
   readonly documents: DocumentSource;
 }
 
-/** Returns the listing of a request. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+/**
+ * Returns the listing of a request. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
+ * document.
+ */
 type FindListing = (
   tenant: string,
   request: { readonly organizationId: string; readonly documentId?: string | undefined },
@@ -255,7 +258,10 @@ export const listingCursor = {
   },
 };
 
-/** Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at most. */
+/**
+ * Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at
+ * most.
+ */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,

@@ -79,7 +79,7 @@ interface UserDataRequest {
   readonly now: number;
 }
 
-/** Reads what users wrote, made, and are involved in. */
+/** Reads the records of users: those that they made, and those that they are involved in. */
 export class UserDataReader {
   readonly #table: Table;
 
@@ -88,9 +88,10 @@ export class UserDataReader {
   }
 
   /**
-   * Reads a page of a user's data in an organization, each kind by time: up to 100 of each, fewer when they are large. A record that
-   * exists during the whole listing is returned exactly once. Leaves out records of deleted threads and documents, records that the
-   * user did not make and may not see, and records from before the user was removed from the document.
+   * Reads a page of a user's data in an organization, each kind by time: up to 100 of each, fewer when they are
+   * large. A record that exists during the whole listing is returned exactly once. Leaves out records of deleted
+   * threads and documents, records that the user did not make and may not see, and records from before the user was
+   * removed from the document.
    */
   async page(
     tenant: string,
@@ -167,7 +168,10 @@ export class UserDataReader {
     return { records, next };
   }
 
-  /** Returns the records of the page: those that exist, in an existing document, from after a removal of the user, and visible to the user. */
+  /**
+   * Returns the records of the page: those that exist, in an existing document, from after a removal of the user, and
+   * visible to the user.
+   */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
     user: Parameters<typeof departuresOf>[2][number],
@@ -245,7 +249,10 @@ function toResponses<R extends { readonly documentId: string }, V>(
   });
 }
 
-/** Returns the included records up to `share` bytes, but at least one, and the end of the page; null at the end of the kind. */
+/**
+ * Returns the included records up to `share` bytes, but at least one, and the end of the page; null at the end of the
+ * kind.
+ */
 function cutPage<V>(
   { records, next }: KindPage<V>,
   included: ReadonlySet<unknown>,

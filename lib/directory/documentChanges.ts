@@ -61,9 +61,8 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the fields
-   * that were sent. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails
-   * alone.
+   * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the sent
+   * fields. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails alone.
    */
   async update(
     scope: OrganizationScope,
@@ -184,7 +183,7 @@ function withDocumentId(documentId: string): WithDocumentId {
   return { documentId };
 }
 
-/** Returns the operation that changes a document; none if nothing differs. */
+/** Returns the operation that changes a document; no operation if all fields have these values already. */
 function changeOps(
   scope: OrganizationScope,
   stored: Stored<Document>,
@@ -210,7 +209,7 @@ function moveOps(
   ];
 }
 
-/** Throws if some items of a call's `documentIds` are wrong. */
+/** Throws an error that names the wrong items of a call's `documentIds`, if there are any. */
 function rejectIf<T>(
   items: readonly T[],
   isWrong: (item: T) => boolean,

@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Documents per page where they have to be read to be counted. */
+/** Documents per page of a count that reads the documents. */
 const PAGE = 1_000;
 
 /** Counts documents. A count costs as much as reading the documents. */
@@ -16,8 +16,8 @@ export class DocumentCounter {
   }
 
   /**
-   * Returns the number of documents of an organization, or of those outside of folders. While a folder is being
-   * deleted it reads the documents with their folders, to leave out those that are deleted with it.
+   * Returns the number of documents of an organization, or only of its documents outside of folders. While a folder
+   * is being deleted, it reads all documents with their folders, and leaves out the documents in the deleted folder.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });

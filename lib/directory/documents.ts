@@ -80,8 +80,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the live document under each of the customer's ids. One BatchGet. While folders are being
-   * changed it also reads the documents' folders: a document in a deleted folder is stored, but not live.
+   * Returns the stored and the current document under each of the customer's ids. Needs one BatchGet. While folders
+   * change, it also reads the documents' folders. A document in a deleted folder is stored, but has no current state.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#table.getMany(
@@ -214,7 +214,7 @@ export class DocumentWriter {
   }
 }
 
-/** Returns what a document stores of its folder. */
+/** Returns the part of a folder that its documents store. */
 export function folderReference(folder: Folder | undefined): Document['folder'] {
   return folder && { folderId: folder.folderId, internalId: folder.internalId };
 }

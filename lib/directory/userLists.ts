@@ -29,14 +29,17 @@ export interface UserPage {
   readonly next: string | undefined;
 }
 
-/** The users of a listing: in the contact list of a resource or in groups. With `userIds`, only those of them. */
+/** The users of a listing: in the contact list of a resource or in groups. With `userIds`, only these users. */
 export interface UserSelection {
   readonly from: Resource | undefined;
   readonly groupIds: readonly string[] | undefined;
   readonly userIds: readonly string[] | undefined;
 }
 
-/** The bytes that a searched user counts towards the limit of a listing over documents, so that a page reads a few thousand users. */
+/**
+ * The bytes that a searched user counts towards the limit of a listing over documents, so that a page reads a few
+ * thousand users.
+ */
 const SEARCHED_USER_BYTES = 8_000;
 
 /** A user in the contact list of a document. */
@@ -88,7 +91,10 @@ export class UserLists {
     });
   }
 
-  /** Returns a page of the users in any of the groups, each once, by user id. Throws NOT_FOUND if a group does not exist. */
+  /**
+   * Returns a page of the users in any of the groups, each once, by user id. Throws NOT_FOUND if a group does not
+   * exist.
+   */
   async ofGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
@@ -120,7 +126,10 @@ export class UserLists {
     return page;
   }
 
-  /** Returns those of the users that are in any of the groups, in the order of the ids. Throws NOT_FOUND if a group does not exist. */
+  /**
+   * Returns those of the users that are in any of the groups, in the order of the ids. Throws NOT_FOUND if a group does
+   * not exist.
+   */
   async namedInGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
@@ -135,7 +144,9 @@ export class UserLists {
     );
   }
 
-  /** Returns a page of the contact lists of all documents, by document and then by user. A short page can have a `next`. */
+  /**
+   * Returns a page of the contact lists of all documents, by document and then by user. A short page can have a `next`.
+   */
   async ofDocuments(
     scope: OrganizationScope,
     { limit, after, isMatch }: ListOptions,

@@ -56,7 +56,7 @@ export const UserQuery = z
     ),
   );
 
-/** What a query of users reads with. */
+/** The stores that a query of users reads. */
 export type UserQueryStores = Opened<{
   documents: typeof readDocuments;
   folders: typeof readFolders;

@@ -39,12 +39,12 @@ export const Profile = z.object({
 export type Profile = z.output<typeof Profile>;
 
 const DepartureSchema = z.object({
-  /** Internal ids: of the organization, and of what the user was removed from. */
+  /** Internal ids of the organization, and of the resource that the user was removed from. */
   organizationKey: z.string(),
   resource: z.string(),
-  /** Epoch ms. What the user was given or did until then counts no more. */
+  /** Epoch ms. Access and actions of the user up to this time no longer count. */
   at: z.number(),
-  /** The job that purges what the user had, and then this record. */
+  /** The job that purges the user's access and content there, and then this record. */
   jobId: z.string(),
   /** Whether the resource is a folder. */
   folder: z.boolean().optional(),
@@ -53,7 +53,7 @@ const DepartureSchema = z.object({
 const UserSchema = Profile.extend({
   userId: z.string(),
   internalId: z.string(),
-  /** What the user was removed from, until the jobs have purged it. */
+  /** The resources that the user was removed from, until the jobs have purged the user's data there. */
   departures: z.array(DepartureSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -88,13 +88,16 @@ const GrantSchema = z.object({
   grantedAt: z.number().default(0),
 });
 
-/** A user's role on an organization, folder or document. One query reads all grants of a user in an organization. A grant on the organization is a membership. */
+/**
+ * A user's role on an organization, folder or document. One query reads all grants of a user in an organization. A
+ * grant on the organization is a membership.
+ */
 export const GrantEntity = defineEntity({
   type: 'Grant',
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
-  purpose: 'What a user was granted in an organization: membership, folders, documents',
+  purpose: 'The grants of a user in an organization: membership, folders, documents',
   schema: GrantSchema,
   pk: (of: { tenant: string; organizationKey: string; userId: string }) => [
     of.tenant,
@@ -106,7 +109,7 @@ export const GrantEntity = defineEntity({
   sk: (key: { resourceType: ResourceType; internalId: string }) => ['GRANT', key.resourceType, key.internalId],
   indexes: {
     gsi2: {
-      holds: 'what was granted on an organization, folder or document, by user',
+      holds: 'grants on an organization, folder or document, by user',
       pk: ({ tenant, internalId }) => [tenant, 'GRANTS', internalId],
       sk: ({ userId }) => [userId],
     },
@@ -165,7 +168,10 @@ type MaybeUser = Stored<User> | undefined;
 export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
-  /** The customer's id of the folder that it is directly in, or a function that reads it. Read only if users have departures. */
+  /**
+   * The customer's id of the folder that contains the resource directly, or a function that reads the id. Called only
+   * if users have departures.
+   */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
 
@@ -240,7 +246,9 @@ export class UserReader {
     return grants;
   }
 
-  /** Returns a page of a resource's contact list, by user id. It has fewer users where removed users are not purged yet. */
+  /**
+   * Returns a page of a resource's contact list, by user id. It has fewer users where removed users are not purged yet.
+   */
   async contacts(
     scope: OrganizationScope,
     resource: Resource,
@@ -286,7 +294,7 @@ export class UserReader {
     return this.#table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
-  /** Returns the users whose contact counts: the users that have one and were not removed since. */
+  /** Returns the users with a contact who were not removed after the contact was added. */
   async #current(
     scope: OrganizationScope,
     resource: Resource,
@@ -309,8 +317,9 @@ export class UserReader {
   }
 
   /**
-   * Returns a function that says whether what a user, by its index, was given on a resource at a time (epoch ms) counts no
-   * more. Reads the folders of the resource only if one of the users was removed from something else in the organization.
+   * Returns a function that returns whether access to the resource has ended, by the index of the user and the time
+   * (epoch ms) of the grant. Reads the folders of the resource only if one of the users was removed from another
+   * resource of the organization.
    */
   async endings(
     scope: OrganizationScope,
@@ -341,7 +350,7 @@ interface UserState {
   readonly user: MaybeUser;
   readonly grant: Stored<z.output<typeof GrantSchema>> | undefined;
   readonly contact: Stored<Contact> | undefined;
-  /** Whether what was given at a time (epoch ms) counts no more. */
+  /** Whether access that was given at a time (epoch ms) has ended. */
   readonly hasEnded: (at: number) => boolean;
 }
 
@@ -380,8 +389,8 @@ export class UserWriter {
   }
 
   /**
-   * Changes the sent profile fields, and the sent roles on the resource at `at`, as `add` does. Contact lists stay. Ids are
-   * distinct; an unknown user fails alone. Roles need a resource.
+   * Changes the sent profile fields, and the sent roles on the resource at `at`, as `add` does. Contact lists stay.
+   * Ids are distinct; an unknown user fails alone. Roles need a resource.
    */
   async update(tenant: string, at: ResourceAt | undefined, users: readonly NewUser[], now: number): Promise<Added[]> {
     return this.#writeEach(users, {
@@ -404,8 +413,8 @@ export class UserWriter {
   }
 
   /**
-   * Grants a user several resources, over the existing grants. Adds an unknown user to the tenant. `user` is the user as
-   * read just now. A retry after a partial failure writes the same.
+   * Grants a user several resources, over the existing grants. Adds an unknown user to the tenant. `user` is the
+   * stored user. A retry after a partial failure writes the same items.
    */
   async grant(tenant: string, userId: string, user: MaybeUser, grants: readonly GrantOn[], now: number): Promise<void> {
     const ops = distinctOn(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
@@ -461,7 +470,7 @@ export class UserWriter {
     });
   }
 
-  /** Reads what is stored of users on a resource; without its contact list if `contacts` is false. */
+  /** Reads the users with their grants and contacts on a resource; without contacts if `contacts` is false. */
   async #readState(
     scope: OrganizationScope,
     resource: Resource,
@@ -494,7 +503,10 @@ export class UserWriter {
 
 const unmailable: Added = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
-/** Returns the user with the e-mail address in the form that mail needs (domain in punycode); undefined if it can never be mailed. */
+/**
+ * Returns the user with the e-mail address in the form that mail needs (domain in punycode); undefined if no mail can
+ * be sent to the address.
+ */
 function withMailableAddress(item: NewUser): NewUser | undefined {
   const { email } = item.profile;
   if (email === undefined) return item;
@@ -555,7 +567,7 @@ function contactWrite(
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;
 }
 
-// What a user may see depends on the folders above: stores of users read them too.
+// Access depends on the folders above a resource, so stores of users also read folders.
 export const readUsers = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query']), folders: readFolders },
   ({ table }) => new UserReader(table),

@@ -8,14 +8,17 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * How long a snapshot leaves the updates that it covers. A request that read the log before could otherwise take the version of a
- * removed update. No request runs this long. The last update stays for good.
+ * How long a snapshot leaves the updates that it covers. A request that read the log before could otherwise take the
+ * version of a removed update. No request runs this long. The last update stays for good.
  */
 const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };
 /** The size of an item of the log without its update. */
 const ENTRY_BYTES = 300;
-/** A log is long at half of the size of its snapshot, within these bounds: about a hundred small changes, and much less than an answer. */
+/**
+ * A log is long at half of the size of its snapshot, within these bounds: about a hundred small changes, and much less
+ * than an answer.
+ */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
 /** Returns the size that an update adds to the log. */
@@ -24,8 +27,8 @@ export function entryBytes(packed?: Uint8Array): number {
 }
 
 /**
- * Returns whether the newest update made the log long, or long once more: its writer compacts the log. If that fails, the next one
- * that doubles the log does. So concurrent writers do not all compact.
+ * Returns whether the writer of the newest update must compact the log: the update made the log long, or doubled a
+ * long log. So concurrent writers do not all compact, and a failed compaction is repeated later.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
@@ -38,9 +41,9 @@ function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number
 }
 
 /**
- * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to it, and only then
- * removes what is garbage. A concurrent reader finds what its head needs, or an incomplete editor that it reads again. After a crash
- * at any point, the next compaction removes the rest.
+ * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to it,
+ * and only then removes what is garbage. A concurrent reader finds what its head needs, or an incomplete editor that it
+ * reads again. After a crash at any point, the next compaction removes the rest.
  */
 export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
   const PK = EditorItems.partition(scope);

@@ -13,12 +13,12 @@ import { hasEventJob, startEventJob } from './eventJob.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
-/** Larger updates go to a blob, so that a request for news reads little. */
+/** Larger updates are stored in a blob, so that a request for new updates reads little. */
 const MAX_INLINE_BYTES = 8_192;
 const MAX_ATTEMPTS = 40;
 const LONGEST_PAUSE_AFTER = 8;
 
-/** Who changes an editor, and when (epoch ms). */
+/** The user who changes an editor, and the time (epoch ms). */
 export interface Author {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
@@ -35,8 +35,8 @@ export interface Changed {
 }
 
 /**
- * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits it. On a version
- * conflict, the new updates are read and the change is computed again.
+ * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits it. On
+ * a version conflict, the new updates are read and the change is computed again.
  */
 export class EditorLog {
   readonly #table: Table;
@@ -56,7 +56,8 @@ export class EditorLog {
   ): Promise<Changed> {
     const { scope } = context;
     const { now } = author;
-    // Versions start at the time in microseconds, faster than anybody writes: a later editor of the same id never repeats one.
+    // Versions start at the time in microseconds, faster than anybody writes: a later editor of the same id never
+    // repeats one.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
     // Checked before a large update is written for nothing.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
@@ -74,8 +75,8 @@ export class EditorLog {
   }
 
   /**
-   * Appends the update that `decide` returns for the current state, if it returns one. On a conflict, `decide` runs again.
-   * Throws NOT_FOUND without an editor, and ABORTED after too many conflicts.
+   * Appends the update that `decide` returns for the current state, if it returns one. On a conflict, `decide` runs
+   * again. Throws NOT_FOUND without an editor, and ABORTED after too many conflicts.
    */
   async change(
     context: DocumentContext,

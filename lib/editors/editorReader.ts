@@ -13,7 +13,7 @@ const PAGE = { limit: 1_000, bytes: 1_000_000 };
 /** Up to this much is read from the end of the log alone. With more, the whole editor is read from its snapshot. */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
-/** How often an editor is read again when others changed it between two pages. */
+/** How often an editor is read again when other requests changed it between two pages. */
 const MAX_READS = 8;
 
 /** The updates after a version. */
@@ -38,7 +38,10 @@ export class EditorReader {
     this.#table = table;
   }
 
-  /** Returns the state of an editor; undefined without one. One query reads everything, or only what came since the cached state. */
+  /**
+   * Returns the state of an editor; undefined without one. One query reads everything, or only the updates since the
+   * cached state.
+   */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
     const later = cached && (await this.#readLater(scope, cached));
@@ -47,7 +50,7 @@ export class EditorReader {
     return state;
   }
 
-  /** The same. Throws NOT_FOUND without an editor. */
+  /** Like `find`, but throws NOT_FOUND without an editor. */
   async require(scope: DocumentScope, editorId: string): Promise<EditorState> {
     const state = await this.find(scope, editorId);
     if (!state) throw unknownEditor();
@@ -55,8 +58,9 @@ export class EditorReader {
   }
 
   /**
-   * Returns the updates after a version; `unavailable` when only the whole editor has them: the version is compacted, or of an earlier
-   * editor of the same id. Throws NOT_FOUND without an editor. Without updates it reads the head and one item of the log.
+   * Returns the updates after a version; `unavailable` when only the whole editor has them: the version is compacted,
+   * or of an earlier editor of the same id. Throws NOT_FOUND without an editor. Without updates it reads the head and
+   * one item of the log.
    */
   async findUpdatesSince(
     scope: DocumentScope,
@@ -126,7 +130,10 @@ export class EditorReader {
     return 'incomplete';
   }
 
-  /** Returns the log from a version on, without a gap; `unavailable` when it has one or is too large; undefined without an editor. */
+  /**
+   * Returns the log from a version on, without a gap; `unavailable` when it has one or is too large; undefined without
+   * an editor.
+   */
   async #readLogEnd(
     scope: DocumentScope,
     editorId: string,
@@ -163,7 +170,9 @@ const MAX_CACHED_BYTES = 24_000_000;
 /** An editor with more updates has a new snapshot by now and is read again. */
 const MAX_CACHED_UPDATES = 250;
 
-/** The editors that this process read last. A state at a version never changes, so only later updates have to be read. */
+/**
+ * The editors that this process read last. A state at a version never changes, so only later updates have to be read.
+ */
 class StateCache {
   readonly #states = new Map<string, { readonly state: EditorState; readonly bytes: number }>();
   #bytes = 0;

@@ -5,13 +5,13 @@ import type { EditorReader } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** What a client has of an editor. */
+/** The state of an editor that a client has. */
 export interface ClientState {
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
-/** What the client lacks. Bytes are in base64. */
+/** The updates that the client lacks. Bytes are in base64. */
 export interface MissingUpdates {
   readonly update: string;
   readonly stateVector?: string;
@@ -19,8 +19,8 @@ export interface MissingUpdates {
 }
 
 /**
- * Returns what a client lacks of an editor: only what came after its version, if the log still has that. Throws NOT_FOUND without an
- * editor, and INVALID_ARGUMENT for bytes that are not a state vector.
+ * Returns the updates that a client lacks: only those after its version, if the log still has them. Throws NOT_FOUND
+ * without an editor, and INVALID_ARGUMENT for bytes that are not a state vector.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
@@ -40,7 +40,10 @@ export async function findMissingUpdates(
   };
 }
 
-/** Returns updates as one, without what a client with a state vector has. Throws MalformedUpdate when the bytes are not a state vector. */
+/**
+ * Returns the updates as one update, without the changes that a client with this state vector has. Throws
+ * MalformedUpdate when the bytes are not a state vector.
+ */
 export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
   if (updates.length === 0) return EMPTY_UPDATE;
   const all = Y.mergeUpdates([...updates]);
@@ -51,7 +54,9 @@ export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8
   }
 }
 
-/** Returns bytes in base64. Throws INVALID_ARGUMENT when `compute` finds that the client's state vector is malformed. */
+/**
+ * Returns bytes in base64. Throws INVALID_ARGUMENT when `compute` finds that the client's state vector is malformed.
+ */
 function encode(compute: () => Uint8Array): string {
   try {
     return Buffer.from(compute()).toString('base64');

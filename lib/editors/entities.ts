@@ -50,7 +50,10 @@ const Update = z.object({
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
-  /** When the job was started that will emit an event about the changes, epoch ms. Absent when an event has reported them. */
+  /**
+   * When the job was started that will emit an event about the changes, epoch ms. Absent when an event has reported
+   * them.
+   */
   eventJobStartedAt: z.number().optional(),
   /** The size of the log up to here in bytes, counting all updates that were ever written. */
   logBytes: z.number(),
@@ -86,7 +89,7 @@ export const EditorEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'A collaborative editor of a document: its type, and which blob has its state up to which version',
+  purpose: 'A collaborative editor of a document: its type, and the blob and version of its snapshot',
   schema: Head,
   pk: editorsOf,
   sk: (key: { editorId: string }) => [key.editorId, META],
@@ -138,7 +141,9 @@ export type EditorItem = { readonly prefix: string; readonly SK: string } & (
   | { readonly kind: 'part'; readonly value: EditorPart & { readonly id: string; readonly part: number } }
 );
 
-/** Reads all items of a document's editors. `prefix` is the first part of the sort key: the escaped id of the editor. */
+/**
+ * Reads all items of a document's editors. `prefix` is the first part of the sort key: the escaped id of the editor.
+ */
 export const EditorItems: QueryableEntity<EditorItem, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {

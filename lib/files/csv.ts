@@ -2,16 +2,16 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { boundedCells, isBlank, type Row, type Table, tableLimits, type Unread } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** The delimiter is chosen by this many rows. */
+/** The number of first rows that decide about the delimiter. */
 const SAMPLE_ROWS = 20;
 /** Each quote that is never closed can cost a pass over the rest of the file. */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
-const FILE_GOES_ON = 'The file goes on after what is read of a file: this row, and all that follow it, were left out.';
+const FILE_GOES_ON = 'The file is longer than the limit: this row and all rows after it were left out.';
 
 /**
- * Returns the table of a CSV text. The delimiter is a comma, semicolon, tab or bar: the one whose first rows get the highest score
- * from `scoreOf`.
+ * Returns the table of a CSV text. The delimiter is a comma, semicolon, tab or bar: the one whose first rows get the
+ * highest score from `scoreOf`.
  */
 export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
@@ -48,7 +48,7 @@ function readRows(bytes: Buffer, delimiter: string): Table {
     if (!part.hasOpenQuote) continue;
     if (unread.length >= MAX_OPEN_QUOTES) return endBefore(line + 1);
     line++;
-    unread.push({ row: line, text: firstLineOf(rest), reason: 'A quote is opened that is never closed.' });
+    unread.push({ row: line, text: firstLineOf(rest), reason: 'A quote is not closed.' });
     rest = rest.subarray(lengthOfLine(rest));
   }
   return { rows, unread };
@@ -62,11 +62,11 @@ interface Records {
   readonly rows: Row[];
   /** Where the records end. */
   readonly bytes: number;
-  /** Whether the next line opens a quote that nothing closes. */
+  /** Whether the next line opens a quote that is never closed. */
   readonly hasOpenQuote: boolean;
 }
 
-/** Returns the first records of a text, `most` at the most. */
+/** Returns the first records of a text, at most `most`. */
 function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   const rows: Row[] = [];
   let end = 0;
@@ -92,7 +92,7 @@ function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes stand where CSV allows them. Hand-written files have quotes within cells. */
+/** Returns whether all quotes are at positions that CSV allows. Hand-written files have quotes within cells. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });

@@ -22,12 +22,14 @@ export interface NamedTable extends Table {
 }
 
 /**
- * Returns the visible sheets of an XLSX file. Only the first ten are read. The text of a cell is the one that was last shown:
+ * Returns the visible sheets of an XLSX file. Only the first ten are read. The text of a cell is its stored text:
  * formulas are not run, and links are not followed. Throws FileFault when the file cannot be read.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
-    throw new FileFault('is a spreadsheet of an old format, or protected by a password: save it as XLSX without one');
+    throw new FileFault(
+      'is a spreadsheet of an old format, or protected by a password: save it as XLSX without a password',
+    );
   const zip = new Zip(bytes, UNPACKED_BYTES);
   const budget = newXmlBudget();
   const { sheets, folder, targets, dates1904 } = readIndex(zip, budget);
@@ -40,7 +42,7 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
     const part = readTarget(targets.get(id)?.target);
     return part ? [{ name, sheet: readSheet(part, budget) }] : [];
   });
-  if (read.length === 0) throw new FileFault('has no sheet that is shown');
+  if (read.length === 0) throw new FileFault('has no visible sheet');
   const readType = (type: string) => {
     const found = [...targets.values()].find((target) => target.type === type);
     return found && readTarget(found.target);
@@ -79,7 +81,7 @@ interface Index {
   readonly dates1904: boolean;
 }
 
-/** Returns the visible sheets, and in which parts they are. */
+/** Returns the visible sheets with their parts. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
   const relations = readRelations(zip, '', '', budget);
   const workbook = [...relations.values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';

@@ -32,8 +32,8 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
 }
 
 /**
- * Returns a date as text, `2026-03-01` or `2026-03-01 09:30:00`, or the text itself when it is not a date. Spreadsheets count days
- * from 1904, or from 1900 with a 29 February that never was.
+ * Returns a date as text, `2026-03-01` or `2026-03-01 09:30:00`, or the text itself when it is not a date.
+ * Spreadsheets count days from 1904, or from 1900 with a 29 February that did not exist.
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);

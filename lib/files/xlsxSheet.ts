@@ -48,7 +48,7 @@ export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
       unread.push({
         row,
         text: '',
-        reason: 'The sheet goes on after what is read of a sheet: this row, and all that follow it, were left out.',
+        reason: 'The sheet is longer than the limit: this row and all rows after it were left out.',
       });
       throw STOP;
     }

@@ -27,14 +27,14 @@ export interface XmlReader {
 export const STOP = new Error('Stop');
 
 /**
- * Reads an XML document in chunks and takes what it reads from the budget. Document types are rejected, so XML's own entities are the
- * only ones. Throws FileFault when the document is malformed, nested too deep, or exceeds the budget.
+ * Reads an XML document in chunks and takes what it reads from the budget. Document types are rejected, so XML's own
+ * entities are the only ones. Throws FileFault when the document is malformed, nested too deep, or exceeds the budget.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
   const parser = new SaxesParser();
   let [depth, attributes] = [0, 0];
   const reject = () => {
-    throw new FileFault('is damaged: its XML is not what it should be');
+    throw new FileFault('is damaged: its XML is malformed');
   };
   parser.on('error', reject);
   parser.on('doctype', reject);

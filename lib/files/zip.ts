@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { FileFault } from './fileFault.ts';
 
-/** An entry of an archive's directory. It does not hold the unpacked size, which anybody may falsify. */
+/** An entry of an archive's directory. It leaves out the unpacked size, because a forged archive can state any size. */
 interface Entry {
   readonly at: number;
   readonly flags: number;
@@ -35,7 +35,10 @@ export class Zip {
     this.#entries = readDirectory(bytes);
   }
 
-  /** Returns the bytes of a part; undefined without a part of this name. Throws FileFault when it is damaged, encrypted or too large. */
+  /**
+   * Returns the bytes of a part; undefined without a part of this name. Throws FileFault when it is damaged, encrypted
+   * or too large.
+   */
   read(name: string): Buffer | undefined {
     const entry = this.#entries.get(normalizeName(name));
     if (entry === undefined) return undefined;

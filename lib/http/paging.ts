@@ -5,8 +5,8 @@ import { invalid } from '../shared/errors.ts';
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Seals the position where a page ended into a page token, which is valid for a day. `bound` names the listing: the endpoint and the parameters that
- * select its items.
+ * Seals the position where a page ended into a page token, which is valid for a day. `bound` names the listing: the
+ * endpoint and the parameters that select its items.
  */
 export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
   const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
@@ -14,8 +14,8 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Returns the position in a page token, which came in the request's `field`. Throws INVALID_ARGUMENT if the token is damaged, expired, or of another
- * tenant or listing.
+ * Returns the position in a page token, which came in the request's `field`. Throws INVALID_ARGUMENT if the token is
+ * damaged, expired, or of another tenant or listing.
  */
 export function openPageToken(
   pageKey: Uint8Array,
@@ -30,13 +30,13 @@ export function openPageToken(
   throw invalid({
     path: [field],
     code: 'invalid_page_token',
-    message: `${field} is not one that this listing gave, or it has expired`,
+    message: `${field} is not a token of this listing, or has expired`,
   });
 }
 
 /**
- * Returns the page tokens of a listing: `after` is the position in the token of the request, `next` makes the token of the next page (null at the end).
- * `bound` as in `sealPageToken`.
+ * Returns the page tokens of a listing: `after` is the position in the token of the request, `next` makes the token
+ * of the next page (null at the end). `bound` as in `sealPageToken`.
  */
 export function paging(
   caller: ApiKeyCaller | WorkspaceCaller,
@@ -59,8 +59,8 @@ export interface ListPosition {
 }
 
 /**
- * Returns the iterators of a listing. An iterator is a page token with a direction: `from` is the position in the iterator of the request, `at` makes
- * the iterator of a position (null without one).
+ * Returns the iterators of a listing. An iterator is a page token with a direction: `from` is the position in the
+ * iterator of the request, `at` makes the iterator of a position (null without one).
  */
 export function iterators(
   caller: ApiKeyCaller,

@@ -37,7 +37,7 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const Schema = z.object({
   jobId: z.string(),
   kind: z.enum(jobKinds),
-  /** What to do, as JSON text. */
+  /** The data of the job, as JSON text. */
   data: z.string(),
   /** The progress, as JSON text; absent before the first step. */
   progress: z.string().optional(),
@@ -60,7 +60,7 @@ export const JobEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'Work that goes on after the answer: removals, recovered deliveries',
+  purpose: 'Work after the response: purges, recovered deliveries',
   schema: Schema,
   pk: (of: { tenant: string; jobId: string }) => [of.tenant, 'JOB', of.jobId],
   sk: (_key: unknown) => ['JOB'],
@@ -71,7 +71,7 @@ export const JobEntity = defineEntity({
       sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId],
     },
   },
-  // Counted from the due time, which each run moves on: a job that fails for a long time does not expire.
+  // Each run moves the due time, so a job that fails for a long time does not expire.
   expiresAt: ({ dueAt }) => Math.floor(dueAt / 1000) + LIFETIME_SECONDS,
 });
 
@@ -96,7 +96,7 @@ export interface NewJob {
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   const shard = Array.from(job.jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-  // The revision begins at the time, so that a worker that holds an earlier job of the same id cannot write this one.
+  // The revision begins at the time, so that a worker that holds an earlier job of the same id cannot write this job.
   return insert(
     JobEntity,
     {

@@ -42,7 +42,7 @@ interface WrittenJudgment {
 }
 
 const PARALLEL_WRITES = 16;
-const NOT_EMBEDDED = ' It is found by its meaning once the embedding model has answered.';
+const NOT_EMBEDDED = ' Searches find it after the embedding model has answered.';
 
 /** Adds judgments with their vectors. */
 export class JudgmentWriter {
@@ -56,7 +56,10 @@ export class JudgmentWriter {
     this.#embedders = models;
   }
 
-  /** Adds judgments to an organization or a document, over those with the same ids. Ids are distinct. An invalid judgment fails alone. */
+  /**
+   * Adds judgments to an organization or a document, over those with the same ids. Ids are distinct. An invalid
+   * judgment fails alone.
+   */
   async add(
     tenant: string,
     location: JudgmentLocation,
@@ -72,8 +75,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments and returns a message for each id. The embedding job is written before the judgments and removed when all of them have vectors, so
-   * a crash leaves no judgment without vectors.
+   * Adds judgments and returns a message for each id. The embedding job is written before the judgments and removed
+   * when all of them have vectors, so a crash leaves no judgment without vectors.
    */
   async #addValid(
     tenant: string,
@@ -110,7 +113,10 @@ export class JudgmentWriter {
     return new Map([...written].map(([recordId, { message }]) => [recordId, message + suffix]));
   }
 
-  /** Writes a judgment over the stored one. A single write costs half of a transaction. Throws ABORTED when other calls keep writing it. */
+  /**
+   * Writes a judgment over the stored one. A single write costs half of a transaction. Throws ABORTED when other calls
+   * keep writing it.
+   */
   async #write(
     tenant: string,
     draft: Judgment,
@@ -144,8 +150,8 @@ export const addJudgments = /* @__PURE__ */ combine(
 );
 
 /**
- * Finds the organization or the document to add judgments to. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
- * document and FAILED_PRECONDITION when one is disabled.
+ * Finds the organization or the document to add judgments to. Throws INVALID_ARGUMENT for an unknown organization,
+ * NOT_FOUND for an unknown document and FAILED_PRECONDITION when one is disabled.
  */
 export type FindJudgmentLocation = (
   tenant: string,

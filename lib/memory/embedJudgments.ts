@@ -37,7 +37,10 @@ export async function embedWith<J extends JudgmentTexts>(
   }));
 }
 
-/** Embeds judgments with every model that searches of the tenant use now or next. Never throws: the result names what is missing. */
+/**
+ * Embeds judgments with every model that searches of the tenant use now or next. Never throws: the result names the
+ * models whose vectors are missing.
+ */
 export async function embedJudgments<J extends JudgmentTexts>(
   { current, of }: Embedders,
   state: EmbeddingState | undefined,

@@ -9,12 +9,12 @@ const Progress = z.object({ done: z.number() });
 
 /** Judgments of one step: at most 50 texts, and Bedrock embeds eight at a time. */
 const JUDGMENTS_PER_STEP = 25;
-/** Delay until the next try when this deployment cannot call the model. A deployment that can is on its way. */
+/** Delay until the next try when this deployment cannot call the model. A deployment that can call it follows. */
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments: their model did not answer the request, or the request does not embed. Throws the error of a
- * model; the job then continues from this step, with a longer delay each time.
+ * Runs a step of the job that embeds judgments: their model did not answer the request, or the request does not
+ * embed. Throws the error of a model; the job then continues from this step, with a longer delay each time.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -38,7 +38,10 @@ export async function embedJudgmentsStep(
   return next < refs.length ? { progress: { done: next } } : 'done';
 }
 
-/** Returns the embedding state of a tenant. A judgment from a thread is written without it, so this job may be the first to need it. */
+/**
+ * Returns the embedding state of a tenant. A judgment from a thread is written without it, so this job may be the first
+ * to need it.
+ */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);
   if (state) return state;

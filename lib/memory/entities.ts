@@ -30,7 +30,7 @@ export const JudgmentEntity = defineEntity({
   scope: 'tenant',
   // The purge of an organization covers those without a document.
   ownedBy: 'document',
-  purpose: 'What a reviewer decided, and why',
+  purpose: 'The decision of a reviewer, with its reason',
   schema: Judgment,
   pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'JUDGMENTS'],
   sk: ({ documentKey = '', recordId }: Omit<JudgmentRef, 'organizationKey'>) => [documentKey, recordId],
@@ -133,7 +133,7 @@ export const JudgmentVectorEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'The vectors by which a judgment is found, by the model that made them',
+  purpose: 'The vectors of a judgment, by embedding model',
   schema: JudgmentVector,
   pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'VECTORS'],
   sk: ({ documentKey = '', recordId, model }: Omit<JudgmentRef, 'organizationKey'> & { model: string }) => [
@@ -164,7 +164,7 @@ export const EmbeddingStateEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: "By which embedding model a tenant's judgments are searched",
+  purpose: "The embedding model of a tenant's searches",
   schema: EmbeddingState,
   pk: (of: { tenant: string }) => [of.tenant, 'MEMORY'],
   sk: (_key: unknown) => ['EMBEDDING'],

@@ -10,7 +10,7 @@ import { JudgmentEntity } from './entities.ts';
 import { decisionOf } from './rules/decisions.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** Who changes a thread, and why. */
+/** The user who changes a thread, and the reason. */
 export interface ThreadDecision {
   readonly actor: ContentUser;
   readonly reason: string;
@@ -18,8 +18,8 @@ export interface ThreadDecision {
 }
 
 /**
- * Returns the writes of the judgment that a change of a thread makes, for the transaction of the change, and the job that embeds it. Undefined
- * when the change decides nothing.
+ * Returns the writes of the judgment that a change of a thread makes, for the transaction of the change, and the job
+ * that embeds it. Undefined when the change decides nothing.
  */
 export function judgmentFromThread(
   { scope, organization: { organizationId }, document: { documentId } }: DocumentContext,

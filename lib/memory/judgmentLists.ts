@@ -20,7 +20,9 @@ import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.
 import type { Judgment } from './rules/judgments.ts';
 import { countListing } from './vectorSearch.ts';
 
-/** What to read, by internal ids: an existing document, an existing organization, or everything of the tenant. */
+/**
+ * The judgments to read, by internal ids: those of an existing document, of an existing organization, or of the tenant.
+ */
 export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
   readonly documentKey?: string | undefined;
@@ -127,7 +129,9 @@ export class JudgmentLists {
     }
   }
 
-  /** Reads listed judgments in their order; undefined for one that was deleted, also with its organization or document. */
+  /**
+   * Reads listed judgments in their order; undefined for one that was deleted, also with its organization or document.
+   */
   async read(
     scope: JudgmentScope,
     listed: readonly { readonly key: Key }[],
@@ -179,7 +183,10 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
   ['gsi1', 'gsi2', 'gsi3', 'gsi4'],
 );
 
-/** Finds the scope that a request names. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+/**
+ * Finds the scope that a request names. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
+ * document.
+ */
 export type FindScope = (
   tenant: string,
   named: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },

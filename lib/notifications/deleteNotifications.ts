@@ -31,8 +31,9 @@ export class NotificationDeleter {
   }
 
   /**
-   * Deletes the notifications that a filter selects; for a user, those that name the user in `notifyUsers`. Notifications with given ids are deleted
-   * at once. Otherwise the call stops after about 2,000 notifications or 15 s. `document` is the document of the filter.
+   * Deletes the notifications that a filter selects; with a user, only notifications that name the user in
+   * `notifyUsers`. Notifications with given ids are deleted at once. Otherwise the call stops after about 2,000
+   * notifications or 15 s. `document` is the document of the filter.
    */
   async delete(
     tenant: string,

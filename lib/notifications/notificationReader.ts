@@ -80,9 +80,9 @@ export class NotificationReader {
   }
 
   /**
-   * Returns a page of the notifications that a filter selects, by time, the newest first unless `ascending`. A whole organization is listed document
-   * by document. A page may end early, at about 4 MB or after a bounded number of queries, and can be empty although it has a `next`. Throws NOT_FOUND
-   * when the document does not exist.
+   * Returns a page of the notifications that a filter selects, by time, the newest first unless `ascending`. A whole
+   * organization is listed document by document. A page may end early, at about 4 MB or after a bounded number of
+   * queries, and can be empty although it has a `next`. Throws NOT_FOUND when the document does not exist.
    */
   async list(
     tenant: string,
@@ -133,8 +133,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the most recent notifications that a filter selects, newest first: at most 1,000 and about 4 MB. Notifications with given ids are all
-   * returned. Throws INVALID_ARGUMENT when there are too many to read.
+   * Returns the most recent notifications that a filter selects, newest first: at most 1,000 and about 4 MB.
+   * Notifications with given ids are all returned. Throws INVALID_ARGUMENT when there are too many to read.
    */
   async listRecent(
     tenant: string,
@@ -161,8 +161,9 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch; for a user, those that name the user in
-   * `notifyUsers`. They may be deleted between two batches. `document` is the document of the filter.
+   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch; for a user,
+   * those that name the user in `notifyUsers`. They may be deleted between two batches. `document` is the document of
+   * the filter.
    */
   async *listIds(
     scope: OrganizationScope,
@@ -302,8 +303,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody with access to the document.
-   * A deleted document has none.
+   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody
+   * with access to the document. A deleted document has none.
    */
   async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
@@ -342,8 +343,8 @@ interface Viewing {
 }
 
 /**
- * Returns what the reader of each notification must have access to, besides the document: its own access context and its thread. For a deleted
- * thread, the state at the creation of the notification counts.
+ * Returns the access that each notification requires besides its document: by its own access context and its thread.
+ * For a deleted thread, the state at the creation of the notification counts.
  */
 export async function notificationGuards(
   table: Table,

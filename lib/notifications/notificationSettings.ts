@@ -26,7 +26,7 @@ export const NotificationSettingsEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'user',
-  purpose: 'Which notifications a user wants by inbox, e-mail and Slack, in the organization or in one document',
+  purpose: 'The notification levels of a user for inbox, e-mail and Slack, in the organization or in one document',
   schema: z.object({
     inbox: Level,
     email: Level,
@@ -119,8 +119,8 @@ export class NotificationSettingsWriter {
   }
 
   /**
-   * Sets levels of users in each of the scopes. Channels that are not sent keep their level, unless the user was removed meanwhile. An unknown user
-   * fails alone. Users and scopes are distinct. Returns one result per user.
+   * Sets levels of users in each of the scopes. Channels that are not sent keep their level, unless the user was
+   * removed meanwhile. An unknown user fails alone. Users and scopes are distinct. Returns one result per user.
    */
   async set(
     scope: OrganizationScope,
@@ -186,8 +186,8 @@ function pickLevels(levels: NotificationLevels = {}): NotificationLevels {
 }
 
 /**
- * Returns the effective levels of users in a document; without a document, in the organization. The fan-out of events calls it with everybody whom an
- * event may concern. One BatchGet per 50 users, in parallel.
+ * Returns the effective levels of users in a document; without a document, in the organization. The fan-out of events
+ * calls it with everybody whom an event may concern. One BatchGet per 50 users, in parallel.
  */
 export async function readNotificationLevels(
   table: Table,

@@ -49,7 +49,7 @@ export const NotificationEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'A notification, with those whom it is for',
+  purpose: 'A notification with its recipients',
   schema: Notification,
   pk: (of: DocumentScope) => recordPartition(of, 'NOTIFICATIONS'),
   sk: (key: { createdAt: number; id: string }) => recordSortKey(key.createdAt, key.id),
@@ -110,7 +110,10 @@ function involvementsOf(
   }));
 }
 
-/** Returns the operations that delete a notification with its id and involvements, if it has not changed since it was read. */
+/**
+ * Returns the operations that delete a notification with its id and involvements, if it has not changed since it was
+ * read.
+ */
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
     remove(NotificationEntity, { ...scope, ...notification }, notification._r),
@@ -119,7 +122,9 @@ export function notificationRemovalOps(scope: DocumentScope, notification: Store
   ];
 }
 
-/** Returns the notifications of involvements; undefined for one that does not exist any more. One BatchGet for each 100. */
+/**
+ * Returns the notifications of involvements; undefined for one that does not exist any more. One BatchGet for each 100.
+ */
 export async function readNotifications(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
@@ -131,7 +136,10 @@ export async function readNotifications(
   );
 }
 
-/** Returns the notifications with these ids; undefined for an id without one, or of a deleted document. Two dependent BatchGets. */
+/**
+ * Returns the notifications with these ids; undefined for an id without one, or of a deleted document. Two dependent
+ * BatchGets.
+ */
 export async function findNotifications(
   table: Table,
   scope: OrganizationScope,
@@ -158,7 +166,10 @@ export async function findNotifications(
 /** Notifications that are read at a time to be changed or deleted: one can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
-/** The result of an addition: `exists` when the document has the notification already, `elsewhere` when another document has it. */
+/**
+ * The result of an addition: `exists` when the document has the notification already, `elsewhere` when another document
+ * has it.
+ */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
 type IsSelected = (notification: PlacedNotification) => boolean;
@@ -225,8 +236,9 @@ export class NotificationWriter {
   }
 
   /**
-   * Changes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, becomes too large, or its document is disabled.
-   * With `verifiedAt` (epoch ms), new readers without access to the document at that time are left out.
+   * Changes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, becomes too
+   * large, or its document is disabled. With `verifiedAt` (epoch ms), new readers without access to the document at
+   * that time are left out.
    */
   async update(
     tenant: string,
@@ -267,7 +279,10 @@ export class NotificationWriter {
     );
   }
 
-  /** Deletes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, or its document is disabled. */
+  /**
+   * Deletes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, or its document
+   * is disabled.
+   */
   async delete(scope: OrganizationScope, ids: readonly string[], isMeant: IsSelected): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
@@ -324,7 +339,7 @@ export class NotificationWriter {
     return changes.map(({ id }) => updates.get(id));
   }
 
-  /** Returns the new readers who have access to a document, by document key. */
+  /** Returns the new readers with access to a document, by document key. */
   async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
@@ -343,7 +358,10 @@ export class NotificationWriter {
     return new Map(readers);
   }
 
-  /** Returns the current threads of notifications; undefined for a notification without one. Two dependent BatchGets, or none. */
+  /**
+   * Returns the current threads of notifications; undefined for a notification without one. Two dependent BatchGets, or
+   * none.
+   */
   async #findThreads(
     { tenant, organizationKey }: OrganizationScope,
     sources: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],

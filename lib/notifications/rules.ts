@@ -98,7 +98,10 @@ const ThreadReference = z.object({
   /** Epoch ms; a part of the thread's key. */
   createdAt: z.number(),
   authorId: z.string(),
-  /** Visibility and access context at the creation of the notification. They decide who sees it after the thread is deleted. */
+  /**
+   * Visibility and access context at the creation of the notification. They decide who sees it after the thread is
+   * deleted.
+   */
   visibility: Visibility.optional(),
   accessFields: z.array(z.string()).optional(),
 });
@@ -154,7 +157,7 @@ const jsonFields = [
   'metadata',
 ] as const;
 
-/** What a new notification gets from its document and its creation. */
+/** The fields of a new notification that its document and its creation determine. */
 export interface NotificationOrigin {
   readonly id: string;
   readonly documentId: string;
@@ -187,7 +190,10 @@ export function newNotification(
   });
 }
 
-/** Returns a notification after an update: fields that are not sent stay, and new readers join the earlier ones. `thread` is its thread after the update. */
+/**
+ * Returns a notification after an update: fields that are not sent stay, and new readers join the earlier ones.
+ * `thread` is its thread after the update.
+ */
 export function changeNotification(
   stored: Notification,
   { id: _, readByUserIds = [], ...change }: NotificationChange,
@@ -212,7 +218,10 @@ interface NotificationSource {
   readonly notificationSourceData?: object | undefined;
 }
 
-/** Returns the annotation id in the source data of a notification with the source `comment`; undefined for other sources. */
+/**
+ * Returns the annotation id in the source data of a notification with the source `comment`; undefined for other
+ * sources.
+ */
 export function annotationIdOf({
   notificationSource,
   notificationSourceData = {},
@@ -248,8 +257,8 @@ export const NotificationResponse = z.object({
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /**
- * Returns a notification as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of its organization.
- * Placeholders in templates stay as they are.
+ * Returns a notification as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of
+ * its organization. Placeholders in templates stay as they are.
  */
 export function toNotificationResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },

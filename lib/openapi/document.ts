@@ -66,8 +66,8 @@ const description = [
   'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
   'Fields that an endpoint does not know are ignored, and `null` for an optional field is the same as leaving it out.',
   'Deletions, and updates that select what they change, refuse unknown fields: their schemas say `additionalProperties: false`.',
-  'Answers may get further fields in time.',
-  'Calls of an API key are limited per second, apart for reads, writes and calls that cost far more: RESOURCE_EXHAUSTED then comes with a `retry-after` header.',
+  'Later versions may add fields to answers.',
+  'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
 /** The headers of each level without the prefix, by the name of their security scheme. */
@@ -77,7 +77,10 @@ const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   none: {},
 };
 
-/** Returns the OpenAPI document of these endpoints. Everything in it comes from their declarations and the error catalogue. */
+/**
+ * Returns the OpenAPI document of these endpoints. Everything in it comes from their declarations and the error
+ * catalogue.
+ */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },
@@ -245,13 +248,13 @@ const ErrorDetails: JsonSchema = {
   additionalProperties: true,
   properties: {
     issues: {
-      description: 'Every problem with the request, where it is malformed.',
+      description: 'All problems of a malformed request.',
       type: 'array',
       items: {
         type: 'object',
         properties: {
           path: {
-            description: 'Leads to the field from `data`.',
+            description: 'The path from `data` to the field.',
             type: 'array',
             items: { type: ['string', 'integer'] },
           },
@@ -275,12 +278,11 @@ const IdempotencyKey = {
 const answerHeaders = {
   RequestId: { description: "Names this request in the service's logs.", schema: { type: 'string' } },
   RetryAfter: {
-    description:
-      'After how many seconds the request can succeed. There when the API key has sent too many calls, and not when another limit is used up.',
+    description: 'The seconds after which the request can succeed. Sent only if the API key has sent too many calls.',
     schema: { type: 'integer', minimum: 1 },
   },
   IdempotencyReplayed: {
-    description: 'There when the answer is that of an earlier call under the same Idempotency-Key.',
+    description: 'Sent if the answer is the stored answer of an earlier call under the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
 };

@@ -40,21 +40,21 @@ const ADVANCED = 'Advanced webhooks';
 const BASIC = 'Basic webhooks';
 
 const promises = [
-  'An answer of 2xx within 15 s ends the delivery; anything else, a redirect too, is a failed attempt, and is tried again for a day and a half.',
-  'The same message can come twice and messages come in any order: tell them apart by `webhook-id`.',
+  'An answer of 2xx within 15 s ends the delivery. Any other answer is a failed attempt, also a redirect. Failed attempts are repeated for a day and a half.',
+  'The same message can arrive twice, and messages arrive in any order. `webhook-id` identifies a message.',
   'The signature is that of Standard Webhooks, over `<webhook-id>.<webhook-timestamp>.<body>`.',
 ].join(' ');
 
 export const webhookTags: readonly Tag[] = [
   {
     name: ADVANCED,
-    description: `What the endpoints get that /v2/workspace/advancedwebhook/endpoints/create makes. ${promises} The key is what follows \`whsec_\` in the endpoint's secret, decoded from base64.`,
+    description: `Sent to the endpoints that /v2/workspace/advancedwebhook/endpoints/create creates. ${promises} The key is the part of the endpoint's secret after \`whsec_\`, decoded from base64.`,
   },
   {
     name: BASIC,
     description:
-      `What the two URLs of /v2/workspace/webhookconfig/update get: the raw one the event as it is stored, the processed one with names, filled-in templates and \`recipients\`. ${promises}` +
-      ' The key is the configured `authToken`, which also comes as it is in `Authorization: Basic <authToken>`; without a token nothing is signed.',
+      `Sent to the two URLs of /v2/workspace/webhookconfig/update. The raw URL gets the stored event. The processed URL gets the event with names, filled-in templates and \`recipients\`. ${promises}` +
+      ' The key is the configured `authToken`, which is also sent unchanged in `Authorization: Basic <authToken>`. Without a token nothing is signed.',
   },
 ];
 
@@ -80,7 +80,7 @@ export const webhookParameters = {
     in: 'header',
     required: true,
     description:
-      'One signature per secret that is valid, divided by spaces: `v1,` and the HMAC-SHA256 in base64. One that matches is enough.',
+      'One signature per valid secret, separated by spaces: `v1,` and the HMAC-SHA256 in base64. One matching signature is enough.',
     schema: { type: 'string' },
     example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
   },
@@ -89,7 +89,7 @@ export const webhookParameters = {
     in: 'header',
     required: false,
     description:
-      '`v1,` and the HMAC-SHA256 in base64, with the bytes of the `authToken` as its key; not there without a token.',
+      '`v1,` and the HMAC-SHA256 in base64, with the bytes of the `authToken` as its key. Not sent without a token.',
     schema: { type: 'string' },
     example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
   },
@@ -98,14 +98,14 @@ export const webhookParameters = {
 const wrapped: Readonly<Record<string, JsonSchema>> = {
   EncodedWebhook: {
     type: 'object',
-    description: 'The body while `encodeData` is on: what is described beside it, as JSON text in base64.',
+    description: 'The body if `encodeData` is on: the JSON text of the other body, in base64.',
     properties: { encodedPayload: { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json' } },
     required: ['encodedPayload'],
   },
   EncryptedWebhook: {
     type: 'object',
     description:
-      'The body while `encryptData` is on: what is described beside it, as JSON text under AES-256-CBC, and the key under RSA-OAEP with SHA-256.',
+      'The body if `encryptData` is on: the JSON text of the other body under AES-256-CBC, and the key under RSA-OAEP with SHA-256.',
     properties: {
       encryptedData: { type: 'string', contentEncoding: 'base64' },
       encryptedKey: { type: 'string', contentEncoding: 'base64' },
@@ -123,7 +123,10 @@ export function webhookSchemas(): Record<string, JsonSchema> {
   };
 }
 
-/** Returns the webhooks: an advanced one for each event type, named after the type, and a basic one for each trigger, `basic.<type>`. */
+/**
+ * Returns the webhooks: an advanced one for each event type, named after the type, and a basic one for each trigger,
+ * `basic.<type>`.
+ */
 export function webhooks(): Webhooks {
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event)] as const);
   const basic = triggerTypes.map((event) => [`basic.${event}`, basicWebhook(event)] as const);
@@ -177,7 +180,7 @@ function operation(
       content: { 'application/json': { schema: { anyOf: [jsonSchemaOf(schema, sharedSchemas), ...refs] }, examples } },
     },
     responses: {
-      '2XX': { description: 'It has come; its body is not read.' },
+      '2XX': { description: 'The message has arrived. The body of the answer is not read.' },
       default: { description: 'A failed attempt.' },
     },
   };

@@ -88,8 +88,8 @@ export class ReactionWriter {
   }
 
   /**
-   * Deletes reactions. Emits `comment.reaction_delete` for reactions on comments: the actor is `actor`, otherwise the first user of the
-   * reaction. An unknown reaction fails alone. Ids are distinct.
+   * Deletes reactions. Emits `comment.reaction_delete` for reactions on comments: the actor is `actor`, otherwise the
+   * first user of the reaction. An unknown reaction fails alone. Ids are distinct.
    */
   async delete(
     context: DocumentContext,
@@ -105,7 +105,7 @@ export class ReactionWriter {
       (key) => lockOf(key.annotationId, firstRead.get(key)?.reaction?.on),
       (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
     );
-    // The first try of the first wave uses the states that were read above. All other tries read again.
+    // The first try of the first wave uses the states that the call has read already. All other tries read again.
     const read = async (some: readonly ReactionKey[]) => {
       const known = some.map((key) => firstRead.get(key));
       for (const key of some) firstRead.delete(key);
@@ -119,7 +119,9 @@ export class ReactionWriter {
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
   }
 
-  /** Writes each group in one transaction and collects the results. A reaction in several waves keeps its first failure. */
+  /**
+   * Writes each group in one transaction and collects the results. A reaction in several waves keeps its first failure.
+   */
   async #write<K extends ReactionKey>(
     groups: readonly (readonly K[])[],
     results: Map<string, ReactionResult>,
@@ -251,7 +253,9 @@ class ChangedTargets {
   readonly #comments = new Map<string, Stored<Comment>>();
   #thread: Stored<Thread> | undefined;
 
-  /** Updates `lastUpdated` of the thread, so that pollers find it, and returns the thread. A transaction has one thread. */
+  /**
+   * Updates `lastUpdated` of the thread, so that pollers find it, and returns the thread. A transaction has one thread.
+   */
   touch(thread: Stored<Thread>, now: number): Stored<Thread> {
     this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
     return this.#thread;
@@ -326,8 +330,8 @@ function lockOf(annotationId: string, on: CommentReference | undefined): string 
 }
 
 /**
- * Groups items into waves of transactions. Items with the same lock share a transaction as long as their operations (`countOps`) fit;
- * the others wait for the next wave, because they write the same record.
+ * Groups items into waves of transactions. Items with the same lock share a transaction as long as their operations
+ * (`countOps`) fit; the others wait for the next wave, because they write the same record.
  */
 function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];

@@ -18,7 +18,7 @@ export const ReactionEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'A reaction on a comment or document, with who reacted',
+  purpose: 'A reaction on a comment or document, with its users',
   schema: Reaction,
   pk: (of: DocumentScope) => recordPartition(of, 'REACTIONS'),
   sk: (key: { createdAt: number; annotationId: string }) => recordSortKey(key.createdAt, key.annotationId),
@@ -56,8 +56,8 @@ export async function readCommentReactions(
 }
 
 /**
- * Returns the operations that delete reactions with their ids and involvements: 3 to 52 for each. The caller changes the comment of a
- * reaction. `documentId` is the customer's.
+ * Returns the operations that delete reactions with their ids and involvements: 3 to 52 for each. The caller changes
+ * the comment of a reaction. `documentId` is the customer's.
  */
 export function reactionDeletionOps(
   scope: DocumentScope,

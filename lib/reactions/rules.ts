@@ -19,7 +19,9 @@ export type ReactionReference = z.output<typeof ReactionReference>;
 export const Reaction = z.object({
   annotationId: z.string(),
   icon: z.string(),
-  /** The users in the order of their reactions. `lastUpdated` is the time of the reaction, epoch ms, and never changes. */
+  /**
+   * The users in the order of their reactions. `lastUpdated` is the time of the reaction, epoch ms, and never changes.
+   */
   fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
   /** The comment; `threadCreatedAt` is a part of the comment's key. Undefined for a reaction on the document. */
   on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
@@ -98,8 +100,8 @@ export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * Adds `some` of the users of a call to a new reaction or to the stored one. Refuses another icon or another comment than the stored
- * ones. Refuses all users of the call if together they exceed 50 users or the size limit.
+ * Adds `some` of the users of a call to a new reaction or to the stored one. Refuses another icon or another comment
+ * than the stored ones. Refuses all users of the call if together they exceed 50 users or the size limit.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,
@@ -110,7 +112,8 @@ export function addReactionUsers(
 ): ReactionOutcome {
   if (!isConsistent) return { refused: 'Reaction is given with several icons or comments.' };
   if (stored && stored.icon !== icon) return { refused: 'Reaction has another icon.' };
-  if (stored && on && !isSameComment(on, stored.on)) return { refused: 'Reaction is on something else.' };
+  if (stored && on && !isSameComment(on, stored.on))
+    return { refused: 'Reaction belongs to another comment or document.' };
   const before = stored?.fromUsers ?? [];
   const isNew = ({ userId }: ContentUser) => !before.some(({ from }) => from.userId === userId);
   const withUsers = (more: readonly ContentUser[]) => [...before, ...more.map((from) => ({ from, lastUpdated: now }))];

@@ -1,9 +1,11 @@
-/** The statuses of failed requests. The table of functions/README.md and the OpenAPI responses are generated from them. */
+/**
+ * The statuses of failed requests. The table of functions/README.md and the OpenAPI responses are generated from them.
+ */
 export const errorCatalogue = {
   INVALID_ARGUMENT: {
     http: 400,
     retryable: false,
-    meaning: 'The request is malformed; the message names the field, `details.issues` lists every problem.',
+    meaning: 'The request is malformed. The message names the field. `details.issues` lists every problem.',
   },
   FAILED_PRECONDITION: {
     http: 400,
@@ -15,30 +17,37 @@ export const errorCatalogue = {
     retryable: false,
     meaning: 'The credentials are missing, wrong, expired or belong to someone else.',
   },
-  NOT_FOUND: { http: 404, retryable: false, meaning: 'What the request names does not exist for this caller.' },
-  ALREADY_EXISTS: { http: 409, retryable: false, meaning: 'What the request would create exists already.' },
-  ABORTED: { http: 409, retryable: true, meaning: 'Another request got in the way; send it again.' },
+  NOT_FOUND: { http: 404, retryable: false, meaning: 'A resource in the request does not exist for this caller.' },
+  ALREADY_EXISTS: {
+    http: 409,
+    retryable: false,
+    meaning: 'The resource that the request would create exists already.',
+  },
+  ABORTED: { http: 409, retryable: true, meaning: 'A concurrent request caused a conflict. Send the request again.' },
   RESOURCE_EXHAUSTED: {
     http: 429,
     retryable: true,
-    meaning: 'A limit on calls or on the number of things is used up.',
+    meaning: 'A limit on calls or on the number of resources is reached.',
   },
-  INTERNAL: { http: 500, retryable: true, meaning: 'A fault of the service; quote the request id.' },
+  INTERNAL: { http: 500, retryable: true, meaning: 'An internal error. Quote the request id.' },
   UNAVAILABLE: {
     http: 503,
     retryable: true,
-    meaning: 'The service is not available for a moment; send the request again.',
+    meaning: 'The service is not available for a moment. Send the request again.',
   },
   DEADLINE_EXCEEDED: {
     http: 504,
     retryable: true,
-    meaning: 'The request took too long; its effect may or may not have happened.',
+    meaning: 'The request took too long. Its effect may or may not have happened.',
   },
 } as const satisfies Record<string, { http: number; retryable: boolean; meaning: string }>;
 
 export type ErrorStatus = keyof typeof errorCatalogue;
 
-/** A problem with a field of a request. `path` is the way to the field from `data`, such as `['folders', 3, 'folderId']`. */
+/**
+ * A problem with a field of a request. `path` is the way to the field from `data`, such as `['folders', 3,
+ * 'folderId']`.
+ */
 export interface Issue {
   path: (string | number)[];
   code: string;

@@ -2,7 +2,10 @@ import type * as z from 'zod';
 import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
-/** What ends the life of an item: the purge of the resource that it belongs to, the time to live, or nothing while the tenant or the workspace exists. */
+/**
+ * How an item is removed: by the purge of its resource, by the time to live, or never while the tenant or the workspace
+ * exists.
+ */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
 /** The first part of a partition key. `service` is for items that are read before the tenant is known. */
@@ -43,7 +46,9 @@ export interface Key {
   readonly SK: string;
 }
 
-/** A stored item: keys, `_t` (type), `_v` (schema version), `_r` (revision for optimistic locking), and the attributes. */
+/**
+ * A stored item: keys, `_t` (type), `_v` (schema version), `_r` (revision for optimistic locking), and the attributes.
+ */
 export type Item = Key & {
   readonly _t: string;
   readonly _v: number;
@@ -77,8 +82,8 @@ export function entities(): readonly Entity<never, never, never>[] {
 }
 
 /**
- * Defines an entity of the table. `P` and `K` are the values of its partition key and sort key. They can be attributes, or come with the value without being
- * stored, such as the tenant.
+ * Defines an entity of the table. `P` and `K` are the values of its partition key and sort key. They can be
+ * attributes, or come with the value without being stored, such as the tenant.
  */
 export function defineEntity<S extends z.ZodObject, P, K>(
   definition: EntityDefinition<S, P, K>,

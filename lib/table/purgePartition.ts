@@ -5,7 +5,7 @@ import type { QueryableEntity, Table } from './table.ts';
 
 const PAGE_ITEMS = 500;
 
-/** The time that a purge may take. It reads no page after `until` (epoch milliseconds). */
+/** The time that a purge may take. The purge reads no page after `deadline` (epoch milliseconds). */
 export interface PurgeBudget {
   readonly clock: () => number;
   readonly deadline: number;

@@ -9,7 +9,7 @@ export const RateLimitEntity = defineEntity({
   version: 1,
   scope: 'service',
   ownedBy: 'expiry',
-  purpose: 'How often a subject called something in a window of time',
+  purpose: 'The number of calls of a subject in a time window',
   schema: z.object({ count: z.number(), expiresAt: z.number() }),
   pk: (of: { name: string; subject: string }) => ['RATE', of.name, of.subject],
   sk: (key: { window: number }) => [String(key.window)],

@@ -3,7 +3,9 @@ import { ApiError } from '../shared/errors.ts';
 
 /** A conflicting write is retried for this long before the answer is ABORTED. */
 export const RETRY_MILLISECONDS = 3_000;
-/** The longest pause after the first conflict. It grows with each conflict, so that writers of the same item spread out. */
+/**
+ * The longest pause after the first conflict. It grows with each conflict, so that writers of the same item spread out.
+ */
 const LONGEST_PAUSE_MILLISECONDS = 40;
 
 /** The clock, sleep and random numbers of retries. Tests replace them. */
@@ -51,8 +53,9 @@ export class Retries {
 }
 
 /**
- * Runs `attempt` until it does not return `conflict`, and returns its result. An attempt reads, decides and writes conditionally, so a retry sees the changes
- * of other writers. Throws ABORTED after 3 s of conflicts, or shortly before the function times out.
+ * Runs `attempt` until it does not return `conflict`, and returns its result. An attempt reads, decides and writes
+ * conditionally, so a retry sees the changes of other writers. Throws ABORTED after 3 s of conflicts, or shortly before
+ * the function times out.
  */
 export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>): Promise<T> {
   const retries = new Retries();
@@ -60,7 +63,7 @@ export async function retryOnConflict<T>(attempt: () => Promise<T | 'conflict'>)
     const outcome = await retries.attempt(attempt);
     if (outcome !== 'conflict') return outcome;
   } while (await retries.next());
-  throw new ApiError('ABORTED', 'Other requests are changing the same thing. Send the request again.');
+  throw new ApiError('ABORTED', 'Other requests are changing the same resource. Send the request again.');
 }
 
 /** Waits for a random time that grows with the number of conflicts. */

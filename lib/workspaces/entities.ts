@@ -19,7 +19,10 @@ export const WorkspaceEntity = defineEntity({
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
     /** The time of the verification of the owner's address, epoch ms; absent before it. */
     verifiedAt: z.number().optional(),
-    /** How long its API keys work without a verified address, in ms after the creation; absent when only the operator's setting applies. */
+    /**
+     * How long its API keys work without a verified address, in ms after the creation; absent when only the operator's
+     * setting applies.
+     */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
@@ -52,13 +55,15 @@ export const ApiKeyEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'workspace',
-  purpose: 'An API key and the hashes of its live auth tokens; read once per request',
+  purpose: 'An API key and the hashes of its auth tokens. Every request reads it once',
   schema: z.object({
     apiKey: z.string(),
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
-    /** Features that the operator does not offer to this API key. They are here because every request reads this item. */
+    /**
+     * Features that the operator does not offer to this API key. They are here because every request reads this item.
+     */
     withheld: z.array(z.enum(features)).optional(),
     /** Calls per second by class, where they differ from the operator's settings. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),

@@ -20,7 +20,7 @@ export const RateBucketEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'How much of its limit of calls an API key has used up',
+  purpose: 'The used part of the rate limit of an API key',
   schema: z.object({ at: z.number(), expiresAt: z.number() }),
   pk: (of: { tenant: string }) => [of.tenant, 'RATE_BUCKETS'],
   sk: (key: { limitClass: LimitClass }) => [key.limitClass],
@@ -43,7 +43,10 @@ export interface Taking {
 }
 
 export interface Taken {
-  /** The settlement that this call started, if any. It runs concurrently and must end before the answer, because a function sleeps after it. */
+  /**
+   * The settlement that this call started, if any. It runs concurrently and must end before the answer, because a
+   * function sleeps after it.
+   */
   readonly settlement?: Promise<void>;
 }
 
@@ -54,9 +57,10 @@ interface LocalBucket {
 }
 
 /**
- * Limits the calls of API keys. A call takes a token from this process's copy of the bucket, which needs no I/O. After as many calls as a tenth of a
- * second allows, the process settles: one write adds its calls to the shared bucket and returns the calls of all processes. Every call is counted in the
- * end. Until then each process can exceed the limit by its unsettled calls. When the table fails, each process enforces the limit on its own calls.
+ * Limits the calls of API keys. A call takes a token from this process's copy of the bucket, which needs no I/O.
+ * After as many calls as a tenth of a second allows, the process settles: one write adds its calls to the shared bucket
+ * and returns the calls of all processes. Every call is counted in the end. Until then each process can exceed the
+ * limit by its unsettled calls. When the table fails, each process enforces the limit on its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;

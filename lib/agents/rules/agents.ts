@@ -191,6 +191,6 @@ export function onlyCustomAgents(): ApiError {
   return invalid({
     path: ['agentId'],
     code: 'built_in',
-    message: 'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+    message: 'agentId must name a custom agent: built-in agents can only be enabled and disabled',
   });
 }

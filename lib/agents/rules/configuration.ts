@@ -7,7 +7,10 @@ import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 
 /** Size of a version as JSON, with the agent's name and description. */
 export const VERSION_BYTES = 256 * 1024;
-/** Size of the secrets of a version as JSON. Encrypted, they are in the same item as the version, and an item has at most 400 KB. */
+/**
+ * Size of the secrets of a version as JSON. Encrypted, they are in the same item as the version, and an item has at
+ * most 400 KB.
+ */
 const SECRET_BYTES = 64 * 1024;
 
 /** Fields that are not part of the behaviour: those that all versions share, and those that the service generates. */
@@ -32,7 +35,7 @@ const reservedMetadata = ['type', 'category', 'internal', 'apiKey'] as const;
 /** What an agent does: the documented fields and any other fields of the request, without metadata. */
 export type Behaviour = OpenKeys;
 
-/** What a version says, with its secrets. */
+/** The content of a version, with its secrets. */
 export interface Version {
   readonly behaviour: Behaviour;
   readonly metadata: OpenKeys | undefined;
@@ -113,7 +116,7 @@ function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
     [
       isLongerThan(JSON.stringify([redacted, metadata]), VERSION_BYTES),
       [],
-      `must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`,
+      `must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`,
     ],
     [isLongerThan(JSON.stringify(secrets), SECRET_BYTES), [], `must have at most ${SECRET_BYTES} bytes of secrets`],
   ];
@@ -126,12 +129,12 @@ function repeatedIds(items: readonly OpenKeys[] = [], path: Path): [boolean, Pat
   return ids.map((id, index) => [
     id !== undefined && ids.indexOf(id) < index,
     [...path, index, 'id'],
-    'must not be that of another item',
+    'must be unique in the list',
   ]);
 }
 
 function missingSecrets(paths: readonly Path[]): Problem[] {
-  return paths.map((path) => ({ path, message: 'must be a secret: nothing is stored here that could be kept' }));
+  return paths.map((path) => ({ path, message: 'must be a secret: there is no stored secret to keep' }));
 }
 
 function toIssues(problems: readonly Problem[]) {
@@ -160,8 +163,8 @@ export const SentVersion = openFields({ agentId: Id, ...versionShape }, VERSION_
 export const versionFields: readonly string[] = Object.keys(versionShape);
 
 /**
- * Returns a schema that turns a change into the version after `stored`. Blocks are merged key by key, nested values and metadata are
- * replaced, and `__redacted__` keeps the stored secret.
+ * Returns a schema that turns a change into the version after `stored`. Blocks are merged key by key, nested values
+ * and metadata are replaced, and `__redacted__` keeps the stored secret.
  */
 export function versionAfter(stored: Version) {
   return z.custom<z.output<typeof SentVersion>>().transform((sent, { issues }): Version => {

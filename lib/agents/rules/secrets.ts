@@ -12,21 +12,27 @@ const openAuthFields: ReadonlySet<string> = new Set(['type', 'username']);
 const CREDENTIAL_NAME =
   /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
 
-/** `auth`: every text and number is secret, except the open fields. `parameters`: a value with a credential's name is secret. `secret`: all are. */
+/**
+ * `auth`: every text and number is secret, except the open fields. `parameters`: a value with a credential's name is
+ * secret. `secret`: all are.
+ */
 type Region = 'open' | 'parameters' | 'auth' | 'secret';
 
 interface Position {
   readonly region: Region;
   readonly path: Path;
-  /** As `path`, but an item of a list is named by its `id` if it has one. It finds the item again when the list is reordered. */
+  /**
+   * As `path`, but an item of a list is named by its `id` if it has one. It finds the item again when the list is
+   * reordered.
+   */
   readonly identity: Path;
 }
 
 type Replace = (secret: Secret, path: Path, identity: string) => unknown;
 
 /**
- * Returns a configuration with each secret replaced, in document order. Secrets are the texts and numbers in `auth` blocks at any depth, except
- * type and username, and the headers and query parameters with the name of a credential.
+ * Returns a configuration with each secret replaced, in document order. Secrets are the texts and numbers in `auth`
+ * blocks at any depth, except type and username, and the headers and query parameters with the name of a credential.
  */
 function replaceSecrets<T>(configuration: T, replace: Replace): T {
   return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
@@ -86,7 +92,10 @@ export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly
   });
 }
 
-/** Returns what was sent, with the stored secret in place of `__redacted__`, and the paths where no secret is stored. */
+/**
+ * Returns the sent configuration with the stored secret in place of `__redacted__`, and the paths where no secret is
+ * stored.
+ */
 export function keepSecrets<T extends OpenKeys>(
   sent: T,
   stored: OpenKeys = {},

@@ -87,7 +87,7 @@ const Tagged = unchangedObject(
   Contact.check(
     z.refine((tagged) => taggedUserId(tagged) !== undefined, {
       path: ['userId'],
-      error: 'must be given, or that of the contact',
+      error: 'must be given, here or in contact',
     }),
   ),
 );
@@ -261,7 +261,10 @@ export interface NewCommentContext {
   readonly now: number;
 }
 
-/** Returns the comments of a call. A comment without an id gets the next one after `lastCommentId` and after all ids in the call. */
+/**
+ * Returns the comments of a call. A comment without an id gets the next one after `lastCommentId` and after all ids in
+ * the call.
+ */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
   let last = Math.max(lastCommentId, ...sent.map(({ commentId }) => commentId ?? 0));
   return sent.map((comment) => ({
@@ -293,7 +296,9 @@ export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
-/** Returns the distinct users that a comment mentions or is addressed to. The author is among them only if mentioned. */
+/**
+ * Returns the distinct users that a comment mentions or is addressed to. The author is among them only if mentioned.
+ */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
 }
@@ -401,7 +406,9 @@ export const CommentRow = CommentResponse.extend({
 });
 export type CommentRow = z.output<typeof CommentRow>;
 
-/** Returns a comment with its empty lists and flags. Drafts, groups, recorders and custom lists exist in clients only. */
+/**
+ * Returns a comment with its empty lists and flags. Drafts, groups, recorders and custom lists exist in clients only.
+ */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
   return {

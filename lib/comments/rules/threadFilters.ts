@@ -51,11 +51,14 @@ export const requireSelector = withFieldRule(
   selectorNames,
   z.refine<{ readonly [S in Selector]?: unknown }>(
     (sent) => selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
-    { path: ['annotationIds'], error: 'must be given, or another of what selects annotations' },
+    { path: ['annotationIds'], error: 'must be given, or another field that selects annotations' },
   ),
 );
 
-/** Rejects a deletion whose only selector is `agentSuggestions: false`. A deletion without a selector deletes all threads, so this selector must not count as none. */
+/**
+ * Rejects a deletion whose only selector is `agentSuggestions: false`. A deletion without a selector deletes all
+ * threads, so this selector must not count as none.
+ */
 export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) =>
     sent.agentSuggestions !== false || selectorNames.some((name) => sent[name] !== undefined && sent[name] !== false),
@@ -179,7 +182,10 @@ export const ThreadListing = z
   })
   .check(oneScope, oneAgentFilter, deletedAlone);
 
-/** Returns the filters of a request for threads and the optional parts of its rows. The name of the service as `agentSource` means `svc`. */
+/**
+ * Returns the filters of a request for threads and the optional parts of its rows. The name of the service as
+ * `agentSource` means `svc`.
+ */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,
   serviceName: string,
@@ -199,7 +205,10 @@ export function toListingOptions(
   return { filters, parts: { metadata: includeMetadata, pageInfo: includePageInfo } };
 }
 
-/** Filters of threads. A thread must match every given filter, and one value of a list. `After` times are inclusive, `Before` times exclusive, in epoch ms. */
+/**
+ * Filters of threads. A thread must match every given filter, and one value of a list. `After` times are inclusive,
+ * `Before` times exclusive, in epoch ms.
+ */
 export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
   readonly agentUrls?: readonly string[] | undefined;
 };

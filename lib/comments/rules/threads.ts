@@ -34,7 +34,7 @@ export const threadTypes = ['comment', 'suggestion'] as const;
 
 /** The size of a thread as JSON, without its comments. DynamoDB limits an item to 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
-/** The share of it for user ids. Events repeat them. */
+/** The part of this size for user ids. Events repeat these ids. */
 const MOST_PARTICIPANT_BYTES = 48 * 1024;
 const MOST_SUBSCRIBERS = 50;
 const MOST_CUSTOM_LIST = 100;
@@ -211,7 +211,10 @@ function participantsOf({ participants }: Pick<Thread, 'participants'>): Partici
   return JSON.parse(participants) as Participant[];
 }
 
-/** Returns the participants after comments were added and removed. The counts stay exact without reading the other comments. */
+/**
+ * Returns the participants after comments were added and removed. The counts stay exact without reading the other
+ * comments.
+ */
 function countParticipants(
   before: readonly Participant[],
   added: readonly Comment[],
@@ -269,7 +272,9 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   return { ...toStoredFields<ThreadChange>(sent, jsonFields, plainFields), ...location };
 }
 
-/** Returns a suggestion as it is stored. Its status is the sent one, otherwise the previous one, otherwise `pending`. */
+/**
+ * Returns a suggestion as it is stored. Its status is the sent one, otherwise the previous one, otherwise `pending`.
+ */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });
@@ -352,7 +357,9 @@ export function changeComments(
   });
 }
 
-/** Returns a thread after some of its comments were deleted. `first` and `last` are the remaining ones, if they are new. */
+/**
+ * Returns a thread after some of its comments were deleted. `first` and `last` are the remaining ones, if they are new.
+ */
 export function removeComments(
   thread: Thread,
   removed: readonly Comment[],

@@ -41,8 +41,8 @@ export class FolderTreeReader {
   }
 
   /**
-   * Returns a page of the folders that are directly in a folder, or at the top, by id, each with the folders below it.
-   * Throws INVALID_ARGUMENT if these are more than fit into one response.
+   * Returns a page of the folders that are directly in a folder, or at the top, by id, each with the folders below
+   * it. Throws INVALID_ARGUMENT if there are too many folders for one response.
    */
   async below(
     scope: OrganizationScope,
@@ -106,7 +106,7 @@ function tooMany(): Error {
   return invalid({
     path: ['maxDepth'],
     code: 'too_big',
-    message: `maxDepth leads to more than ${MOST_FOLDERS} folders in one answer; make it or pageSize smaller`,
+    message: `maxDepth leads to more than ${MOST_FOLDERS} folders in one answer. Use a smaller maxDepth or pageSize`,
   });
 }
 

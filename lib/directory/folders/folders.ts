@@ -112,7 +112,8 @@ export interface OrganizationScope {
   /** Whether changes of folders are under way. Readers then combine the stored folders with the changes. */
   readonly hasFolderChanges?: boolean | undefined;
   /**
-   * Whether users are being removed from folders. Readers then also read what was moved into or out of these folders.
+   * Whether users are being removed from folders. Readers then also read the recorded moves into and out of these
+   * folders.
    */
   readonly hasFolderDepartures?: boolean | undefined;
 }
@@ -135,8 +136,8 @@ export function organizationScope(
 }
 
 /**
- * The folder or document under a customer's id. `live` is its current state; undefined if it does not exist. `stored`
- * is the item in the table. If only `stored` is defined, the item was deleted with a folder above and can be
+ * The folder or document under a customer's id. `current` is its current state; undefined if it does not exist.
+ * `stored` is the item in the table. If only `stored` is defined, the item was deleted with a folder above and can be
  * overwritten.
  */
 export interface CurrentAndStored<T> {

@@ -243,8 +243,8 @@ function byGrantOn(user: UserAccess, chain: readonly string[], accessType: Acces
 }
 
 /**
- * Returns the entry of a user without a grant on the resource. `public` lets in every user of the tenant,
- * `organizationPrivate` the members, `restricted` nobody. A member has the role of the membership. With
+ * Returns the entry of a user without a grant on the resource. `public` allows every user of the tenant,
+ * `organizationPrivate` allows members, and `restricted` allows nobody. A member has the role of the membership. With
  * `organizationPrivate`, the access also ends with the membership.
  */
 function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {

@@ -61,7 +61,7 @@ export const EditorRecord = z.object({
 });
 export type EditorRecord = z.output<typeof EditorRecord>;
 
-/** Who changed an editor last, and when (epoch ms). */
+/** The user who changed an editor last, and the time (epoch ms). */
 export interface LastChange {
   readonly changedAt: number;
   readonly changedBy?: string | undefined;

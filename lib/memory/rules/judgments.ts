@@ -37,7 +37,7 @@ const JudgmentAgent = z.object({
 });
 const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() });
 
-/** A stored judgment: what was decided, by whom and why. */
+/** A stored judgment: a decision, its reviewer and its reason. */
 export const Judgment = z.object({
   recordId: z.string(),
   /**

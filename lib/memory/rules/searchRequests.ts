@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Id, isObject, optional, Text } from '../../shared/schema.ts';
 import { DateRange, judgmentFilters } from './filters.ts';
 
-/** What a search covers: a document, an organization with its documents, or everything of the API key. */
+/** The scope of a search: a document, an organization with its documents, or all judgments of the API key. */
 export const scopeNames = ['document', 'organization', 'apiKey'] as const;
 export type ScopeName = (typeof scopeNames)[number];
 

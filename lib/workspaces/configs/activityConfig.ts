@@ -1,7 +1,7 @@
 import { ActivityConfig, initialActivityConfig } from '../rules/activityConfig.ts';
 import { configStore, defineConfig } from './configStore.ts';
 
-export const ActivityConfigEntity = defineConfig('ActivityConfig', 'Whether and which activity logs are kept', {
+export const ActivityConfigEntity = defineConfig('ActivityConfig', 'The settings of activity logs', {
   schema: ActivityConfig,
   initial: initialActivityConfig,
 });

@@ -8,7 +8,7 @@ import { openTable } from '../../table/table.ts';
 
 export const ApiKeyConfigEntity = defineConfig(
   'ApiKeyConfig',
-  'Settings of an API key, such as what new documents are open to; its AI keys encrypted',
+  'Settings of an API key, such as the access type of new documents, with encrypted AI keys',
   { schema: ApiKeyConfig, initial: initialApiKeyConfig },
 );
 

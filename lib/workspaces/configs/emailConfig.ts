@@ -3,7 +3,7 @@ import { defineConfig } from './configStore.ts';
 
 export const EmailConfigEntity = defineConfig(
   'EmailConfig',
-  "Which events are mailed, and how; the provider's key encrypted",
+  "The settings of e-mail: triggers and provider, with the provider's encrypted key",
   {
     schema: EmailConfig,
     initial: initialEmailConfig,

@@ -3,7 +3,7 @@ import { configStore, defineConfig } from './configStore.ts';
 
 export const NotificationConfigEntity = defineConfig(
   'NotificationConfig',
-  'Which events make in-app notifications, and when they are shown',
+  'The settings of in-app notifications: triggers and delays',
   { schema: NotificationConfig, initial: initialNotificationConfig },
 );
 

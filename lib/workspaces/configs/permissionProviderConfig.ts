@@ -3,7 +3,7 @@ import { defineConfig } from './configStore.ts';
 
 export const PermissionProviderConfigEntity = defineConfig(
   'PermissionProviderConfig',
-  "The customer's own permission provider; its token encrypted",
+  "The customer's own permission provider, with its encrypted token",
   {
     schema: PermissionProviderConfig,
     initial: initialPermissionProviderConfig,

@@ -184,7 +184,7 @@ describe('POST /v2/activities/add', () => {
     await add([activity({ id: 'a' })]);
     expect(await failure(ADD, { ...tos, activities: [activity({ id: 'x' }), activity({ id: 'a' })] })).toEqual(
       invalid(
-        'activities[1].id is that of an activity of another document, which cannot move: activity logs are immutable',
+        'activities[1].id belongs to an activity of another document, which cannot move: activity logs are immutable',
       ),
     );
     expect(await get()).toMatchObject([{ id: 'a', metadata: { documentId: 'nda' } }]);
@@ -199,7 +199,7 @@ describe('POST /v2/activities/add', () => {
     });
     expect(await failure(ADD, { ...tos, activities: [activity({ id: 'a' })] })).toEqual(
       invalid(
-        'activities[0].id is that of an activity of another document, which cannot move: that document is disabled',
+        'activities[0].id belongs to an activity of another document, which cannot move: that document is disabled',
       ),
     );
   });
@@ -448,14 +448,14 @@ describe('POST /v2/activities/get', () => {
     ['a page of none', { pageSize: 0 }, invalid('pageSize must be at least 1')],
     ['a page of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
-    ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not one that this listing gave, or it has expired')],
+    ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });
 
   test('rejects a page token with other filters, another order or another tenant', async () => {
     const { pageToken } = (await customer.call(GET, { organizationId: 'acme', pageSize: 1 })).body.result;
-    const refused = invalid('pageToken is not one that this listing gave, or it has expired');
+    const refused = invalid('pageToken is not a token of this listing, or has expired');
     for (const other of [
       { documentId: 'nda' },
       { userId: 'ada' },

@@ -208,13 +208,13 @@ describe('POST /v2/agents/update', () => {
       'the name of a built-in agent',
       { agentId: 'spell-check', name: 'A' },
       'INVALID_ARGUMENT',
-      'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+      'agentId must name a custom agent: built-in agents can only be enabled and disabled',
     ],
     [
       'the description of a built-in agent next to enabled',
       { agentId: 'spell-check', description: 'A', enabled: false },
       'INVALID_ARGUMENT',
-      'agentId must be that of a custom agent: built-in agents can only be enabled and disabled',
+      'agentId must name a custom agent: built-in agents can only be enabled and disabled',
     ],
     [
       'a request without changes of a built-in agent',
@@ -528,7 +528,7 @@ describe('secrets', () => {
     });
     expect(body.error).toMatchObject({
       status: 'INVALID_ARGUMENT',
-      message: 'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+      message: 'execution.mcpServers[0].auth.token must be a secret: there is no stored secret to keep',
     });
     expect(await status('create', { name: 'A', ...hidden })).toBe('INVALID_ARGUMENT');
   });

@@ -295,7 +295,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     [
       'an invalid page token',
       { pageToken: 'x' },
-      [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired'],
+      [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
     ],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await fails('get', data)).toEqual(expected);

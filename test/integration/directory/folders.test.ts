@@ -154,7 +154,7 @@ describe('folders/get', () => {
     expect(await error(GET, { maxDepth: 3 })).toEqual([
       400,
       'INVALID_ARGUMENT',
-      'maxDepth leads to more than 1000 folders in one answer; make it or pageSize smaller',
+      'maxDepth leads to more than 1000 folders in one answer. Use a smaller maxDepth or pageSize',
     ]);
     expect((await get({ folderId: 'z', maxDepth: 2, pageSize: 10 }))[0].subFolders).toHaveLength(10);
   });
@@ -171,7 +171,7 @@ describe('folders/get', () => {
     [
       'a token of nobody',
       { pageToken: 'x' },
-      [400, 'INVALID_ARGUMENT', 'pageToken is not one that this listing gave, or it has expired'],
+      [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
     ],
   ])('refuses %s', async (_what, data, expected) => {
     expect(await error(GET, data)).toEqual(expected);

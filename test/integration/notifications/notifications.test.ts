@@ -300,11 +300,7 @@ describe('POST /v2/notifications/get', () => {
     ],
     ['an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
     ['another order', { order: 'up' }, 'order must be "asc" or "desc"'],
-    [
-      'a token of another listing',
-      { pageToken: 'x' },
-      'pageToken is not one that this listing gave, or it has expired',
-    ],
+    ['a token of another listing', { pageToken: 'x' }, 'pageToken is not a token of this listing, or has expired'],
   ])('rejects %s with INVALID_ARGUMENT', async (_what, more, message) => {
     expect(await failure(GET, { organizationId: 'acme', ...more })).toEqual({
       http: 400,

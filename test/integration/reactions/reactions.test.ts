@@ -264,7 +264,7 @@ describe('POST /v2/reactions/add on a comment', () => {
     await addThread();
     await react(thumb(onComment));
     expect(await react(thumb({ ...onComment, commentId: 2, from: bob }))).toEqual({
-      thumb: refused('thumb', 'Reaction is on something else.'),
+      thumb: refused('thumb', 'Reaction belongs to another comment or document.'),
     });
     expect(await react(thumb({ from: bob }))).toEqual({ thumb: added('thumb') });
     const [first] = await getComments();

@@ -378,7 +378,7 @@ describe('POST /v2/recordings/get', () => {
       { http: 404, status: 'NOT_FOUND', message: 'Document does not exist' },
     ],
     ['31 ids', { recordingIds: numbers(31).map(String) }, invalid('recordingIds must have at most 30 items')],
-    ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not one that this listing gave, or it has expired')],
+    ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {
     expect(await failure(GET, { organizationId: 'acme', ...data })).toEqual(expected);
   });

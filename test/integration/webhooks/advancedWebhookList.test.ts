@@ -228,7 +228,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
 });
 
 describe('an iterator of endpoints/get', () => {
-  const refused = ['INVALID_ARGUMENT', 'iterator is not one that this listing gave, or it has expired'] as const;
+  const refused = ['INVALID_ARGUMENT', 'iterator is not a token of this listing, or has expired'] as const;
 
   test('is rejected with its field when it is damaged, expired or made up', async () => {
     await add(...ids(0, 3));

@@ -317,7 +317,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
   describe('page tokens', () => {
     const refused = {
       status: 'INVALID_ARGUMENT',
-      message: 'pageToken is not one that this listing gave, or it has expired',
+      message: 'pageToken is not a token of this listing, or has expired',
     };
 
     async function expectRefused(pageToken: string, of = workspace) {

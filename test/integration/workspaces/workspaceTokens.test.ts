@@ -230,7 +230,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
       expect(status).toBe(409);
       expect(body.error).toEqual({
         status: 'ABORTED',
-        message: 'Other requests are changing the same thing. Send the request again.',
+        message: 'Other requests are changing the same resource. Send the request again.',
       });
       expect(write).toHaveBeenCalledTimes(time.sleeps.length + 1);
       expect(time.sleeps.length).toBeGreaterThan(10);

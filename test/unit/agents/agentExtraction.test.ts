@@ -140,9 +140,7 @@ describe('readSource: columns of a table', () => {
   test('skips and reports the rows above the column titles', () => {
     const result = fromCsv('Our checks\n\nname,prompt\nA,B');
     expect(result.agents).toEqual([{ name: 'A', instructions: 'B' }]);
-    expect(result.skipped).toEqual([
-      { row: 1, originalText: 'Our checks', reason: 'It stands above the titles of the columns.' },
-    ]);
+    expect(result.skipped).toEqual([{ row: 1, originalText: 'Our checks', reason: 'It is above the column titles.' }]);
   });
 });
 
@@ -185,7 +183,7 @@ describe('readSource: rows of a table', () => {
       [7, expect.stringContaining('Column "execution strategy": ')],
       [8, 'execution.serviceId: is required when executionStrategy is service'],
       [9, expect.stringContaining('is required when strategies include rest-api')],
-      [10, 'The row has 6 cells, but there are 5 columns: quote cells that contain what parts cells.'],
+      [10, 'The row has 6 cells, but there are 5 columns: quote cells that contain the delimiter.'],
       [11, expect.stringContaining('Column "name": ')],
       [12, 'Column "instructions": must be at most 32768 bytes of UTF-8'],
       [13, 'Column "strategies" holds no value.'],
@@ -236,8 +234,8 @@ describe('readSource: CSV files', () => {
     const result = fromCsv('name,prompt\nA,"open\nB,"Look, here"\nC,Look\nD,"also open\nE,Look\n');
     expect(namesIn(result)).toEqual(['B', 'C', 'E']);
     expect(result.skipped).toEqual([
-      { row: 2, originalText: 'A,"open', reason: 'A quote is opened that is never closed.' },
-      { row: 5, originalText: 'D,"also open', reason: 'A quote is opened that is never closed.' },
+      { row: 2, originalText: 'A,"open', reason: 'A quote is not closed.' },
+      { row: 5, originalText: 'D,"also open', reason: 'A quote is not closed.' },
     ]);
   });
 

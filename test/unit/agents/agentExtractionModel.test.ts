@@ -56,7 +56,7 @@ describe('partsOfText', () => {
     expect(skipped).toEqual([
       {
         text: expect.stringMatching(/^8:/),
-        reason: expect.stringMatching(/^This and what follows it was left out/),
+        reason: expect.stringMatching(/^This and everything after it was left out/),
       },
     ]);
   });
@@ -197,9 +197,9 @@ describe('extractFromAnswers', () => {
     expect(agents[0]).toEqual(agent);
     expect(skipped).toEqual([
       { row: 2, originalText: 'two | more', reason: 'The model skipped this: A title.' },
-      { row: 3, originalText: 'three | more', reason: 'The model said nothing of this row.' },
-      { originalText: 'C: Look.', reason: 'The model did not say of which row it made this.' },
-      { originalText: 'D: Look.', reason: 'The model did not say of which row it made this.' },
+      { row: 3, originalText: 'three | more', reason: 'The model returned nothing for this row.' },
+      { originalText: 'C: Look.', reason: 'The model did not name the row of this agent.' },
+      { originalText: 'D: Look.', reason: 'The model did not name the row of this agent.' },
     ]);
   });
 
@@ -231,7 +231,7 @@ describe('extractFromAnswers', () => {
     'skips the file when the answer is %j',
     (input) => {
       expect(extractFromAnswers(partsOfText('The file'), [answered(input)]).skipped).toEqual([
-        { originalText: 'The file', reason: 'The answer of the model is not what it was asked for.' },
+        { originalText: 'The file', reason: 'The answer of the model has another form than requested.' },
       ]);
     },
   );

@@ -172,7 +172,7 @@ describe('CreateAgent', () => {
     [
       'two servers with the same id',
       { execution: { mcpServers: [server(), server()] } },
-      'execution.mcpServers[1].id must not be that of another item',
+      'execution.mcpServers[1].id must be unique in the list',
     ],
     ['a server without a URL', { execution: { mcpServers: [{ id: 'a' }] } }, 'execution.mcpServers[0].url is required'],
     [
@@ -233,7 +233,7 @@ describe('CreateAgent', () => {
     [
       '__redacted__ where no secret is stored',
       { execution: { mcpServers: [server({ auth: { type: 'bearer', token: REDACTED } })] } },
-      'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+      'execution.mcpServers[0].auth.token must be a secret: there is no stored secret to keep',
     ],
     [
       'an agent that is too large',
@@ -243,7 +243,7 @@ describe('CreateAgent', () => {
     [
       'an agent that is too large after redaction',
       { a: { auth: Array.from({ length: 30_000 }, () => 1) } },
-      `data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`,
+      `data must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`,
     ],
     [
       'more than 64 KB of secrets',
@@ -347,7 +347,7 @@ describe('versionAfter', () => {
     ]);
     expect(
       problems(() => after(Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`k${n}`, 'x'.repeat(32_740)])))),
-    ).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, what is stored included`]);
+    ).toEqual([`data must be at most ${VERSION_BYTES} bytes as JSON, together with the stored fields`]);
   });
 
   test('keeps the stored secret of the server with the same id for __redacted__', () => {
@@ -358,7 +358,7 @@ describe('versionAfter', () => {
       server({ auth: { type: 'bearer', token: 'secret' } }),
     ]);
     expect(problems(() => after({ execution: { mcpServers: [{ ...hidden, id: 'new' }] } }))).toEqual([
-      'execution.mcpServers[0].auth.token must be a secret: nothing is stored here that could be kept',
+      'execution.mcpServers[0].auth.token must be a secret: there is no stored secret to keep',
     ]);
   });
 });

@@ -273,7 +273,7 @@ describe('rules of comments', () => {
     [
       'somebody tagged without an id',
       { taggedUserContacts: [{ text: '@x' }] },
-      'taggedUserContacts.0.userId: must be given, or that of the contact',
+      'taggedUserContacts.0.userId: must be given, here or in contact',
     ],
     [
       'more than 50 users',

@@ -262,7 +262,7 @@ describe('sealPageToken and openPageToken', () => {
   const of = ['/v2/things/get', 'org'];
   const refused = expect.objectContaining({
     status: 'INVALID_ARGUMENT',
-    message: 'pageToken is not one that this listing gave, or it has expired',
+    message: 'pageToken is not a token of this listing, or has expired',
   });
   const open = (token: string, change: { key?: Uint8Array; of?: string[]; now?: number } = {}) =>
     openPageToken(change.key ?? pageKey, change.of ?? of, token, change.now ?? NOW);

@@ -104,13 +104,13 @@ describe('addReactionUsers: existing reaction', () => {
   ])('%s is refused', (_where, other) => {
     const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
     expect(reactAll(stored, reacting(entry({ from: bob, on: other })), placeOnComment, LATER)).toEqual({
-      refused: 'Reaction is on something else.',
+      refused: 'Reaction belongs to another comment or document.',
     });
   });
 
   test('rejects a comment for a reaction on the document', () => {
     expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), placeOnComment, LATER)).toEqual({
-      refused: 'Reaction is on something else.',
+      refused: 'Reaction belongs to another comment or document.',
     });
   });
 

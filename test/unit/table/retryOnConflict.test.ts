@@ -17,7 +17,7 @@ describe('retryOnConflict', () => {
     const time = virtualTime();
     await expect(time.run(() => retryOnConflict(conflict))).rejects.toMatchObject({
       status: 'ABORTED',
-      message: 'Other requests are changing the same thing. Send the request again.',
+      message: 'Other requests are changing the same resource. Send the request again.',
     });
     expect(sum(time.sleeps)).toBe(3_000);
     const full = time.sleeps.slice(0, -1);

@@ -1,7 +1,7 @@
-/** Reads the value of a cell that is not blank, or says what is wrong with it. */
+/** Returns the value of a cell that is not blank, or the fault of the cell. */
 export type CellReader = (cell: string) => { readonly value: unknown } | { readonly problem: string };
 
-/** What spreadsheets store where a formula failed. */
+/** The values that spreadsheets store for a failed formula. */
 const FORMULA_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)$/;
 /** Longer than any name of the service. It bounds the length of the text that patterns match. */
 const MAX_NAME = 200;

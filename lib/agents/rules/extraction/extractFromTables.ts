@@ -27,7 +27,9 @@ export function extractFromTables(tables: readonly SourceTable[]): ExtractionRes
   return undefined;
 }
 
-/** Returns the beginning of a row on one line. Cells are cut before they are joined: many cells may share one long text. */
+/**
+ * Returns the beginning of a row on one line. Cells are cut before they are joined: many cells may share one long text.
+ */
 export function rowText({ cells }: Row): string {
   return cells
     .filter((cell) => cell !== '')
@@ -44,7 +46,7 @@ function candidatesIn(table: Table, header: Header): Candidate[] {
       row: row.number,
       text: rowText(row),
       titleOf: (field) => titles.get(field),
-      ...(row.number < header.row ? { reason: 'It stands above the titles of the columns.' } : readAgent(row, header)),
+      ...(row.number < header.row ? { reason: 'It is above the column titles.' } : readAgent(row, header)),
     }));
   return [...candidates, ...table.unread].sort((a, b) => (a.row ?? Infinity) - (b.row ?? Infinity));
 }
@@ -55,7 +57,7 @@ function readAgent(
 ): { readonly agent: Record<string, unknown> } | { readonly reason: string } {
   if (cells.slice(width).some((cell) => cell !== ''))
     return {
-      reason: `The row has ${plural(cells.length, 'cell')}, but there are ${plural(width, 'column')}: quote cells that contain what parts cells.`,
+      reason: `The row has ${plural(cells.length, 'cell')}, but there are ${plural(width, 'column')}: quote cells that contain the delimiter.`,
     };
   const agent: Record<string, unknown> = {};
   for (const { field, title, index } of columns) {

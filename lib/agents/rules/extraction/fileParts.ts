@@ -14,7 +14,7 @@ export interface FilePart {
 /** A file as parts for a model. */
 export interface FileParts {
   readonly parts: readonly FilePart[];
-  /** What is not sent to a model, with reasons. */
+  /** The pieces that are not sent to a model, with reasons. */
   readonly skipped: readonly Candidate[];
   /** Sentences for the summary. */
   readonly notes: readonly string[];
@@ -67,7 +67,8 @@ export function partsOfText(text: string): FileParts {
   return {
     parts: parts.map((part) => ({ text: part.trim(), file: { text: part } })),
     notes: parts.length > 0 ? [] : [EMPTY],
-    skipped: omitted === '' ? [] : [{ text: omitted, reason: `This and what follows it was left out. ${TOO_MUCH}` }],
+    skipped:
+      omitted === '' ? [] : [{ text: omitted, reason: `This and everything after it was left out. ${TOO_MUCH}` }],
   };
 }
 
@@ -80,7 +81,10 @@ function toLine({ number, cells }: Row): string {
   return JSON.stringify({ row: number, cells });
 }
 
-/** Groups items in their order into at most MAX_PARTS groups of at most PART_CHARACTERS; `rest` is what does not fit. */
+/**
+ * Groups items in their order into at most MAX_PARTS groups of at most PART_CHARACTERS; `rest` has the items that do
+ * not fit.
+ */
 function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { groups: T[][]; rest: T[] } {
   const groups: T[][] = [];
   let group: T[] = [];

@@ -26,7 +26,10 @@ export interface Question {
   readonly maxTokens: number;
 }
 
-/** `busy`: throttled or unavailable. `late`: no answer before the deadline. `forbidden`: no access. `refused`: invalid input. */
+/**
+ * `busy`: throttled or unavailable. `late`: no answer before the deadline. `forbidden`: no access. `refused`: invalid
+ * input.
+ */
 export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
 
 export type ModelAnswer =
@@ -39,8 +42,8 @@ export type ModelAnswer =
 const texts = z.array(z.string());
 
 /**
- * The fields of an agent that a model may fill. It has no URLs to call and no secrets: a file is untrusted, so it must not decide where an
- * agent sends data.
+ * The fields of an agent that a model may fill. It has no URLs to call and no secrets: a file is untrusted, so it
+ * must not decide where an agent sends data.
  */
 const AgentDraft = z.object({
   name: z.string().describe('A short name for the agent, unique among the agents'),
@@ -110,16 +113,19 @@ export function skipAllParts({ parts, skipped, notes }: FileParts, provider: Pro
   return toExtractionResult([...parts.flatMap((part) => skipPart(part, reasonFor(part))), ...skipped], notes);
 }
 
-const UNUSABLE = 'The model that reads files cannot be used: the operator of this service has to put that in order.';
+const UNUSABLE = 'The model that reads files cannot be used: the operator of this service must fix its settings.';
 
-/** `reason` is for one skipped part; `status` and `message` are for a call whose parts all failed. The most severe failure comes first. */
+/**
+ * `reason` is for one skipped part; `status` and `message` are for a call whose parts all failed. The most severe
+ * failure comes first.
+ */
 const failures = {
   forbidden: {
-    reason: 'The model cannot be used: the operator of this service has to put that in order.',
+    reason: 'The model cannot be used: the operator of this service must fix its settings.',
     status: 'FAILED_PRECONDITION',
     message: UNUSABLE,
   },
-  refused: { reason: 'The model does not take this part.', status: 'FAILED_PRECONDITION', message: UNUSABLE },
+  refused: { reason: 'The model rejected this part.', status: 'FAILED_PRECONDITION', message: UNUSABLE },
   late: {
     reason: 'The model did not answer in time: send this part again, in smaller pieces.',
     status: 'DEADLINE_EXCEEDED',
@@ -132,7 +138,10 @@ const failures = {
   },
 } as const;
 
-/** Returns the result of the answers to the questions about `parts`, in their order. Throws when the model failed on every part. */
+/**
+ * Returns the result of the answers to the questions about `parts`, in their order. Throws when the model failed on
+ * every part.
+ */
 export function extractFromAnswers(
   { parts, skipped, notes }: FileParts,
   answers: readonly ModelAnswer[],
@@ -169,7 +178,7 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
       part,
       cutOff
         ? 'The answer of the model was cut off: send this part again, in smaller pieces.'
-        : 'The answer of the model is not what it was asked for.',
+        : 'The answer of the model has another form than requested.',
     );
   // The last item of an answer that was cut off may be incomplete.
   const agents = cutOff && data.skipped.length === 0 ? data.agents.slice(0, -1) : data.agents;
@@ -180,7 +189,7 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
   if (part.rows) {
     const missing = cutOff
       ? 'The answer of the model was cut off before this row.'
-      : 'The model said nothing of this row.';
+      : 'The model returned nothing for this row.';
     return assignToRows(part.rows, items, missing);
   }
   return [
@@ -189,7 +198,7 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
   ];
 }
 
-const CUT_OFF = 'The answer of the model was cut off: of the part that begins so, something may be missing.';
+const CUT_OFF = 'The answer of the model was cut off: agents of this part may be missing.';
 
 function toDraft(item: unknown): Candidate {
   const { data: agent, error } = AgentDraft.safeParse(withoutNulls(item));
@@ -213,7 +222,9 @@ function rowOf(item: unknown): number | undefined {
   return typeof row === 'number' ? row : undefined;
 }
 
-/** Returns an object without the keys that are null, to the depth of a draft: models write null for what they leave out. */
+/**
+ * Returns an object without the keys that are null, to the depth of a draft: models write null for what they leave out.
+ */
 function withoutNulls(value: unknown, levels = 3): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
   return Object.fromEntries(
@@ -221,7 +232,9 @@ function withoutNulls(value: unknown, levels = 3): unknown {
   );
 }
 
-/** Returns the items in the order of the rows. A row without an item is skipped, and so is an item without a valid row. */
+/**
+ * Returns the items in the order of the rows. A row without an item is skipped, and so is an item without a valid row.
+ */
 function assignToRows(rows: readonly Row[], items: readonly Candidate[], missing: string): Candidate[] {
   const numbers = new Set<number | undefined>(rows.map(({ number }) => number));
   const ofRows = rows.flatMap((row): Candidate[] => {
@@ -233,7 +246,7 @@ function assignToRows(rows: readonly Row[], items: readonly Candidate[], missing
     .filter(({ row }) => !numbers.has(row))
     .map((item) => ({
       text: item.text,
-      reason: 'reason' in item ? item.reason : 'The model did not say of which row it made this.',
+      reason: 'reason' in item ? item.reason : 'The model did not name the row of this agent.',
     }));
   return [...ofRows, ...others];
 }

@@ -5,9 +5,9 @@ import { crdtLimits } from './values.ts';
 export class TooManyConflicts extends Error {}
 
 /**
- * Runs `work`, which opens documents, and bounds the steps that its conflicts take together. To find the position of a struct, Yjs
- * passes everything that others inserted between its neighbours: n structs can take n * n steps.
- * Throws TooManyConflicts. Discard the documents then.
+ * Runs `work`, which opens documents, and bounds the steps that its conflicts take together. To find the position of
+ * a struct, Yjs passes everything that others inserted between its neighbours: n structs can take n * n steps. Throws
+ * TooManyConflicts. Discard the documents then.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;
@@ -28,7 +28,7 @@ export function withBoundedConflicts<T>(work: () => T): T {
   }
 }
 
-/** Returns how many structs Yjs passes to find the position of an item; just above `most` when there are more. */
+/** Returns how many structs Yjs passes to find the position of an item. The count stops just above `most`. */
 function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigin }: Y.Item, most: number): number {
   if (!(parent instanceof Y.AbstractType)) return 0;
   let steps = 0;

@@ -4,8 +4,8 @@ import * as Y from 'yjs';
 export class MalformedUpdate extends Error {}
 
 /**
- * Returns the document of some updates. Their order and repetitions make no difference. Updates that wait for a missing one are
- * kept, deleted content is dropped. Throws MalformedUpdate when one of them cannot be read.
+ * Returns the document of some updates. Their order and repetitions make no difference. Updates that wait for a
+ * missing one are kept, deleted content is dropped. Throws MalformedUpdate when one of them cannot be read.
  */
 export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc();
@@ -35,8 +35,8 @@ export function stateVectorOf(doc: Y.Doc): Uint8Array {
 }
 
 /**
- * Returns what a client with this state vector lacks, as one update; the whole state without a state vector.
- * Throws MalformedUpdate when the bytes are not a state vector.
+ * Returns the changes that a client with this state vector lacks, as one update; the whole state without a state
+ * vector. Throws MalformedUpdate when the bytes are not a state vector.
  */
 export function updateSince(doc: Y.Doc, stateVector?: Uint8Array): Uint8Array {
   if (stateVector) requireStateVector(stateVector);

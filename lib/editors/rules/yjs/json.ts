@@ -6,7 +6,10 @@ import type { Writer } from './writers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns an object of the entries that JSON does not leave out. `Object.fromEntries` makes `__proto__` a key like any other. */
+/**
+ * Returns an object of the entries that JSON does not leave out. `Object.fromEntries` makes `__proto__` a key like any
+ * other.
+ */
 function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -24,7 +27,10 @@ export function readArray(array: Shared): unknown[] {
   return values;
 }
 
-/** Returns the JSON value of anything that a client may put into a map or an array; undefined for what JSON leaves out. */
+/**
+ * Returns the JSON value of anything that a client may put into a map or an array; undefined for values that JSON
+ * leaves out.
+ */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
   if (content instanceof Y.Map) return readMap(content as Shared);
@@ -39,7 +45,7 @@ function readAny(content: unknown): unknown {
   return objectOf(Object.entries(content).map(([key, value]) => [key, readAny(value)]));
 }
 
-/** Writes to JSON types: who writes, and the numbers of equal values. */
+/** The writer of changes to JSON types, and the numbers of equal values. */
 export interface JsonTools {
   readonly writer: Writer;
   readonly interner: Interner;
@@ -112,7 +118,7 @@ function idOf(value: Json): unknown {
     .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
-/** Returns what to store for a value: an empty shared type for an object or array, which `fill` then fills. */
+/** Returns the stored form of a value: an empty shared type for an object or array, which `fill` then fills. */
 function emptyTypeFor(value: unknown): unknown {
   if (!isContainer(value)) return value;
   return Array.isArray(value) ? new Y.Array() : new Y.Map();

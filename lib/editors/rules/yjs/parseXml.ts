@@ -16,7 +16,10 @@ interface XmlLimits {
 
 class XmlFault extends Error {}
 
-/** Returns what is wrong with XML, and where, for the API's message. DTDs are rejected, and entities other than XML's own five. */
+/**
+ * Returns the fault of a malformed XML text with its position, for the API's message. DTDs are rejected, and entities
+ * other than XML's own five.
+ */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
     parseElements(text, limits);
@@ -28,8 +31,9 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Parses XML without faults into nodes, as an editor with this vocabulary stores them. Comments and processing instructions are
- * dropped, and CDATA is text. Line breaks and blanks between elements, which only make XML readable, are dropped too.
+ * Parses XML without faults into nodes, as an editor with this vocabulary stores them. Comments and processing
+ * instructions are dropped, and CDATA is text. Line breaks and blanks between elements, which only make XML readable,
+ * are dropped too.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text);
@@ -96,7 +100,9 @@ function elementNodesOf(parsed: readonly ParsedNode[], vocabulary: Vocabulary): 
   return nodes;
 }
 
-/** Returns whether a text is blank and has a line break. Linear time: one expression for both conditions would not be. */
+/**
+ * Returns whether a text is blank and has a line break. Linear time: one expression for both conditions would not be.
+ */
 export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }

@@ -87,7 +87,7 @@ function extend<T extends Position>(node: T, { at, length }: Position): T {
   return { ...node, length: at + length - node.at };
 }
 
-/** Reads what lists of both kinds have: blocks, elements and unknown types. */
+/** Reads the items that lists of both kinds have: blocks, elements and unknown types. */
 function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   const lexicalType = type && lexicalTypeOf(type);
   if (type instanceof Y.XmlText) {
@@ -125,7 +125,10 @@ function isBlock(text: Shared): boolean {
   );
 }
 
-/** Returns the attributes that XML shows, in the order in which they were first written. It leaves out types (Lexical's states and slots). */
+/**
+ * Returns the attributes that XML shows, in the order in which they were first written. It leaves out types (Lexical's
+ * states and slots).
+ */
 function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
   const isHidden = (name: string, value: unknown) =>
     value instanceof Y.AbstractType ||
@@ -161,7 +164,10 @@ function readRuns(text: Shared): Run[] {
   return runs;
 }
 
-/** Returns the attributes of a mark. ProseMirror's marks are objects of attributes. Others have plain values; `true` needs no attribute. */
+/**
+ * Returns the attributes of a mark. ProseMirror's marks are objects of attributes. Others have plain values; `true`
+ * needs no attribute.
+ */
 export function markAttributes(value: unknown): Attribute[] {
   if (value === true) return [];
   if (typeof value === 'object' && value !== null && !Array.isArray(value))

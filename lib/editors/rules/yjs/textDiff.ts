@@ -7,10 +7,13 @@ export interface TextEdit {
   readonly insert: string;
 }
 
-/** About 10 ms of search for the whole text. What is not found by then becomes one edit. */
+/** About 10 ms of search for the whole text. The remaining difference becomes one edit. */
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
-/** Roughly the bytes that an edit of its own costs in an update. Shorter unchanged text between larger edits is written again. */
+/**
+ * Roughly the bytes that an edit of its own costs in an update. Shorter unchanged text between larger edits is written
+ * again.
+ */
 const EDIT_BYTES = 12;
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
@@ -95,7 +98,9 @@ function wordsOf(text: string, numbers: Map<string, number>): Sequence {
   return { codes, offset: (index) => at(starts, index) };
 }
 
-/** Merges two edits across few unchanged characters when both are larger than that gap: one edit costs less than two. */
+/**
+ * Merges two edits across few unchanged characters when both are larger than that gap: one edit costs less than two.
+ */
 function mergeAcrossShortGaps(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

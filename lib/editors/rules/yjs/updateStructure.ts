@@ -1,7 +1,7 @@
 import { createDecoder, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** What an update consists of. */
+/** The parts of an update. */
 export interface UpdateStructure {
   readonly clients: number;
   /** Structs and ranges of deletions. */
@@ -33,8 +33,9 @@ const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
- * Counts what an update of format 1 consists of, in linear time and constant memory. Yjs itself would make an object of each
- * struct and a document of each subdocument. Stops at the first limit that is exceeded. Throws when the bytes are not an update.
+ * Counts the parts of an update of format 1, in linear time and constant memory. Yjs itself would make an object of
+ * each struct and a document of each subdocument. Stops at the first limit that is exceeded. Throws when the bytes are
+ * not an update.
  */
 export function countStructure(update: Uint8Array): UpdateStructure {
   const decoder = createDecoder(update);

@@ -34,8 +34,8 @@ export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} 
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
 /**
- * Returns what is wrong with a value, for the API's message: a shape that does not fit the type, a limit that is exceeded, or text
- * with half of a surrogate pair, which cannot be stored. Does not parse XML (see `findValueFault`).
+ * Returns the fault of a value, for the API's message: a shape that does not fit the type, a limit that is exceeded,
+ * or text with half of a surrogate pair, which cannot be stored. Does not parse XML (see `findValueFault`).
  */
 export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
   if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;

@@ -1,10 +1,9 @@
 import { encodeName, escapeAttribute, escapeText, replaceDisallowed } from './xmlEscapes.ts';
 
 /**
- * A node of an XML document, as an editor stores it.
- * ProseMirror and TipTap store elements (`element`) and formatted texts (`text`); XML shows their marks as elements around the text.
- * Lexical stores each block as a text that holds its children (`block`), and each text as a map of properties followed by its
- * characters (`span`).
+ * A node of an XML document, as an editor stores it. ProseMirror and TipTap store elements (`element`) and formatted
+ * texts (`text`); XML shows their marks as elements around the text. Lexical stores each block as a text that holds its
+ * children (`block`), and each text as a map of properties followed by its characters (`span`).
  */
 export type XmlNode = TextNode | ElementNode | SpanNode;
 
@@ -22,7 +21,7 @@ export interface SpanNode extends Named {
   readonly shape: 'span' | 'loose';
   readonly text: string;
 }
-/** What elements, spans and marks share. */
+/** The fields that elements, spans and marks share. */
 export interface Named {
   readonly name: string;
   readonly attributes: readonly Attribute[];
@@ -50,7 +49,10 @@ export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unkno
   ['__textStyle', ''],
 ]);
 
-/** Returns the value of an attribute as text: strings as they are, anything else as JSON; undefined for a value that XML leaves out. */
+/**
+ * Returns the value of an attribute as text: strings as they are, anything else as JSON; undefined for a value that XML
+ * leaves out.
+ */
 export function attributeText(value: unknown): string | undefined {
   if (typeof value === 'string') return replaceDisallowed(value);
   return value === null || value === undefined ? undefined : JSON.stringify(value);
@@ -77,8 +79,8 @@ export function addRun(runs: Run[], { text, marks }: Run): void {
 export class XmlTooLong extends Error {}
 
 /**
- * Writes nodes as XML, always in the same form. Throws XmlTooLong above the limit: marks are repeated for each run, which can
- * multiply the size of a document.
+ * Writes nodes as XML, always in the same form. Throws XmlTooLong above the limit: marks are repeated for each run,
+ * which can multiply the size of a document.
  */
 export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   const parts: string[] = [];
