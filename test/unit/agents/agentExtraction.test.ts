@@ -283,7 +283,7 @@ describe('readSource: CSV files', () => {
     expect(skipped.at(-1)!.reason).toMatch(/further parts/);
     const short = fromCsv(`name,prompt\n${'\n'.repeat(6_000)}A,Look.`);
     expect(short.skipped).toEqual([
-      { row: 5_001, originalText: '', reason: expect.stringMatching(/^The file goes on/) },
+      { row: 5_001, originalText: '', reason: expect.stringMatching(/^The file is longer/) },
     ]);
   });
 
