@@ -21,7 +21,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
-import { retryOnConflict } from './retryOnConflict.ts';
+import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
 /** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
@@ -131,6 +131,8 @@ const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
 const ADVANCE_TRIES = 5;
+/** Pauses as after this number of conflicts: up to 200 ms. A throttled partition needs longer than a conflict. */
+const THROTTLED_PAUSE = 4;
 /** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
@@ -332,8 +334,7 @@ export class Table {
     const [first] = ops;
     if (!first) return 'done';
     try {
-      if (ops.length > 1)
-        await this.#client.send(new TransactWriteCommand({ TransactItems: ops.map((op) => this.#transactItem(op)) }));
+      if (ops.length > 1) await this.#transact(ops);
       else if ('put' in first)
         await this.#client.send(
           new PutCommand({
@@ -406,6 +407,18 @@ export class Table {
         return answer.UnprocessedItems?.[this.#name] ?? [];
       },
     );
+  }
+
+  /** Sends a transaction. If DynamoDB throttles it, sends it once more: the SDK retries other throttled calls, but not a cancelled transaction. */
+  async #transact(ops: readonly WriteOp[]): Promise<void> {
+    const TransactItems = ops.map((op) => this.#transactItem(op));
+    try {
+      await this.#client.send(new TransactWriteCommand({ TransactItems }));
+    } catch (error) {
+      if (!isThrottledTransaction(error)) throw error;
+      await pause(THROTTLED_PAUSE);
+      await this.#client.send(new TransactWriteCommand({ TransactItems }));
+    }
   }
 
   #transactItem(op: WriteOp): NonNullable<TransactWriteCommandInput['TransactItems']>[number] {
@@ -567,8 +580,8 @@ async function untilProcessed<R>(
   let pending = requests;
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === tries) throw throttled(`${operation} left requests unprocessed`);
-    const pause = Math.min(2 ** attempt * 10, longestPause) * (0.5 + Math.random());
-    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    const milliseconds = Math.min(2 ** attempt * 10, longestPause) * (0.5 + Math.random());
+    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     pending = await send(pending);
   }
 }
@@ -663,13 +676,23 @@ function conflictsOf(error: unknown): number[] {
   if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
     return [0];
   if (errorName(error) !== 'TransactionCanceledException') throw error;
-  const reasons = (error as TransactionCanceledException).CancellationReasons ?? [];
-  const conflicts = reasons.flatMap(({ Code }, index) =>
+  const conflicts = conflictsOfTransaction(error as TransactionCanceledException);
+  if (conflicts.length > 0) return conflicts;
+  throw isThrottledTransaction(error) ? throttled('The transaction was throttled', error) : error;
+}
+
+function conflictsOfTransaction({ CancellationReasons = [] }: TransactionCanceledException): number[] {
+  return CancellationReasons.flatMap(({ Code }, index) =>
     Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict' ? [index] : [],
   );
-  if (conflicts.length > 0) return conflicts;
-  const isThrottled = reasons.some(
-    ({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded',
+}
+
+/** Returns whether DynamoDB cancelled a transaction only because the table or an index throttled it. */
+function isThrottledTransaction(error: unknown): boolean {
+  if (errorName(error) !== 'TransactionCanceledException') return false;
+  const { CancellationReasons = [] } = error as TransactionCanceledException;
+  return (
+    conflictsOfTransaction(error as TransactionCanceledException).length === 0 &&
+    CancellationReasons.some(({ Code }) => Code === 'ThrottlingError' || Code === 'ProvisionedThroughputExceeded')
   );
-  throw isThrottled ? throttled('The transaction was throttled', error) : error;
 }

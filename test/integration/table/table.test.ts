@@ -3,6 +3,7 @@ import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { defineEntity } from '../../../lib/table/entity.ts';
+import { withRetryContext } from '../../../lib/table/retryOnConflict.ts';
 import { insert, remove, replace, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { toApiError } from '../../../lib/http/middlewares.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -282,9 +283,10 @@ describe('errors of DynamoDB', () => {
   });
 
   test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
-    'are UNAVAILABLE for a transaction that was cancelled by %s',
+    'are UNAVAILABLE for a transaction that was cancelled twice by %s',
     async (code) => {
-      const { table: stubbed } = scripted(fail(cancelled('None', code, 'None')));
+      const throttle = fail(cancelled('None', code, 'None'));
+      const { table: stubbed } = scripted(throttle);
       const error = await stubbed.write(ops()).then(
         () => undefined,
         (reason: unknown) => reason,
@@ -292,6 +294,19 @@ describe('errors of DynamoDB', () => {
       expect(toApiError(error, 'id')).toMatchObject({ status: 'UNAVAILABLE' });
     },
   );
+
+  test('are retried once for a throttled transaction, after a pause', async () => {
+    const pauses: number[] = [];
+    const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'None', 'None')), () => ({}));
+    const sleep = async (milliseconds: number) => void pauses.push(milliseconds);
+    expect(await withRetryContext({ sleep, random: () => 0.5 }, () => stubbed.write(ops()))).toBe('done');
+    expect(pauses).toEqual([100]);
+  });
+
+  test('are conflicts without a retry if a throttled transaction also has a conflict', async () => {
+    const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'ConditionalCheckFailed', 'None')));
+    expect(await stubbed.write(ops())).toEqual({ conflicts: [1] });
+  });
 
   test('are rethrown for a transaction that was cancelled for another reason', async () => {
     const { table: stubbed } = scripted(fail(cancelled('ValidationError', 'None', 'None')));
