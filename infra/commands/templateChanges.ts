@@ -143,6 +143,11 @@ function deletedChange(id: string, { Type: type }: DeployedResource): Change {
   };
 }
 
+/** The second policy deletes a resource only when the deployment that creates it fails. */
+function isRetained(policy: string | undefined): boolean {
+  return policy === 'Retain' || policy === 'RetainExceptOnCreate';
+}
+
 function changesOf(id: string, old: DeployedResource, now: DeployedResource): Change[] {
   const { Type: type } = old;
   const kind = stateful[type];
@@ -162,7 +167,7 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
       : []),
     ...(kind.retained
       ? policies
-          .filter((policy) => now[policy] !== 'Retain')
+          .filter((policy) => !isRetained(now[policy]))
           .map((policy) => refuse(`would be deleted with its stack: ${policy} is not Retain`))
       : []),
     ...(old.Properties?.DeletionProtectionEnabled === true && now.Properties?.DeletionProtectionEnabled !== true

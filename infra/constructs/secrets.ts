@@ -5,6 +5,7 @@ import type { Construct } from 'constructs';
 /**
  * Creates a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate it, add "2" and set `current` to it.
  * Data sealed under "1" stays readable. The key is retained, because without it that data is lost.
+ * Only a first deployment that fails deletes it: nothing is sealed yet, and a secret costs money.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {
@@ -17,7 +18,7 @@ export function createKey(scope: Construct, id: string, description: string): Cf
       includeSpace: false,
     },
   });
-  secret.applyRemovalPolicy(RemovalPolicy.RETAIN);
+  secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
   Validations.of(secret).acknowledge({
     id: 'AwsSolutions-SMG4',
     reason: 'A schedule would replace the keys that seal stored data. An operator rotates by adding a version.',

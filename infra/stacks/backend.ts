@@ -70,6 +70,7 @@ export class Backend extends Stack {
             ...surroundings,
           }),
       );
+    deployInLanes(this.families);
     const publicRoutes = endpoints.filter(({ auth }) => auth === 'none').map(routeKey);
     throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
       unmatched,
@@ -101,5 +102,15 @@ export class Backend extends Stack {
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
     new CfnOutput(this, 'ServiceName', { value: settings.serviceName });
     new CfnOutput(this, 'SigningKeySecretArn', { value: shared.secrets.signingKey.ref });
+  }
+}
+
+/** Stacks of families that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many concurrent changes. */
+const LANES = 3;
+
+function deployInLanes(families: readonly FamilyStack[]): void {
+  for (const [index, family] of families.entries()) {
+    const before = families[index - LANES];
+    if (before) family.addStackDependency(before);
   }
 }

@@ -180,8 +180,8 @@ describe('resources', () => {
       ]),
     ).toEqual([
       ['Table', 'AWS::DynamoDB::Table', 'Retain', 'Retain'],
-      ['MasterKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
-      ['SigningKey', 'AWS::SecretsManager::Secret', 'Retain', 'Retain'],
+      ['MasterKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
+      ['SigningKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
     ]);
     // Another logical id would be another API with another address.
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
@@ -313,5 +313,21 @@ describe('the rate limits of the gateway', () => {
       .map(([id]) => id);
     expect(families.length).toBeGreaterThan(5);
     expect(stage().DependsOn).toEqual(expect.arrayContaining([...families, ...routes]));
+  });
+});
+
+describe('the stacks of families', () => {
+  test('are deployed in three lanes, because one HTTP API rejects many concurrent changes', () => {
+    const families = Object.entries(assembly.root.Resources).filter(
+      ([id, { Type, Properties }]) =>
+        Type === 'AWS::CloudFormation::Stack' && Properties.Parameters && id !== 'Workers',
+    );
+    const ids = new Set(families.map(([id]) => id));
+    const before = families.map(([, resource]) =>
+      ((resource as Resource & { DependsOn?: string[] }).DependsOn ?? []).filter((id) => ids.has(id)),
+    );
+    expect(before.filter((stacks) => stacks.length === 0)).toHaveLength(3);
+    expect(before.filter((stacks) => stacks.length > 1)).toEqual([]);
+    expect(new Set(before.flat()).size).toBe(before.flat().length);
   });
 });
