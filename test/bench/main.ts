@@ -17,7 +17,7 @@ const benches: Record<string, number> = {
   crdt: 60,
   organization: 180,
   memory: 180,
-  deliveries: 600,
+  deliveries: 182,
 };
 /** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;

@@ -18,7 +18,7 @@ import {
   type SentJudgment,
 } from '../support/memory.ts';
 import { evaluateEmbedding, queryKinds } from '../support/memoryEvaluation.ts';
-import { dollarsPerMillion } from './deliveries/prices.ts';
+import { MILLION, tableDollars } from '../../infra/commands/cost/prices.ts';
 import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 
 const SIZES = [1_000, 5_000];
@@ -142,7 +142,7 @@ async function printCosts(): Promise<void> {
       read.toFixed(2),
       written.toFixed(2),
       Math.round(vectorBytes() / count),
-      dollarsPerMillion({ read, written }).toFixed(2),
+      tableDollars({ read: read * MILLION, written: written * MILLION }).toFixed(2),
     ]);
   }
   printTable(
@@ -201,7 +201,7 @@ async function measure(size: number): Promise<void> {
     hydrated,
     counted,
     Math.round(bytes),
-    dollarsPerMillion({ read: hydrated + counted, written: 0 }).toFixed(2),
+    tableDollars({ read: (hydrated + counted) * MILLION, written: 0 }).toFixed(2),
   ]);
   await measureRecall(customer, judgments);
 }

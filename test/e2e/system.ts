@@ -29,6 +29,7 @@ export interface System {
   readonly baseUrl: string;
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
+  readonly pid: number;
   /** What it printed so far, on both outputs. */
   logs(): string;
   /** Resolves when it has printed this. */
@@ -64,6 +65,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     baseUrl,
     credentials,
     dataDir,
+    pid: child.pid!,
     client: createClient({ baseUrl, serviceName: headerPrefix.slice('x-'.length, -1), apiKey, authToken }),
     logs: output,
     printed: (text) => printed(launched, text),

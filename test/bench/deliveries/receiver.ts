@@ -7,7 +7,7 @@ const came = new Map<string, { times: Map<string, number>; requests: number }>()
 let recovered = false;
 
 const server = createServer((request, response) => {
-  const at = Date.now();
+  const at = performance.timeOrigin + performance.now();
   const path = request.url ?? '';
   let here = came.get(path);
   if (!here) came.set(path, (here = { times: new Map(), requests: 0 }));

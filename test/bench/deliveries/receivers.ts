@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** The requests to one path of a receiver. */
 export interface Came {
-  /** The time of the first answer with status 200 for each message, epoch ms, by `webhook-id`. */
+  /** When the headers of the first request that got status 200 arrived, epoch ms with fractions, by `webhook-id`. */
   readonly times: Readonly<Record<string, number>>;
   /** The number of all requests, including failed ones. */
   readonly requests: number;

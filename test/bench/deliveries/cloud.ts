@@ -1,0 +1,275 @@
+/** SQS, the stream and timers in memory, which call the Lambda handlers of the workers in this process. */
+import { type SendMessageBatchCommandInput, SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBStreamEvent } from 'aws-lambda';
+import { registeredWorkers } from '../../../infra/build/registry.ts';
+import type { QueueName } from '../../../lib/app/capability.ts';
+import type { Worker } from '../../../lib/app/worker.ts';
+import { toWorkerLambda, type WorkerHandler } from '../../../lib/workers/lambda.ts';
+import { queues } from '../../../lib/workers/queues.ts';
+import { insertsEvent } from '../../support/workers.ts';
+import type { Item } from './expressions.ts';
+
+const SECOND = 1_000;
+const STREAM_BATCH = 100;
+/** How often a stream or a timer is read. */
+const STREAM_POLL_MILLISECONDS = 5;
+/** A group with more messages in flight than both of these is noisy: SQS serves other groups first. */
+const NOISY = { messages: 30, part: 0.1 };
+
+const realNow = Date.now;
+
+interface Message {
+  readonly id: string;
+  readonly body: string;
+  readonly group: string | undefined;
+  readonly sentAt: number;
+  visibleAt: number;
+  receives: number;
+}
+
+interface Queue {
+  readonly name: QueueName;
+  readonly ready: Message[];
+  /** The messages in flight, by group. */
+  readonly inFlight: Map<string, number>;
+  running: number;
+}
+
+/**
+ * Runs the workers as Lambda does: batches of messages, batches of new items, and a tick. It replaces the SQS client of this process, so start
+ * it before the first send. It knows nothing of what the workers do.
+ */
+export class Cloud {
+  /** Requests of SQS: sending, receiving and deleting. */
+  sqsRequests = 0;
+  /** Messages and stream records that failed. */
+  failures = 0;
+  /** The most messages of one invocation; by default what the queue declares. */
+  batchSize: number | undefined;
+  /** Called with each invocation, to measure it. */
+  onRun: (run: () => Promise<unknown>) => Promise<unknown> = (run) => run();
+  /** Milliseconds that the clock of this process is ahead. */
+  #ahead = 0;
+  #ids = 0;
+  readonly #queues = new Map<string, Queue>();
+  readonly #delayed: { readonly queue: Queue; readonly message: Message }[] = [];
+  readonly #inserts: Item[] = [];
+  readonly #workers = registeredWorkers().map((worker) => ({
+    worker,
+    // The registry does not know the types of each worker.
+    handler: toWorkerLambda(worker as Parameters<typeof toWorkerLambda>[0]),
+  }));
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #pending = new Set<Promise<void>>();
+  #live = false;
+
+  constructor() {
+    for (const name of Object.keys(queues) as QueueName[])
+      this.#queues.set(name, { name, ready: [], inFlight: new Map(), running: 0 });
+    const send = (command: { readonly input: unknown }) => this.#answer(command.input as SendMessageBatchCommandInput);
+    SQSClient.prototype.send = send as typeof SQSClient.prototype.send;
+    Date.now = () => realNow() + this.#ahead;
+  }
+
+  /** Takes a new item of the table to the stream. */
+  readonly insert = (item: Item): void => {
+    const types = this.#workers.flatMap(({ worker: { on } }) => ('inserts' in on ? on.inserts : []));
+    if (types.includes(item._t as string)) this.#inserts.push(item);
+  };
+
+  /** The number of messages that wait or are processed, without delayed ones. */
+  busy(name: QueueName): number {
+    const { ready, inFlight } = this.#queues.get(name)!;
+    return ready.length + [...inFlight.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  // One step after the other, with a clock that the bench moves.
+
+  /** Moves the clock of this process on to a time, epoch ms. */
+  advanceTo(time: number): void {
+    this.#ahead = Math.max(this.#ahead, time - realNow());
+  }
+
+  /** Does everything that is due at the time of the clock, one batch after the other. */
+  async drain(): Promise<void> {
+    for (;;) {
+      this.#release();
+      if (this.#inserts.length > 0) await this.#runStream();
+      else {
+        const queue = [...this.#queues.values()].find(({ ready }) => ready.length > 0);
+        if (!queue) return;
+        await this.#runBatch(queue, this.#take(queue));
+      }
+    }
+  }
+
+  /** Processes the messages of one queue, with so many batches at the same time. */
+  async drainQueue(name: QueueName, width: number): Promise<void> {
+    const queue = this.#queues.get(name)!;
+    const work = async () => {
+      while (queue.ready.length > 0) await this.#runBatch(queue, this.#take(queue));
+    };
+    await Promise.all(Array.from({ length: width }, work));
+  }
+
+  /** Fans out new items, without processing messages. */
+  async fanOut(): Promise<void> {
+    while (this.#inserts.length > 0) await this.#runStream();
+  }
+
+  async tick(): Promise<void> {
+    for (const each of this.#workers) if ('every' in each.worker.on) await this.#invoke(each, {});
+  }
+
+  /** The time of the next delayed message, epoch ms. */
+  get nextMessageAt(): number {
+    return Math.min(Infinity, ...this.#delayed.map(({ message }) => message.visibleAt));
+  }
+
+  // In real time.
+
+  /** Processes messages and new items as they come, with the concurrency of the template. */
+  start(): void {
+    this.#live = true;
+    this.#every(STREAM_POLL_MILLISECONDS, () => {
+      while (this.#inserts.length > 0) this.#track(this.#runStream());
+    });
+    this.#every(60 * SECOND, () => this.#track(this.tick()));
+    this.#every(10, () => {
+      this.#release();
+      this.#pump();
+    });
+    this.#pump();
+  }
+
+  /** Stops taking messages. Invocations that still run are not awaited. */
+  stop(): void {
+    this.#live = false;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers.clear();
+  }
+
+  #every(milliseconds: number, work: () => void): void {
+    this.#timers.add(setInterval(work, milliseconds));
+  }
+
+  #pump(): void {
+    if (!this.#live) return;
+    for (const queue of this.#queues.values()) {
+      while (queue.ready.length > 0 && queue.running < queues[queue.name].maxConcurrency) {
+        queue.running++;
+        const work = this.#runBatch(queue, this.#take(queue)).finally(() => {
+          queue.running--;
+          this.#pump();
+        });
+        this.#track(work);
+      }
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    this.#pending.add(work);
+    void work.finally(() => this.#pending.delete(work));
+  }
+
+  async #answer({ QueueUrl = '', Entries }: SendMessageBatchCommandInput): Promise<object> {
+    this.sqsRequests++;
+    const queue = this.#queues.get(QueueUrl.split('/').at(-1)!)!;
+    // GetQueueAttributes has no entries.
+    if (!Entries) return { Attributes: { ApproximateNumberOfMessages: String(queue.ready.length) } };
+    const now = Date.now();
+    for (const { MessageBody = '', MessageGroupId: group, DelaySeconds = 0 } of Entries) {
+      const id = String(++this.#ids);
+      const message = {
+        id,
+        body: MessageBody,
+        group,
+        sentAt: now,
+        visibleAt: now + DelaySeconds * SECOND,
+        receives: 0,
+      };
+      if (DelaySeconds === 0) queue.ready.push(message);
+      else this.#delayed.push({ queue, message });
+    }
+    this.#pump();
+    return {};
+  }
+
+  #release(): void {
+    const now = Date.now();
+    for (let index = this.#delayed.length - 1; index >= 0; index--) {
+      const { queue, message } = this.#delayed[index]!;
+      if (message.visibleAt > now) continue;
+      this.#delayed.splice(index, 1);
+      queue.ready.push(message);
+    }
+  }
+
+  /** Takes a batch: messages of quiet groups first, as fair queues do. */
+  #take(queue: Queue): Message[] {
+    const size = this.batchSize ?? queues[queue.name].batchSize;
+    const all = [...queue.inFlight.values()].reduce((sum, count) => sum + count, 0);
+    const isNoisy = ({ group = '' }: Message) => {
+      const inFlight = queue.inFlight.get(group) ?? 0;
+      return inFlight >= NOISY.messages && inFlight > NOISY.part * all;
+    };
+    const batch: Message[] = [];
+    for (const wanted of [false, true]) {
+      for (let index = 0; index < queue.ready.length && batch.length < size;) {
+        if (isNoisy(queue.ready[index]!) === wanted) batch.push(...queue.ready.splice(index, 1));
+        else index++;
+      }
+    }
+    return batch;
+  }
+
+  async #runBatch(queue: Queue, batch: Message[]): Promise<void> {
+    const consumer = this.#workers.find(({ worker: { on } }) => 'queue' in on && on.queue === queue.name);
+    if (!consumer) throw new Error(`The queue ${queue.name} has no consumer`);
+    const count = (by: number) => {
+      for (const { group = '' } of batch) queue.inFlight.set(group, (queue.inFlight.get(group) ?? 0) + by);
+    };
+    count(1);
+    const Records = batch.map((message) => ({
+      messageId: message.id,
+      body: message.body,
+      attributes: { ApproximateReceiveCount: String(++message.receives), SentTimestamp: String(message.sentAt) },
+      eventSource: 'aws:sqs',
+    }));
+    // Receiving and deleting.
+    this.sqsRequests += 2;
+    const answer = await this.#invoke(consumer, { Records }).catch(() => undefined);
+    count(-1);
+    const failed = answer
+      ? new Set(
+          (answer as { batchItemFailures: { itemIdentifier: string }[] }).batchItemFailures.map(
+            (f) => f.itemIdentifier,
+          ),
+        )
+      : new Set(batch.map(({ id }) => id));
+    for (const message of batch) {
+      if (!failed.has(message.id)) continue;
+      this.failures++;
+      message.visibleAt = Date.now() + 180 * SECOND;
+      this.#delayed.push({ queue, message });
+    }
+  }
+
+  async #runStream(): Promise<void> {
+    const batch = this.#inserts.splice(0, STREAM_BATCH);
+    for (const each of this.#workers) {
+      const { on } = each.worker;
+      if (!('inserts' in on)) continue;
+      const event: DynamoDBStreamEvent = insertsEvent(batch.filter(({ _t }) => on.inserts.includes(_t as string)));
+      if (event.Records.length === 0) continue;
+      const { batchItemFailures } = (await this.#invoke(each, event)) as { batchItemFailures: unknown[] };
+      this.failures += batchItemFailures.length;
+    }
+  }
+
+  async #invoke({ worker, handler }: { worker: Worker; handler: WorkerHandler }, event: object): Promise<unknown> {
+    const until = realNow() + worker.timeoutSeconds * SECOND;
+    const context = { awsRequestId: String(++this.#ids), getRemainingTimeInMillis: () => until - realNow() };
+    return this.onRun(() => handler(event, context));
+  }
+}

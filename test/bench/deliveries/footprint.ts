@@ -1,0 +1,80 @@
+import { newPublisher, OTHER_TYPE, EVENT_TYPE, startMemoryWorld } from './world.ts';
+
+/** Events that are published before they are fanned out and delivered together. */
+const TOGETHER = 10;
+const EVENTS_PER_ENDPOINT = 400;
+
+/** Who shares a partition: everybody, a customer, an endpoint, or nobody but one event. */
+export type Scope = 'account' | 'tenant' | 'endpoint' | 'event';
+
+/** What an event with one delivery consumes in partitions of one kind. */
+export interface Footprint {
+  /** The index and the key with placeholders, such as `gsi3 T#DUE#<n>`. */
+  readonly partitions: string;
+  readonly scope: Scope;
+  /** The number of such partitions of everybody, of a customer or of an endpoint. */
+  readonly shards: number;
+  /** Units per event. */
+  readonly read: number;
+  readonly written: number;
+}
+
+/**
+ * Runs events of two customers with two endpoints each on a table in memory, ten at a time, and returns what one of them consumes, by kind of
+ * partition. Publishing counts without its reads.
+ */
+export async function measureFootprint(): Promise<Footprint[]> {
+  const { table, cloud, receiver, stop } = await startMemoryWorld();
+  const kinds = new Map<string, { scope: Scope; owners: Map<string, Set<string>>; read: number; written: number }>();
+  let events = 0;
+  for (let customers = 0; customers < 2; customers++) {
+    const { apiKey, publish, subscribe } = await newPublisher();
+    const endpoints = new Map<string, string>();
+    for (const type of [EVENT_TYPE, OTHER_TYPE])
+      endpoints.set(type, await subscribe(receiver.url('/ok'), { filterTypes: [type] }));
+    for (const [type, endpointId] of endpoints) {
+      for (let n = 0; n < EVENTS_PER_ENDPOINT; n += TOGETHER) {
+        const ids: string[] = [];
+        const published = await table.measure(async () => {
+          for (let i = 0; i < TOGETHER; i++) ids.push(await publish(type));
+        });
+        const delivered = await table.measure(() => cloud.drain());
+        events += TOGETHER;
+        const all = [...[...published.partitions].filter(([, { written }]) => written > 0), ...delivered.partitions];
+        for (const [name, { read, written }] of all) {
+          const eventId = ids.find((id) => name.includes(id));
+          const scope = eventId
+            ? 'event'
+            : name.includes(endpointId)
+              ? 'endpoint'
+              : name.includes(apiKey)
+                ? 'tenant'
+                : 'account';
+          const kindName = name
+            .replace(eventId ?? '<event>', '<event>')
+            .replace(endpointId, '<endpoint>')
+            .replace(apiKey, '<tenant>')
+            .replace(/#\d+$/, '#<n>');
+          const kind = kinds.get(kindName) ?? { scope, owners: new Map(), read: 0, written: 0 };
+          kinds.set(kindName, kind);
+          const owner = { account: '', tenant: apiKey, endpoint: endpointId, event: eventId ?? '' }[scope];
+          kind.owners.set(owner, (kind.owners.get(owner) ?? new Set()).add(name));
+          kind.read += read;
+          kind.written += written;
+        }
+      }
+    }
+  }
+  await stop();
+  return [...kinds].map(([partitions, { scope, owners, read, written }]) => ({
+    partitions,
+    scope,
+    shards: Math.max(...[...owners.values()].map((names) => names.size)),
+    read: round(read / events),
+    written: round(written / events),
+  }));
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

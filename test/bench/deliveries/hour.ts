@@ -1,0 +1,143 @@
+/**
+ * Simulates an hour of 10,000 events a second with Zipf tenants on a model of partitions, and says which component is full first. What an event
+ * consumes comes from the code itself, run on a table in memory. Takes about 8 s.
+ */
+import { type Footprint, measureFootprint, type Scope } from './footprint.ts';
+import { queues } from '../../../lib/workers/queues.ts';
+import { printTable, type Row } from '../report.ts';
+
+const EVENTS_PER_SECOND = 10_000;
+const SECONDS = 3_600;
+const TENANTS = 1_000;
+/** Units per second of one partition. DynamoDB may split a hot partition and lend unused units; the model assumes neither. */
+const LIMIT = { read: 3_000, written: 1_000 };
+/** Units per second of a table, and of each index: the default quota of an account. AWS raises it on request. */
+const TABLE_LIMIT = { read: 40_000, written: 40_000 };
+/** The assumed duration of a batch of first attempts. */
+const BATCH_SECONDS = 0.3;
+
+/** Before the data model changed: 16 shards, and one listing partition per endpoint. */
+const before: readonly Footprint[] = [
+  { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'event', shards: 1, read: 5, written: 13 },
+  { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 16, read: 0, written: 2 },
+  { partitions: 'gsi4 T#<tenant>#EVENTS#<n>', scope: 'tenant', shards: 16, read: 0, written: 1 },
+  { partitions: 'table T#<tenant>', scope: 'tenant', shards: 1, read: 0.1, written: 0 },
+  { partitions: 'table T#<tenant>#CONFIG', scope: 'tenant', shards: 1, read: 1.4, written: 0 },
+  { partitions: 'table T#<tenant>#WEBHOOK_ENDPOINTS', scope: 'tenant', shards: 1, read: 2.1, written: 0 },
+  { partitions: 'gsi3 T#DUE#<n>', scope: 'account', shards: 16, read: 0, written: 2 },
+  { partitions: 'gsi4 T#<tenant>#ENDPOINT#<endpoint>', scope: 'endpoint', shards: 1, read: 0, written: 1 },
+  { partitions: 'table T#<tenant>#ENDPOINT_RUNTIME#<endpoint>', scope: 'endpoint', shards: 1, read: 1, written: 0 },
+];
+
+type Unit = keyof typeof LIMIT;
+
+/** What a second of the hour needs of one kind of component, as a part of its limit. */
+interface Load {
+  readonly component: string;
+  readonly scope: Scope;
+  readonly unit: string;
+  /** Events per second at which one of them is full. */
+  readonly ceiling: number;
+  /** The part of its limit that the busiest of them uses on average, and in its worst second. */
+  readonly mean: number;
+  readonly worst: number;
+  /** The part of the hour in which the busiest is over its limit. */
+  readonly over: number;
+}
+
+const after = await measureFootprint();
+const weights = Array.from({ length: TENANTS }, (_, rank) => 1 / (rank + 1));
+const hottest = EVENTS_PER_SECOND / weights.reduce((sum, weight) => sum + weight, 0);
+const loads = { before: loadsOf(before), after: loadsOf(after) };
+
+for (const [when, all] of Object.entries(loads)) {
+  printTable(
+    `${when}: an hour of ${EVENTS_PER_SECOND} events a second of ${TENANTS} tenants with one endpoint each, Zipf: the hottest has ${Math.round(hottest)} a second. The busiest partition of each kind,
+in % of ${LIMIT.written} units written or ${LIMIT.read} read, without adaptive capacity; tables and queues with the default quotas`,
+    ['component', 'shared by', 'unit', 'mean %', 'worst second %', 'over the limit, % of the hour', 'full at events/s'],
+    all.map(({ component, scope, unit, mean, worst, over, ceiling }) => [
+      component,
+      scope,
+      unit,
+      percent(mean),
+      percent(worst),
+      percent(over),
+      Math.round(ceiling),
+    ]),
+  );
+}
+printTable(
+  'The ceiling in events a second with one delivery each, and the component that is full first',
+  ['of', 'before', 'reason', 'after', 'reason'],
+  (['endpoint', 'tenant', 'account'] as const).map((scope): Row => {
+    const [was, is] = [lowest(loads.before, scope), lowest(loads.after, scope)];
+    return [scope, Math.round(was.ceiling), reason(was), Math.round(is.ceiling), reason(is)];
+  }),
+);
+process.exit();
+
+function loadsOf(footprints: readonly Footprint[]): Load[] {
+  const partitions = footprints
+    .filter(({ scope }) => scope !== 'event')
+    .flatMap((footprint) =>
+      (['written', 'read'] as const).flatMap((unit) => (footprint[unit] > 0 ? [partitionLoad(footprint, unit)] : [])),
+    );
+  const indexes = Map.groupBy(footprints, ({ partitions: name }) => name.split(' ')[0]!);
+  const tables = [...indexes].flatMap(([index, members]) =>
+    (['written', 'read'] as const).flatMap((unit): Load[] => {
+      const units = members.reduce((sum, member) => sum + member[unit], 0);
+      if (units === 0) return [];
+      return [accountLoad(`${index}, quota`, unit, TABLE_LIMIT[unit] / units)];
+    }),
+  );
+  const { batchSize, maxConcurrency } = queues.deliver;
+  const workers = accountLoad('worker of deliver', 'attempts', (batchSize * maxConcurrency) / BATCH_SECONDS);
+  return [...partitions, ...tables, workers].sort((a, b) => b.mean - a.mean);
+}
+
+/** Returns the load of the busiest partition of a kind: of all shards, or of those of the hottest tenant. */
+function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit: Unit): Load {
+  const rate = (scope === 'account' ? EVENTS_PER_SECOND : hottest) / shards;
+  const used = (events: number) => (events * units[unit]) / LIMIT[unit];
+  const seconds = Array.from({ length: SECONDS }, () => {
+    let busiest = 0;
+    for (let shard = 0; shard < shards; shard++) busiest = Math.max(busiest, poisson(rate));
+    return used(busiest);
+  });
+  return {
+    component: partitions,
+    scope,
+    unit,
+    ceiling: (LIMIT[unit] * shards) / units[unit],
+    mean: used(rate),
+    worst: Math.max(...seconds),
+    over: seconds.filter((part) => part > 1).length / SECONDS,
+  };
+}
+
+/** Returns the load of a component that all events share. A single limit for all hardly varies from second to second. */
+function accountLoad(component: string, unit: string, ceiling: number): Load {
+  const mean = EVENTS_PER_SECOND / ceiling;
+  return { component, scope: 'account', unit, ceiling, mean, worst: mean, over: mean > 1 ? 1 : 0 };
+}
+
+/** Returns a Poisson number by its normal approximation, which is exact enough above ten. */
+function poisson(mean: number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
+  return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal));
+}
+
+/** Returns what is full first for an endpoint, a tenant or the account. A tenant with one endpoint is bound by it too. */
+function lowest(all: readonly Load[], scope: 'endpoint' | 'tenant' | 'account'): Load {
+  return all
+    .filter((load) => load.scope === scope)
+    .reduce((least, load) => (load.ceiling < least.ceiling ? load : least));
+}
+
+function reason({ component, unit }: Load): string {
+  return `${component}, ${unit}`;
+}
+
+function percent(part: number): string {
+  return (part * 100).toFixed(1);
+}

@@ -1,0 +1,86 @@
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { startEngine } from '../../support/engine.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+import { Cloud } from './cloud.ts';
+import type { Item } from './expressions.ts';
+import { MemoryTable } from './memoryTable.ts';
+import { startReceiver } from './receivers.ts';
+
+const organizationId = 'bench';
+/** The type of the events: one that customers publish. */
+export const EVENT_TYPE = 'huddle.create';
+/** A type that no endpoint of a bench gets. */
+export const OTHER_TYPE = 'huddle.join';
+
+/** The data of an event of about two kilobytes. */
+export const eventData = { topic: 'A text of some length. '.repeat(80) };
+
+/** Starts the workers on a table in memory, and a receiver. The secrets come from the engine of the tests. */
+export async function startMemoryWorld() {
+  const stopEngine = await startEnvironment();
+  const table = new MemoryTable().install();
+  const cloud = new Cloud();
+  table.onInsert = cloud.insert;
+  const receiver = await startReceiver();
+  return { table, cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
+}
+
+/** Starts the workers on the engine, with the SDK client of a deployment, and a receiver. */
+export async function startEngineWorld() {
+  const stopEngine = await startEnvironment();
+  const cloud = new Cloud();
+  const open = DynamoDBDocumentClient.from;
+  DynamoDBDocumentClient.from = (...args) => observed(open.apply(DynamoDBDocumentClient, args), cloud.insert);
+  const receiver = await startReceiver();
+  return { cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
+}
+
+async function startEnvironment(): Promise<() => Promise<void>> {
+  const engine = await startEngine({ sdk: true });
+  // Powertools warns about metrics that are disabled.
+  console.warn = () => undefined;
+  Object.assign(process.env, {
+    ALLOW_LOOPBACK_DELIVERY: 'true',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    POWERTOOLS_DEV: 'true',
+  });
+  return () => engine.stop();
+}
+
+/** Returns a client that reports new items, as the stream does. */
+function observed(client: DynamoDBDocumentClient, onInsert: (item: Item) => void): DynamoDBDocumentClient {
+  return asDocumentClient({
+    async send(command: Command) {
+      const answer = (await client.send(command as unknown as Parameters<typeof client.send>[0])) as Item;
+      const { input } = command;
+      for (const { Item: item, ConditionExpression } of [
+        input,
+        ...(input.TransactItems ?? []).map(({ Put = {} }) => Put),
+      ])
+        if (item && ConditionExpression === 'attribute_not_exists(PK)') onInsert(item);
+      return answer;
+    },
+  });
+}
+
+/** A customer with webhooks, who publishes events of about two kilobytes. The endpoints of the API run in this process. */
+export async function newPublisher() {
+  const { apiKey, ok } = await newWebhookCustomer();
+  await ok('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
+  return {
+    apiKey,
+    /** Creates a webhook endpoint. Returns its id. */
+    async subscribe(url: string, more: object = {}): Promise<string> {
+      const { id } = (await ok(paths.create, { url, filterTypes: [EVENT_TYPE], ...more })) as { id: string };
+      return id;
+    },
+    /** Publishes an event. Returns its id. */
+    async publish(event = EVENT_TYPE): Promise<string> {
+      const { eventId } = (await ok('/v2/events/publish', { event, organizationId, data: eventData })) as {
+        eventId: string;
+      };
+      return eventId;
+    },
+  };
+}
