@@ -7,10 +7,11 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'runJobs',
-    summary: 'Runs background jobs: recovers messages, purges deleted data',
+    summary: 'Runs background jobs: recovers messages, releases parked deliveries, purges deleted data',
     on: { queue: 'jobs', message: JobMessage },
     uses: { runsJobs },
-    impact: 'recovered messages are not sent, and deleted data is not purged',
+    impact:
+      'recovered messages and deliveries to endpoints that answer again are not sent, and deleted data is not purged',
     timeoutSeconds: 60,
   },
   async ({ deps, ...call }) => runJob(deps.runsJobs, call),

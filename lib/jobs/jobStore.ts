@@ -18,6 +18,7 @@ export const queueOfJob = {
   removeUsers: 'jobs',
   eraseUsers: 'jobs',
   recoverDeliveries: 'jobs',
+  releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
   removeAgent: 'jobs',
   countAgentRuns: 'jobs',
@@ -95,21 +96,21 @@ export interface NewJob {
  * `notifyJobs` after the transaction.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
-  const shard = Array.from(job.jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-  // The revision begins at the time, so that a worker that holds an earlier job of the same id cannot write this job.
-  return insert(
-    JobEntity,
-    {
-      tenant,
-      jobId: job.jobId,
-      kind: job.kind,
-      data: JSON.stringify(job.data),
-      dueAt: job.dueAt,
-      shard,
-      createdAt: now,
-    },
-    now,
-  );
+  return insert(JobEntity, toJob(tenant, job, now), now);
+}
+
+/**
+ * Returns the operation that starts a job at its due time, or starts it over if it is stored already. A worker that runs the earlier job stops
+ * after its current step.
+ */
+export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
+  return { put: JobEntity.toItem({ ...toJob(tenant, job, now), notBefore: job.dueAt }, now) };
+}
+
+/** The revision of a new job begins at the time, so that a worker that holds an earlier job of the same id cannot write this job. */
+function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number): Job & { readonly tenant: string } {
+  const shard = Array.from(jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
+  return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard, createdAt: now };
 }
 
 /** Returns the operation that removes a job, at the revision that was read if one is given. */
@@ -122,9 +123,11 @@ export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
  * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore`
- * (epoch ms) is when, if not at once.
+ * (epoch ms) is when, if not at once. `isPaced`: the step did a part of a finite amount of work, and pauses only to limit
+ * its rate.
  */
-export type StepResult = 'done' | { readonly progress: object; readonly notBefore?: number | undefined };
+export type StepResult =
+  'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
 /**
  * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it

@@ -15,7 +15,8 @@ import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /** Runs a step of a job, for a second or two. It is idempotent: it may run twice, concurrently or from an older progress. */
-export type Step = (job: StoredJob, clock: () => number) => Promise<StepResult>;
+export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
+export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 
 export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
@@ -46,7 +47,13 @@ const LONGEST_PAUSE = 6 * 60 * 60_000;
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
-  { message, clock, deadline, log }: Pick<MessageCall<JobMessage, Uses>, 'message' | 'clock' | 'deadline' | 'log'>,
+  {
+    message,
+    clock,
+    deadline,
+    log,
+    measures,
+  }: Pick<MessageCall<JobMessage, Uses>, 'message' | 'clock' | 'deadline' | 'log' | 'measures'>,
 ): Promise<void> {
   const hold = (tries: number) => {
     const now = clock();
@@ -64,9 +71,9 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
   if (!step) throw new Error(`Jobs of the kind ${job.kind} are done by the worker of another queue`);
   let mine = await jobs.change(job, hold((job.tries ?? 0) + 1));
   while (mine !== 'lost') {
-    const result = await step(mine, clock);
+    const result = await step(mine, clock, { log, measures });
     if (result === 'done') return jobs.end(mine);
-    const { progress, notBefore } = result;
+    const { progress, notBefore, isPaced } = result;
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       if (
@@ -81,7 +88,8 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
         break;
       // Faster than the sweeper, which finds the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
-      const isNear = delaySeconds <= LONGEST_DELAY_SECONDS && notBefore <= mine.createdAt + LONGEST_WAIT;
+      const isChained = isPaced || notBefore <= mine.createdAt + LONGEST_WAIT;
+      const isNear = delaySeconds <= LONGEST_DELAY_SECONDS && isChained;
       return isNear ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
     if (now > Math.min(deadline - SPARE, startedAt + TURN)) {

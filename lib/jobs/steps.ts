@@ -10,6 +10,7 @@ import { purgeOrganizationStep } from '../deletion/purgeOrganizations.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { removeUsersStep } from '../deletion/removeUsersStep.ts';
+import { releaseParked, releaseParkedStep } from '../webhooks/releaseParked.ts';
 import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
@@ -24,8 +25,9 @@ export const runsJobs = /* @__PURE__ */ combine(
     jobs: doJobs,
     queue: sendTo.jobs,
     recovery: runRecoveries,
+    parking: releaseParked,
   },
-  ({ table, jobs, queue, recovery }): RunJobDeps => {
+  ({ table, jobs, queue, recovery, parking }): RunJobDeps => {
     const on =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>
@@ -38,6 +40,7 @@ export const runsJobs = /* @__PURE__ */ combine(
           const reached = await recoverStep(recovery, job, clock);
           return reached === 'done' ? 'done' : { progress: reached };
         },
+        releaseParked: (job, clock, call) => releaseParkedStep(parking, job, clock, call),
         async removeRecords({ tenant, data }) {
           await purgeLeftover(table, tenant, JSON.parse(data));
           return 'done';

@@ -120,6 +120,22 @@ export const deliveryMetrics = {
     label: 'open',
     meaning: 'Endpoints whose circuit breaker is open: deliveries to them wait',
   },
+  DeliveriesParked: {
+    kind: 'sum',
+    unit: 'Count',
+    row: 'Deliveries',
+    graph: 'Parked deliveries',
+    label: 'parked',
+    meaning: 'Deliveries that began to wait for an endpoint with an open circuit breaker',
+  },
+  DeliveriesReleased: {
+    kind: 'sum',
+    unit: 'Count',
+    row: 'Deliveries',
+    graph: 'Parked deliveries',
+    label: 'released',
+    meaning: 'Parked deliveries that are attempted again because their endpoint answers',
+  },
   EndpointsNearDisabling: {
     kind: 'gauge',
     unit: 'Count',

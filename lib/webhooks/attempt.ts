@@ -1,38 +1,39 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
-import { emit } from '../events/outbox.ts';
-import { isOperational } from '../events/rules/catalogue.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import type { CountedMetric } from '../observability/deliveryMetrics.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { iso } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
-import type { WriteOp } from '../table/table.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import { attemptDeliveries, type DeliveryStore, type StoredDelivery } from './deliveries.ts';
 import { type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
+import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaust.ts';
 import { prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
-import { checkGate, resumeAt, takeProbe } from './rules/breaker.ts';
+import { checkGate, takeProbe } from './rules/breaker.ts';
 import {
   claimDelivery,
   type Delivery,
   endDelivery,
   isClaimed,
+  isParked,
   isPending,
   nextAttemptNumber,
+  parkDelivery,
   type PendingDelivery,
   postponeDelivery,
+  unparkDelivery,
 } from './rules/delivery.ts';
 import { type EndpointHealth, healthAt } from './rules/health.ts';
 import { checkSlot } from './rules/limiter.ts';
 import { type AttemptOutcome, type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import type { Target } from './targets.ts';
 import { type WebhookClient, webhookClient } from './transport/send.ts';
-import { type HealthPorts, HealthUpdater } from './updateHealth.ts';
+import { disableIfGivenUp, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
 export interface AttemptPorts extends HealthPorts {
@@ -63,6 +64,7 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
       client: webhookClient,
       ownQueue: sendTo[queue],
       retryQueue: sendTo.deliverSlow,
+      jobQueue: sendTo.jobs,
       timing: deliveryTiming,
     },
     (parts) => ({
@@ -91,19 +93,14 @@ const RESULT_TRIES = 10;
 /** A delivery whose next attempt can be made now, with its target and the stored health of that target. */
 interface LoadedDelivery {
   readonly delivery: StoredDelivery<PendingDelivery>;
+  /** Whether it is stored as parked. */
+  readonly wasParked: boolean;
   readonly target: Stored<Target>;
   readonly health: Stored<EndpointHealth> | undefined;
 }
 
 /** A delivery whose lease this run holds. */
 type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
-
-/** The last attempt of an exhausted delivery, as its event shows it. */
-interface LastAttempt {
-  readonly at: string;
-  readonly outcome: AttemptOutcome;
-  readonly responseStatus: number | undefined;
-}
 
 /** An attempt that was made; times are epoch ms. */
 interface SentAttempt {
@@ -165,10 +162,12 @@ class DeliveryAttempt {
 
   /** Reads the delivery, its target and the health of that target in one consistent call. Returns them if an attempt is due. */
   async #load(): Promise<LoadedDelivery | undefined> {
-    const { deliveries, retryQueue } = this.#ports;
-    const { delivery, target, health } = await deliveries.load(this.#message);
-    if (!delivery || !isPending(delivery)) return undefined;
+    const { deliveries, retryQueue, timing } = this.#ports;
+    const { delivery: stored, target, health } = await deliveries.load(this.#message);
     const now = this.#call.clock();
+    const wasParked = stored !== undefined && isParked(stored);
+    const delivery = wasParked ? unparkDelivery(stored, now, now, timing) : stored;
+    if (!delivery || !isPending(delivery)) return undefined;
     const isStale = this.#message.attemptNo !== nextAttemptNumber(delivery) || delivery.nextAt > now + EARLY;
     if (isClaimed(delivery, now)) {
       // The worker that holds the lease continues. If it has crashed, SQS redelivers its message after the lease.
@@ -181,21 +180,27 @@ class DeliveryAttempt {
     } else if (now > delivery.deadline) {
       await this.#exhaustAfterDeadline(delivery, target, health);
     } else {
-      return { delivery, target, health };
+      return { delivery, wasParked, target, health };
     }
     return undefined;
   }
 
-  /** Returns whether the attempt is a normal one or the probe of an open breaker. Postpones it while the breaker blocks; that uses no attempt. */
-  async #checkBreaker({ delivery, target, health }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
-    const now = this.#call.clock();
-    const { breaker } = healthAt(health, target._r);
-    const gate = checkGate(breaker, now);
+  /**
+   * Returns whether the attempt is a normal one or the probe of an open breaker. Parks the delivery while the breaker blocks; that uses no attempt.
+   * A resend is always attempted: somebody asks whether the endpoint works.
+   */
+  async #checkBreaker({
+    delivery,
+    wasParked,
+    target,
+    health,
+  }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
+    const gate = checkGate(healthAt(health, target._r).breaker, this.#call.clock());
     if (typeof gate === 'string') return gate;
-    const { deliveries, retryQueue, random, timing } = this.#ports;
-    const nextAt = resumeAt(breaker, now, random());
-    const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing));
-    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, this.#call.clock()));
+    if (delivery.otherwise) return 'closed';
+    // The open breaker has a job that releases the delivery.
+    if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
+      this.#call.measures.count('DeliveriesParked');
     return undefined;
   }
 
@@ -300,7 +305,7 @@ class DeliveryAttempt {
     isExhausted: boolean,
   ): Promise<void> {
     const health = await this.#endpoint.record(target, read, { delivered: result.outcome === 'delivered', isProbe });
-    if (isExhausted) await this.#endpoint.disableIfGivenUp(target, health);
+    if (isExhausted) await disableIfGivenUp(this.#ports, this.#message, this.#call, target, health);
   }
 
   /** Writes the attempt to the log, best effort: a failed log write must not repeat a delivery. */
@@ -338,7 +343,7 @@ class DeliveryAttempt {
     let current = claimed;
     for (let i = 0; i < RESULT_TRIES; i++) {
       const next = change(current);
-      const ops = this.#exhaustedEvent(current, next, lastAttempt);
+      const ops = exhaustedEvent(this.#message.tenant, current, next, this.#call.clock(), { lastAttempt });
       const outcome = await deliveries.replace(current, next, ops);
       const stored = outcome === 'lost' ? await deliveries.get(this.#message) : outcome;
       if (outcome !== 'lost' || isOwnResult(current, stored)) {
@@ -366,43 +371,12 @@ class DeliveryAttempt {
     health: EndpointHealth | undefined,
   ): Promise<void> {
     const next = endDelivery(delivery, 'EXHAUSTED');
-    const outcome = await this.#ports.deliveries.replace(delivery, next, this.#exhaustedEvent(delivery, next));
+    const ops = exhaustedEvent(this.#message.tenant, delivery, next, this.#call.clock());
+    const outcome = await this.#ports.deliveries.replace(delivery, next, ops);
     if (outcome === 'lost') return;
     if (isExhaustion(delivery, next)) this.#call.measures.count('DeliveriesExhausted');
-    await this.#endpoint.disableIfGivenUp(target, healthAt(health, target._r));
+    await disableIfGivenUp(this.#ports, this.#message, this.#call, target, healthAt(health, target._r));
   }
-
-  /**
-   * Returns the operations that write the event `message.attempt.exhausted` if a delivery becomes exhausted. There is none for deliveries of
-   * operational events: an endpoint that fails would get an endless chain of them.
-   */
-  #exhaustedEvent(current: PendingDelivery, next: Delivery, lastAttempt?: LastAttempt): WriteOp[] {
-    const { eventId, endpointId, event, attempts } = next;
-    const { tenant } = this.#message;
-    if (!isExhaustion(current, next) || isOperational(event)) return [];
-    const data = {
-      metadata: { apiKey: tenant },
-      messageId: eventId,
-      event,
-      endpointId,
-      attempts,
-      ...(lastAttempt && { lastAttempt }),
-    };
-    return emit(
-      tenant,
-      {
-        event: 'message.attempt.exhausted',
-        cause: { type: 'Delivery', id: JSON.stringify([eventId, endpointId]), revision: attempts },
-        payload: { source: 'operational', data },
-      },
-      this.#call.clock(),
-    );
-  }
-}
-
-/** Whether a delivery becomes exhausted. A failed resend only returns to the state before it. */
-function isExhaustion(current: PendingDelivery, next: Delivery): boolean {
-  return next.status === 'EXHAUSTED' && current.otherwise === undefined;
 }
 
 function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {

@@ -32,7 +32,17 @@ export const deliveriesTo = (tenant: string, endpointId: string) => [tenant, 'EN
 /** The index partition (gsi3) of the failed deliveries to an endpoint. */
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
-/** A delivery is in gsi3 while it is due, and after it has failed until it is recovered. */
+/** The index partitions (gsi3) of the parked deliveries to one endpoint: a busy endpoint can park more than one partition can write. */
+export const parkedShards = 8;
+/** Returns the index partition (gsi3) of the parked deliveries to an endpoint in one shard. */
+export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: number) => [
+  tenant,
+  'PARKED',
+  endpointId,
+  String(shard % parkedShards),
+];
+
+/** A delivery is in gsi3 while it is due, while it is parked, and after it has failed until it is recovered. */
 export const DeliveryEntity = defineEntity({
   type: 'Delivery',
   version: 1,
@@ -45,13 +55,16 @@ export const DeliveryEntity = defineEntity({
   indexes: {
     gsi3: {
       holds:
-        'deliveries that are pending, by shard and the time when the sweeper looks after them; those that failed, by endpoint and the time of their event',
-      pk({ tenant, endpointId, status, shard, dueAt }) {
+        'deliveries that are pending, by shard and the time when the sweeper looks after them; those that are parked, by endpoint, shard and deadline; those that failed, by endpoint and the time of their event',
+      pk({ tenant, endpointId, status, parked, shard, dueAt }) {
         if (dueAt !== undefined) return duePartition(shard);
+        if (parked) return parkedDeliveriesTo({ tenant, endpointId }, shard);
         return hasFailed(status) ? failedDeliveriesTo(tenant, endpointId) : undefined;
       },
-      sk: ({ dueAt, createdAt, eventId, endpointId }) =>
-        dueAt === undefined ? [instantKey(createdAt), eventId] : [instantKey(dueAt), eventId, endpointId],
+      sk({ dueAt, parked, deadline, createdAt, eventId, endpointId }) {
+        if (dueAt !== undefined) return [instantKey(dueAt), eventId, endpointId];
+        return [instantKey(parked ? deadline : createdAt), eventId];
+      },
     },
     gsi4: {
       holds: 'deliveries to an endpoint, by the time of their event',

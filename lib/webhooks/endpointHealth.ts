@@ -1,4 +1,6 @@
 import type { Capability } from '../app/capability.ts';
+import * as z from 'zod';
+import { type NewJob, restartJob } from '../jobs/jobStore.ts';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
@@ -7,6 +9,7 @@ import { insert, replace, type Table } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity } from './configs.ts';
 import { checkGate } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
+import { parkingDueAt } from './rules/parking.ts';
 import { type EndpointKey, targetItem } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
@@ -40,6 +43,15 @@ export const EndpointHealthEntity = defineEntity({
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
 });
 
+/** The content of the job of an endpoint's parked deliveries. */
+export const ParkingJob = z.object({ endpointId: z.string() });
+
+/** Returns the job of an endpoint's parked deliveries, due at a time. */
+export function parkingJob(endpointId: string, dueAt: number): NewJob {
+  const data: z.output<typeof ParkingJob> = { endpointId };
+  return { jobId: `job_parked_${endpointId}`, kind: 'releaseParked', data, dueAt };
+}
+
 /** At most this many unhealthy endpoints are counted. */
 const MOST_UNHEALTHY = 2_000;
 
@@ -54,15 +66,20 @@ export class EndpointHealthStore {
     return this.#table.get(EndpointHealthEntity, key);
   }
 
-  /** Writes the health of an endpoint over the version that was read, or creates it. Returns `lost` when somebody else wrote in between. */
+  /**
+   * Writes the health of an endpoint over the version that was read, or creates it. A change of the pause starts the job of its parked deliveries
+   * in the same transaction: while a breaker is open, there is such a job. Returns `lost` when somebody else wrote in between.
+   */
   async write(
     { tenant, endpointId }: EndpointKey,
     health: EndpointHealth,
-    read: { readonly _r: number } | undefined,
+    read: Stored<EndpointHealth> | undefined,
   ): Promise<'done' | 'lost'> {
     const value = { ...health, tenant, endpointId };
+    const dueAt = parkingDueAt(read, health);
     const outcome = await this.#table.write([
       read ? replace(EndpointHealthEntity, value, read._r) : insert(EndpointHealthEntity, value),
+      ...(dueAt === undefined ? [] : [restartJob(tenant, parkingJob(endpointId, dueAt), health.writtenAt)]),
     ]);
     return outcome === 'done' ? 'done' : 'lost';
   }

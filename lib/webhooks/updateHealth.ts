@@ -1,22 +1,33 @@
 import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
+import { notifyJobs } from '../jobs/jobStore.ts';
 import type { EndpointFailure, NotifyOwnerOfFailure } from '../mail/mailFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { Stored } from '../table/entity.ts';
+import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryKey } from './deliveries.ts';
-import type { EndpointHealthStore } from './endpointHealth.ts';
+import { type EndpointHealthStore, parkingJob } from './endpointHealth.ts';
 import type { EndpointDisabler } from './disableEndpoints.ts';
 import { isGivenUp, warningDue } from './rules/autoDisable.ts';
 import { breakerPauses } from './rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from './rules/health.ts';
+import { parkingDueAt } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
-import type { Target } from './targets.ts';
+import type { EndpointKey, Target } from './targets.ts';
 
-/** What a health update reads and writes. */
-export interface HealthPorts {
-  readonly health: Pick<EndpointHealthStore, 'get' | 'write'>;
+/** What automatic disabling reads and writes. */
+export interface DisablingPorts {
+  readonly health: Pick<EndpointHealthStore, 'get'>;
   readonly endpoints: Pick<EndpointDisabler, 'disable'>;
   readonly notifyOwner: NotifyOwnerOfFailure;
+}
+
+/** What a health update reads and writes. */
+export interface HealthPorts extends DisablingPorts {
+  readonly health: Pick<EndpointHealthStore, 'get' | 'write'>;
+  /** The queue of the jobs that release parked deliveries. */
+  readonly jobQueue: QueueSender;
   readonly timing: Timing;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
@@ -27,7 +38,7 @@ type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 /** How often health is written again while other attempts write it. */
 const TRIES = 5;
 
-/** The last step of an attempt: keeps the health of one endpoint, warns its owner, and disables it after days of failures. */
+/** The last step of an attempt: keeps the health of one endpoint, and warns its owner after days of failures. */
 export class HealthUpdater {
   readonly #ports: HealthPorts;
   readonly #key: DeliveryKey;
@@ -78,6 +89,7 @@ export class HealthUpdater {
       const warned = await this.#warn(target, { ...next, writtenAt: now }, now);
       if ((await health.write(this.#key, warned, stored)) === 'done') {
         if (next.breaker.open && !current.breaker.open) this.#call.measures.count('CircuitBreakersOpened');
+        await this.#notifyParkingJob(parkingDueAt(stored, warned), now);
         return warned;
       }
       stored = await health.get(this.#key);
@@ -85,43 +97,63 @@ export class HealthUpdater {
     return undefined;
   }
 
+  /** Sends the message of the job that releases parked deliveries, for the end of the pause. The sweeper finds the job if that fails. */
+  async #notifyParkingJob(dueAt: number | undefined, now: number): Promise<void> {
+    if (dueAt === undefined) return;
+    const { tenant, endpointId } = this.#key;
+    const { jobId } = parkingJob(endpointId, dueAt);
+    // A second later than the pause: clocks differ, and a job that is not due yet is not run.
+    const delaySeconds = dueAt > now ? Math.min(LONGEST_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
+    await notifyJobs(this.#ports.jobQueue, [{ tenant, jobId }], this.#call.log, delaySeconds);
+  }
+
   /** Sends the warning that is due now, if any. Returns the health with the warning noted if it was sent. */
   async #warn({ kind, url }: Target, health: EndpointHealth, now: number): Promise<EndpointHealth> {
     const { failing } = health;
     const stage = failing && kind === 'advanced' ? warningDue(failing, now) : undefined;
     if (!failing || stage === undefined) return health;
-    const isSent = await this.#notifyOwner({ url, stage, failingSince: failing.since, now });
+    const failure = { url, stage, failingSince: failing.since, now };
+    const isSent = await notifyOwner(this.#ports, this.#key, this.#call, failure);
     return isSent ? { ...health, failing: { ...failing, warned: stage } } : health;
   }
+}
 
-  /**
-   * Disables an advanced endpoint if every attempt has failed for five days, and notifies its owner. Called when a delivery is exhausted.
-   * The URLs of basic webhooks are never disabled: they have no such state that a customer could see.
-   */
-  async disableIfGivenUp(target: Stored<Target>, health: EndpointHealth | undefined): Promise<void> {
-    const { clock, log, measures } = this.#call;
-    const now = clock();
-    if (target.kind !== 'advanced' || !health?.failing || !isGivenUp(health.failing, now)) return;
-    const { tenant, endpointId } = this.#key;
-    // Read again: a success in the meantime counts.
-    const { failing } = healthAt(await this.#ports.health.get(this.#key), target._r);
-    if (!failing || !isGivenUp(failing, now)) return;
-    const outcome = await this.#ports.endpoints.disable(tenant, target.endpoint, failing.since, now);
-    if (outcome === 'lost') return;
-    measures.count('EndpointsDisabled');
-    log.warn(logMessages.webhookEndpointDisabled, { tenant, endpointId });
-    await this.#notifyOwner({ url: target.url, stage: 'disabled', failingSince: failing.since, now });
-  }
+/**
+ * Disables an advanced endpoint if every attempt has failed for five days, and notifies its owner. Called when a delivery is exhausted.
+ * The URLs of basic webhooks are never disabled: they have no such state that a customer could see.
+ */
+export async function disableIfGivenUp(
+  ports: DisablingPorts,
+  key: EndpointKey,
+  call: HealthCall,
+  target: Stored<Target>,
+  health: EndpointHealth | undefined,
+): Promise<void> {
+  const now = call.clock();
+  if (target.kind !== 'advanced' || !health?.failing || !isGivenUp(health.failing, now)) return;
+  const { tenant, endpointId } = key;
+  // Read again: a success in the meantime counts.
+  const { failing } = healthAt(await ports.health.get(key), target._r);
+  if (!failing || !isGivenUp(failing, now)) return;
+  const outcome = await ports.endpoints.disable(tenant, target.endpoint, failing.since, now);
+  if (outcome === 'lost') return;
+  call.measures.count('EndpointsDisabled');
+  call.log.warn(logMessages.webhookEndpointDisabled, { tenant, endpointId });
+  await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
+}
 
-  /** Notifies the owner of the endpoint. Returns false when that failed; deliveries do not depend on it. */
-  async #notifyOwner(trouble: Omit<EndpointFailure, 'endpointId'>): Promise<boolean> {
-    const { tenant, endpointId } = this.#key;
-    try {
-      await this.#ports.notifyOwner(tenant, { endpointId, ...trouble });
-      return true;
-    } catch (error) {
-      this.#call.log.error(logMessages.ownerNotificationFailed, { endpointId, stage: trouble.stage, error });
-      return false;
-    }
+/** Notifies the owner of an endpoint. Returns false when that failed; deliveries do not depend on it. */
+async function notifyOwner(
+  ports: DisablingPorts,
+  { tenant, endpointId }: EndpointKey,
+  { log }: HealthCall,
+  failure: Omit<EndpointFailure, 'endpointId'>,
+): Promise<boolean> {
+  try {
+    await ports.notifyOwner(tenant, { endpointId, ...failure });
+    return true;
+  } catch (error) {
+    log.error(logMessages.ownerNotificationFailed, { endpointId, stage: failure.stage, error });
+    return false;
   }
 }

@@ -14,11 +14,14 @@ import { EndpointDisabler } from '../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { SubscriptionReader } from '../../lib/webhooks/subscriptions.ts';
 import { EventEntity, OutboxStore } from '../../lib/events/outbox.ts';
-import { JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { JobMessage, JobStore, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
 import { NotificationConfigEntity } from '../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
+import { ParkedDeliveryStore } from '../../lib/webhooks/parkedDeliveries.ts';
+import { releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import { RateSlots } from '../../lib/webhooks/rateSlots.ts';
 import type { AttemptResult } from '../../lib/webhooks/rules/outcome.ts';
 import type { FanOutPorts } from '../../lib/events/fanOut.ts';
@@ -154,9 +157,9 @@ export class Cloud {
     error: (message: string, keys?: Record<string, unknown>) => void this.errors.push({ message, keys }),
   };
 
-  /** Counts all calls about an event in a trial. */
-  watch(eventId: string, trial: Trial): void {
-    this.#trials.set(eventId, trial);
+  /** Counts all calls about an event or a job in a trial. */
+  watch(id: string, trial: Trial): void {
+    this.#trials.set(id, trial);
   }
 
   /** Runs an action at a time. */
@@ -362,6 +365,17 @@ export class Cloud {
         this.#call(deps),
       );
     }
+    if (queue === 'jobs') {
+      const releaseParked: Step = (...step) => releaseParkedStep(process.release, ...step);
+      const deps = {
+        jobs: new JobStore(process.table),
+        steps: { releaseParked } as RunJobDeps['steps'],
+        queue: process.sender('jobs'),
+      };
+      const run = (call: MessageCall<unknown, Uses>) =>
+        runJob(deps, { ...call, message: call.message as JobMessage, deadline: Infinity });
+      return handleMessages(JobMessage, (call) => Promise.race([invocation.crashed, run(call)]), event, this.#call({}));
+    }
     const own = process.sender(queue);
     const work = async (call: MessageCall<unknown, Uses>) => {
       const message = call.message as DeliveryMessage;
@@ -412,8 +426,8 @@ export class Cloud {
   }
 
   #trialOf({ body }: Message): Trial | undefined {
-    const { eventId, mailId } = JSON.parse(body) as { eventId?: string; mailId?: string };
-    return this.#trials.get(eventId ?? mailId ?? '');
+    const { eventId, mailId, jobId } = JSON.parse(body) as { eventId?: string; mailId?: string; jobId?: string };
+    return this.#trials.get(eventId ?? mailId ?? jobId ?? '');
   }
 
   #times(): number[] {
@@ -497,10 +511,21 @@ export class Cloud {
       requests,
       endpoints,
       retryQueue: sender('deliverSlow'),
+      jobQueue: sender('jobs'),
       timing: this.webhookTiming,
       client: { post: (request) => invocation.call('POST', () => this.#post(message, request), true) },
       notifyOwner: async () => undefined,
     });
+    const release: ReleasePorts = {
+      parked: new ParkedDeliveryStore(table),
+      deliveries,
+      subscriptions: new SubscriptionReader(table),
+      health,
+      endpoints,
+      notifyOwner: async () => undefined,
+      retryQueue: sender('deliverSlow'),
+      timing: this.webhookTiming,
+    };
     const ses = {
       send: ({ input }: SendEmailCommand) =>
         invocation.call('SendEmail', () => this.#mail(String(input.EmailTags?.[0]?.Value)), true),
@@ -516,7 +541,7 @@ export class Cloud {
       },
     });
     const sendMail: SendMailDeps = { ...mailPorts, composer, notifyOwner: ownerNotifier(mailPorts) };
-    return { table, box, sender, deliveries, health, fanOut, attempts, sendMail };
+    return { table, box, sender, deliveries, health, fanOut, attempts, release, sendMail };
   }
 
   /** Calls the table. Written events go to the stream, and written mails join the trial of their event. */

@@ -16,7 +16,9 @@ import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fan
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
-import { JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { doJobs, type JobMessage, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
+import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import { OutboxStore } from '../../lib/events/outbox.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import {
@@ -37,15 +39,15 @@ export const HOUR = 60 * MINUTE;
 const VISIBILITY = 3 * MINUTE;
 const MAX_RECEIVES = 5;
 
-interface Queued {
-  readonly body: DeliveryMessage;
+interface Queued<M = DeliveryMessage> {
+  readonly body: M;
   visibleAt: number;
   receives: number;
 }
 
 /** An in-memory queue that uses the clock of the test. */
-class TestQueue implements QueueSender {
-  readonly messages: Queued[] = [];
+class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> implements QueueSender {
+  readonly messages: Queued<M>[] = [];
   readonly #clock: () => number;
   readonly #tenant: string | undefined;
   /** When set, the next send accepts this many messages and then throws. */
@@ -59,12 +61,10 @@ class TestQueue implements QueueSender {
   async send(messages: readonly QueueMessage[]): Promise<void> {
     const taken = messages.slice(0, this.failAfter);
     // The sweeper also finds items of other tests.
-    const ours = taken.filter(
-      ({ body }) => this.#tenant === undefined || (body as DeliveryMessage).tenant === this.#tenant,
-    );
+    const ours = taken.filter(({ body }) => this.#tenant === undefined || (body as M).tenant === this.#tenant);
     this.messages.push(
       ...ours.map(({ body, delaySeconds = 0 }) => ({
-        body: body as DeliveryMessage,
+        body: body as M,
         visibleAt: this.#clock() + delaySeconds * SECOND,
         receives: 0,
       })),
@@ -74,7 +74,7 @@ class TestQueue implements QueueSender {
     if (failed) throw new Error('SQS did not take all messages');
   }
 
-  remove(message: Queued): void {
+  remove(message: Queued<M>): void {
     this.messages.splice(this.messages.indexOf(message), 1);
   }
 }
@@ -89,6 +89,8 @@ export class DeliverySystem {
   readonly table: Table = openTable(environment(process.env));
   readonly live: TestQueue;
   readonly slow: TestQueue;
+  readonly jobQueue: TestQueue<JobMessage>;
+  /** Messages of jobs that the sweeper sent. */
   readonly jobs: object[] = [];
   readonly measures = keptMeasures();
   readonly troubles: (EndpointFailure & { tenant: string })[] = [];
@@ -119,6 +121,7 @@ export class DeliverySystem {
   constructor(tenant?: string) {
     this.live = new TestQueue(tenant, () => this.now);
     this.slow = new TestQueue(tenant, () => this.now);
+    this.jobQueue = new TestQueue(tenant, () => this.now);
   }
 
   readonly call = {
@@ -132,6 +135,7 @@ export class DeliverySystem {
     return {
       ...this.#attempts,
       retryQueue: this.slow,
+      jobQueue: this.jobQueue,
       timing: this.timing,
       random: () => this.random(),
       sleep: (milliseconds) => this.#pause(milliseconds),
@@ -165,7 +169,10 @@ export class DeliverySystem {
     const outbox = new OutboxStore(this.table);
     const queues = {
       jobs: {
-        send: async (messages: readonly QueueMessage[]) => void this.jobs.push(...messages.map(({ body }) => body)),
+        send: async (messages: readonly QueueMessage[]) => {
+          this.jobs.push(...messages.map(({ body }) => body));
+          await this.jobQueue.send(messages);
+        },
       },
       embed: { send: async () => undefined },
     };
@@ -224,6 +231,33 @@ export class DeliverySystem {
     );
   }
 
+  /** Runs the next job of parked deliveries. Returns false if none is due before `until`. */
+  async runNextJob(until = Infinity): Promise<boolean> {
+    const [next] = this.jobQueue.messages.sort((a, b) => a.visibleAt - b.visibleAt);
+    if (!next || next.visibleAt > until) return false;
+    this.now = Math.max(this.now, next.visibleAt);
+    this.jobQueue.remove(next);
+    const step: Step = (job, clock, call) => releaseParkedStep(this.releasePorts, job, clock, call);
+    await runJob(
+      {
+        jobs: doJobs.open(environment(process.env)),
+        steps: { releaseParked: step } as RunJobDeps['steps'],
+        queue: this.jobQueue,
+      },
+      { ...this.call, message: next.body, deadline: Infinity },
+    );
+    return true;
+  }
+
+  get releasePorts(): ReleasePorts {
+    return {
+      ...releaseParked.open(environment(process.env)),
+      notifyOwner: this.attemptPorts.notifyOwner,
+      retryQueue: this.slow,
+      timing: this.timing,
+    };
+  }
+
   async #pause(milliseconds: number): Promise<void> {
     if (!this.#sleepers) return void (this.now += milliseconds);
     await new Promise<void>((wake) => {
@@ -255,9 +289,13 @@ export class DeliverySystem {
     return next.body;
   }
 
-  /** Processes messages until no message waits, or until a time. */
+  /** Processes messages of deliveries and of the jobs of parked ones until no message waits, or until a time. */
   async drain(until = Infinity): Promise<void> {
-    while (await this.workOnNext(until));
+    for (;;) {
+      const job = Math.min(...this.jobQueue.messages.map(({ visibleAt }) => visibleAt));
+      if (await this.workOnNext(Math.min(job, until))) continue;
+      if (!(await this.runNextJob(until))) break;
+    }
     if (until !== Infinity) this.now = Math.max(this.now, until);
   }
 

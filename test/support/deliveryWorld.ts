@@ -350,6 +350,7 @@ export class World {
     return {
       ownQueue: queue,
       retryQueue: queue,
+      jobQueue: queue,
       isFirstQueue: false,
       timing: worldTiming,
       random: () => 0.5,

@@ -4,6 +4,7 @@ import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
+import { keptMeasures } from './workers.ts';
 
 type Deps = RunJobDeps<'embed'>;
 
@@ -21,14 +22,18 @@ export class EmbeddingWorker {
     });
   }
 
+  readonly call = {
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    measures: keptMeasures(),
+  };
+
   job(message: JobMessage): Promise<StoredJob | undefined> {
     return new JobStore(openTable(environment(process.env))).get(message);
   }
 
   /** Runs a job once; a single step when `deadline` is 0. */
   async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    await runJob<'embed'>(this.deps, { message, clock: () => this.now, deadline, log });
+    await runJob<'embed'>(this.deps, { ...this.call, message, clock: () => this.now, deadline });
   }
 
   /** Runs a job to its end, calls `between` after every step, and returns the number of steps. */

@@ -16,6 +16,7 @@ import {
   type Thing,
   typeOf,
 } from './life.ts';
+import { keptMeasures } from './workers.ts';
 
 /** All ids of the model. Requests also name ids that do not exist. */
 export const names = {
@@ -35,7 +36,10 @@ const everything = {
   documentIds: names.documents,
   skipResourceExistenceValidation: true,
 };
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet = {
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  measures: keptMeasures(),
+};
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
 /** Runs the handlers and jobs of a tenant with a clock of its own, and compares them with a model. */
@@ -96,8 +100,8 @@ export class LifeWorld {
   async work({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
-    if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now);
-    else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, log: silent });
+    if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now, quiet);
+    else await runJob(this.#jobs, { message: { tenant, jobId }, clock: () => this.now, deadline: 0, ...quiet });
   }
 
   /** Runs all jobs to their end. After each run, the permissions must equal those of the model. */
@@ -114,7 +118,7 @@ export class LifeWorld {
           message: { tenant, jobId },
           clock: () => this.now,
           deadline: Infinity,
-          log: silent,
+          ...quiet,
         });
         await this.expectPermissions();
       }

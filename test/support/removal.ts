@@ -9,6 +9,7 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { LeanClient } from './leanClient.ts';
+import { keptMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
 
@@ -31,7 +32,7 @@ export class JobRunner {
   /** Runs a job once. */
   async run(message: JobMessage): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    await runJob(this.#deps, { message, clock: () => this.now, deadline: Infinity, log });
+    await runJob(this.#deps, { message, clock: () => this.now, deadline: Infinity, log, measures: keptMeasures() });
   }
 
   /** Runs a job until it is done. */

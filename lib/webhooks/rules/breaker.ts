@@ -21,8 +21,8 @@ const WINDOW = 5 * 60_000;
 /** The share of failures counts from this many attempts on. */
 const SMALLEST_WINDOW = 10;
 const LARGEST_SHARE = 0.7;
-/** Longer than the attempt of a probe can take. */
-const PROBE_LEASE = 30_000;
+/** Longer than the attempt of a probe can take, milliseconds. */
+export const PROBE_LEASE = 30_000;
 
 /** The length of the first pause and of the longest one, milliseconds. */
 export interface BreakerPauses {
@@ -47,11 +47,6 @@ export function checkGate({ open }: Breaker, now: number): Gate {
 /** Returns the breaker that lets nobody but the probe pass, for as long as its attempt can take. */
 export function takeProbe(breaker: Breaker, now: number): Breaker {
   return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
-}
-
-/** Returns when a paused delivery is attempted: at the end of the pause, plus up to a quarter of it as jitter. */
-export function resumeAt({ open }: Breaker, now: number, random: number): number {
-  return Math.round((open?.until ?? now) + random * Math.max(1_000, (open?.pauseMs ?? 0) / 4));
 }
 
 /** An attempt that has ended. */

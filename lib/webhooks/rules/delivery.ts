@@ -20,10 +20,12 @@ export const Delivery = z.object({
   attempts: z.number(),
   /** The attempts that do not count in the schedule: resends, and attempts before a recovery. */
   uncounted: z.number(),
-  /** The time of the next attempt; only while PENDING. */
+  /** The time of the next attempt; only while PENDING, and not while parked. */
   nextAt: z.number().optional(),
-  /** When the sweeper checks the delivery: after `nextAt` if a message was sent, before it if none was; only while PENDING. */
+  /** When the sweeper checks the delivery: after `nextAt` if a message was sent, before it if none was; set together with `nextAt`. */
   dueAt: z.number().optional(),
+  /** Set while the delivery waits for the breaker of its endpoint; only while PENDING. It then has no next attempt, message or due time. */
+  parked: z.literal(true).optional(),
   /** How often the message of the next attempt seemed lost. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
@@ -41,7 +43,11 @@ export const Delivery = z.object({
 });
 export type Delivery = z.output<typeof Delivery>;
 
+/** A delivery with a next attempt. */
 export type PendingDelivery = Delivery & { readonly nextAt: number; readonly dueAt: number };
+
+/** A delivery that waits for the breaker of its endpoint. */
+export type ParkedDelivery = Delivery & { readonly parked: true };
 
 /** Longer than an attempt can take, and shorter than SQS hides the message of a crashed worker. */
 const LEASE = 60_000;
@@ -67,8 +73,13 @@ export function nextAttemptNumber({ attempts }: Pick<Delivery, 'attempts'>): num
   return attempts + 1;
 }
 
+/** Whether a delivery has a next attempt. A parked one has none. */
 export function isPending<D extends Delivery>(delivery: D): delivery is D & PendingDelivery {
-  return delivery.status === 'PENDING';
+  return delivery.status === 'PENDING' && delivery.parked === undefined;
+}
+
+export function isParked<D extends Delivery>(delivery: D): delivery is D & ParkedDelivery {
+  return delivery.status === 'PENDING' && delivery.parked === true;
 }
 
 /** Whether a delivery has ended without success. It can be recovered. */
@@ -101,6 +112,22 @@ export function postponeDelivery(
   return { ...releaseDelivery(delivery), slot, sweeps: 0, ...attemptTimes(nextAt, now, timing) };
 }
 
+/** Returns the delivery as it waits for the breaker of its endpoint, without a next attempt. No attempt is used. */
+export function parkDelivery(delivery: Delivery): ParkedDelivery {
+  const { nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...rest } = releaseDelivery(delivery);
+  return { ...rest, sweeps: 0, parked: true };
+}
+
+/** Returns a parked delivery with its next attempt at a time. */
+export function unparkDelivery<D extends ParkedDelivery>(
+  { parked: _parked, ...delivery }: D,
+  nextAt: number,
+  now: number,
+  timing: Timing,
+): Omit<D, 'parked'> & PendingDelivery {
+  return { ...delivery, ...attemptTimes(nextAt, now, timing) };
+}
+
 /**
  * Returns the delivery after the sweeper found it due and sent its message. The margin doubles each time: the message may wait in a long
  * queue, which must not fill with copies. A claimed delivery is checked again at the end of its lease.
@@ -113,7 +140,14 @@ export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }:
 
 /** Returns the ended delivery. A failed resend of a delivery that had ended before restores that status. */
 export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
-  const { otherwise, nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...rest } = releaseDelivery(delivery);
+  const {
+    otherwise,
+    nextAt: _nextAt,
+    dueAt: _dueAt,
+    slot: _slot,
+    parked: _parked,
+    ...rest
+  } = releaseDelivery(delivery);
   const isRestored = status !== 'DELIVERED' && otherwise !== undefined && otherwise.status !== 'PENDING';
   return { ...rest, sweeps: 0, status: isRestored ? otherwise.status : status };
 }
@@ -125,6 +159,7 @@ export function resendDelivery(delivery: Delivery, now: number, timing: Timing):
     ...delivery,
     otherwise,
     slot: undefined,
+    parked: undefined,
     status: 'PENDING',
     sweeps: 0,
     deadline: Math.max(delivery.deadline, now + deliveryLifetime(timing.schedule)),

@@ -14,6 +14,7 @@ import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
+import { keptMeasures } from '../../support/workers.ts';
 
 const DELETE = '/v2/users/delete';
 const acme = { organizationId: 'acme' };
@@ -113,7 +114,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
     for (const { body } of messages)
       await runJob(
         { jobs, steps, queue },
-        { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent },
+        { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent, measures: keptMeasures() },
       );
     if (upTo === 'settling') return;
     if (waiting.length > 0) ahead += REQUESTS_ENDED_MS;

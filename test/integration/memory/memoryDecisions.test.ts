@@ -7,6 +7,7 @@ import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { keptMeasures } from '../../support/workers.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const grace = {
@@ -72,7 +73,13 @@ describe('POST /v2/commentannotations/update with a reason', () => {
     expect(jobs.map(({ kind }) => kind)).toEqual(['embedJudgments', 'embedJudgments']);
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     for (const { jobId } of jobs)
-      await runJob(deps, { message: { tenant: customer.apiKey, jobId }, clock: Date.now, deadline: Infinity, log });
+      await runJob(deps, {
+        message: { tenant: customer.apiKey, jobId },
+        clock: Date.now,
+        deadline: Infinity,
+        log,
+        measures: keptMeasures(),
+      });
     expect(
       (await search({})).results.map(({ annotationId, similarity }: any) => [annotationId, similarity]).sort(),
     ).toEqual([

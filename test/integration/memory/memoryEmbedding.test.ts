@@ -191,8 +191,8 @@ describe('judgments whose embedding failed', () => {
       ...deps,
       steps: {
         ...deps.steps,
-        embedJudgments: (job, clock) =>
-          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(job, clock),
+        embedJudgments: (...step) =>
+          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(...step),
       },
     }));
     await expect(dying.run(message)).rejects.toThrow('killed');
@@ -296,9 +296,9 @@ describe('a change of the embedding model', () => {
       ...deps,
       steps: {
         ...deps.steps,
-        async changeEmbedding(job, clock) {
-          await Promise.all([deps.steps.changeEmbedding(job, clock), deps.steps.changeEmbedding(job, clock)]);
-          return deps.steps.changeEmbedding(job, clock);
+        async changeEmbedding(...step) {
+          await Promise.all([deps.steps.changeEmbedding(...step), deps.steps.changeEmbedding(...step)]);
+          return deps.steps.changeEmbedding(...step);
         },
       },
     }));
@@ -317,7 +317,7 @@ describe('a change of the embedding model', () => {
     // All judgments have vectors, but a function that read the old state may still write one without. The job checks
     // again after that time.
     worker.sent.length = 0;
-    await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now);
+    await worker.deps.steps.changeEmbedding((await worker.job(message!))!, () => worker.now, worker.call);
     await worker.run(message!, { deadline: 0 });
     expect([worker.sent, (await stored()).vectors]).toEqual([
       [{ body: message, groupId: message!.tenant, delaySeconds: REQUESTS_ENDED_MS / 1000 }],

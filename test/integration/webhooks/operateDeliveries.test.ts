@@ -17,6 +17,7 @@ import { everyItem } from '../../support/items.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
+import { keptMeasures } from '../../support/workers.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const [TEST, RECOVER, RESEND] = [
@@ -384,11 +385,11 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       ...deps,
       steps: {
         ...deps.steps,
-        recoverDeliveries: async (mine, clock) =>
-          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(mine, clock),
+        recoverDeliveries: async (...step) =>
+          ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(...step),
       },
     };
-    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet };
+    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet, measures: keptMeasures() };
     await expect(runJob(dying, call)).rejects.toThrow('killed');
     const states = async () =>
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
@@ -454,7 +455,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
-    const call = { message, clock: () => Date.now(), log: quiet };
+    const call = { message, clock: () => Date.now(), log: quiet, measures: keptMeasures() };
     await runJob(deps, { ...call, deadline: Date.now() });
     expect(queuedJobs()).toEqual([message]);
     expect((await job(message))?.leaseUntil).toBeUndefined();

@@ -7,7 +7,6 @@ import {
   checkGate,
   breakerPauses,
   takeProbe,
-  resumeAt,
   sampleWeight,
 } from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
@@ -92,12 +91,6 @@ describe('the breaker', () => {
     const open = run('f'.repeat(10));
     expect(attempted(open, false, NOW + 12 * SECOND)).toBe(open);
     expect(attempted(open, true, NOW + 12 * SECOND).breaker).toBe(open.breaker);
-  });
-
-  test('resumes paused deliveries after the pause, spread by jitter', () => {
-    const { breaker } = run('f'.repeat(10));
-    const times = [0, 0.5, 0.999].map((random) => resumeAt(breaker, NOW, random) - breaker.open!.until);
-    expect(times).toEqual([0, 3_750, expect.closeTo(7_492, -1)]);
   });
 
   test('never pauses longer than the longest step of the schedule', () => {

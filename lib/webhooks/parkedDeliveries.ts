@@ -1,0 +1,100 @@
+import type { Capability } from '../app/capability.ts';
+import { instantKey } from '../shared/times.ts';
+import { indexPartition, type Key, type Stored } from '../table/entity.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { itemOf, type Table } from '../table/table.ts';
+import { AdvancedWebhookConfigEntity } from './configs.ts';
+import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
+import { EndpointHealthEntity } from './endpointHealth.ts';
+import { EndpointSlotsEntity } from './rateSlots.ts';
+import { isParked, type ParkedDelivery } from './rules/delivery.ts';
+import type { EndpointHealth } from './rules/health.ts';
+import { type EndpointKey, type Target, targetItem } from './targets.ts';
+
+/** What decides about the parked deliveries of an endpoint. */
+export interface EndpointState {
+  /** Undefined if the endpoint gets no deliveries: it is deleted or disabled, or advanced webhooks are. */
+  readonly target: Stored<Target> | undefined;
+  readonly health: Stored<EndpointHealth> | undefined;
+  /** The first free slot of the rate limit, epoch ms. */
+  readonly freeSlot: number | undefined;
+}
+
+export interface ParkedPage {
+  readonly deliveries: StoredDelivery<ParkedDelivery>[];
+  /** Whether the index has no entry. It is eventually consistent, so an entry can be of a delivery that is not parked any more. */
+  readonly isEmpty: boolean;
+}
+
+/** Sorts after all times. */
+const LAST = '~';
+
+export class ParkedDeliveryStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Reads the state of an endpoint. One consistent BatchGet. */
+  async readEndpoint(key: EndpointKey): Promise<EndpointState> {
+    const [target, advanced, health, slots] = await this.#table.batchGet(
+      targetItem(key),
+      itemOf(AdvancedWebhookConfigEntity, key),
+      itemOf(EndpointHealthEntity, key),
+      itemOf(EndpointSlotsEntity, key),
+    );
+    const isOn = target?.kind === 'basic' || advanced?.isEnabled;
+    return { target: isOn ? target : undefined, health, freeSlot: slots?.at };
+  }
+
+  /**
+   * Reads parked deliveries with the earliest deadlines, up to about `limit` of all shards together; only those with a deadline up to `until`
+   * (epoch ms) if it is given.
+   */
+  async oldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
+    const between = [instantKey(0), `${until === undefined ? '' : instantKey(until)}${LAST}`] as const;
+    const pages = await Promise.all(
+      Array.from({ length: parkedShards }, (_each, shard) =>
+        this.#table.queryIndex('gsi3', indexPartition('tenant', parkedDeliveriesTo(key, shard)), {
+          between,
+          limit: Math.ceil(limit / parkedShards),
+        }),
+      ),
+    );
+    const entries = pages.flatMap(({ keys, positions }) =>
+      keys.map((item, index) => ({ item, deadline: deadlineOf(positions[index]) })),
+    );
+    const keys: Key[] = entries
+      .sort((a, b) => (a.deadline < b.deadline ? -1 : 1))
+      .slice(0, limit)
+      .map(({ item }) => item);
+    const stored = await this.#table.getByKeys(DeliveryEntity, keys);
+    return {
+      deliveries: stored.flatMap((delivery) =>
+        delivery && isParked(delivery) ? [{ ...delivery, tenant: key.tenant }] : [],
+      ),
+      isEmpty: keys.length === 0,
+    };
+  }
+
+  /** Counts the parked deliveries of an endpoint, up to about `most`. */
+  async count(key: EndpointKey, most: number): Promise<number> {
+    const pages = await Promise.all(
+      Array.from({ length: parkedShards }, (_each, shard) =>
+        this.#table.queryIndex('gsi3', indexPartition('tenant', parkedDeliveriesTo(key, shard)), {
+          limit: Math.ceil(most / parkedShards),
+        }),
+      ),
+    );
+    return pages.reduce((sum, { keys }) => sum + keys.length, 0);
+  }
+}
+
+/** Returns the sort key of an index position, which begins with the deadline. */
+function deadlineOf(position = '{}'): string {
+  return (JSON.parse(position) as { gsi3sk?: string }).gsi3sk ?? '';
+}
+
+export const readParkedDeliveries: Capability<Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest'>> =
+  /* @__PURE__ */ storeCapability(ParkedDeliveryStore, ['BatchGetItem'], ['gsi3']);

@@ -1,0 +1,176 @@
+import * as z from 'zod';
+import { combine } from '../app/capability.ts';
+import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
+import type { StepCall } from '../jobs/runJob.ts';
+import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import * as sendTo from '../workers/sendTo.ts';
+import type { QueueSender } from '../workers/sender.ts';
+import { type DeliveryStore, dueDeliveries } from './deliveries.ts';
+import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliveryMessage.ts';
+import { disableEndpoints } from './disableEndpoints.ts';
+import { ParkingJob, writeEndpointHealth } from './endpointHealth.ts';
+import { exhaustedEvent, isExhaustion } from './exhaust.ts';
+import { type EndpointState, type ParkedDeliveryStore, readParkedDeliveries } from './parkedDeliveries.ts';
+import { PROBE_LEASE } from './rules/breaker.ts';
+import { endDelivery, unparkDelivery } from './rules/delivery.ts';
+import { healthAt } from './rules/health.ts';
+import { matchesEndpoint, matchingBasicTargets } from './rules/matching.ts';
+import { decideParking, planRelease } from './rules/parking.ts';
+import type { Timing } from './rules/schedule.ts';
+import { readSubscriptions, type SubscriptionReader } from './subscriptions.ts';
+import type { EndpointKey } from './targets.ts';
+import { disableIfGivenUp, type DisablingPorts } from './updateHealth.ts';
+
+export interface ReleasePorts extends DisablingPorts {
+  readonly parked: Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest'>;
+  readonly deliveries: Pick<DeliveryStore, 'replace'>;
+  readonly subscriptions: Pick<SubscriptionReader, 'read'>;
+  readonly retryQueue: QueueSender;
+  readonly timing: Timing;
+}
+
+/** How many deliveries one step ends. */
+const PAGE = 500;
+/** Writes in parallel. */
+const PARALLEL = 16;
+/** The pause before the next look after an index showed only deliveries that are not parked any more. */
+const STALE_INDEX = 5_000;
+
+const Progress = z.object({
+  /** Since when no delivery is parked, epoch ms. */
+  emptySince: z.number().optional(),
+});
+
+/**
+ * Runs one step of the job that an endpoint has while its breaker is open or deliveries to it are parked. Exhausts deliveries after their
+ * deadline, and then, as the endpoint's state says: cancels them, waits for the end of the pause, attempts the oldest as a probe, or releases
+ * some within the rate limit. Every write is conditional, and the sweeper sends lost messages, so that a step can run twice.
+ *
+ * The job ends after two looks without a parked delivery, a minute apart: a worker that read the open breaker before the first look has written
+ * its delivery by then, and the index shows it. A worker that opens the breaker later starts the job again.
+ */
+export async function releaseParkedStep(
+  ports: ReleasePorts,
+  { tenant, data, progress }: Pick<StoredJob, 'tenant' | 'data' | 'progress'>,
+  clock: () => number,
+  call: StepCall,
+): Promise<StepResult> {
+  const { endpointId } = ParkingJob.parse(JSON.parse(data));
+  const { emptySince } = Progress.parse(JSON.parse(progress ?? '{}'));
+  const release = new ParkedRelease(ports, { tenant, endpointId }, clock, call);
+  const result = await release.step();
+  if (result !== 'empty') return { progress: {}, ...result };
+  const now = clock();
+  const endsAt = (emptySince ?? now) + REQUESTS_ENDED_MS;
+  return now >= endsAt ? 'done' : { progress: { emptySince: emptySince ?? now }, notBefore: endsAt };
+}
+
+interface NextStep {
+  readonly notBefore: number | undefined;
+  readonly isPaced?: boolean;
+}
+
+class ParkedRelease {
+  readonly #ports: ReleasePorts;
+  readonly #key: EndpointKey;
+  readonly #clock: () => number;
+  readonly #call: StepCall;
+
+  constructor(ports: ReleasePorts, key: EndpointKey, clock: () => number, call: StepCall) {
+    this.#ports = ports;
+    this.#key = key;
+    this.#clock = clock;
+    this.#call = call;
+  }
+
+  /** Returns `empty` if no delivery is parked. */
+  async step(): Promise<NextStep | 'empty'> {
+    const endpoint = await this.#ports.parked.readEndpoint(this.#key);
+    const now = this.#clock();
+    const action = decideParking(endpoint.target, endpoint.health, now);
+    if (action.do === 'cancel') return this.#cancel();
+    if (await this.#exhaust(endpoint, now)) return { notBefore: undefined };
+    if (action.do === 'wait') return { notBefore: action.until };
+    return action.do === 'probe' ? this.#probe() : this.#release(endpoint, now);
+  }
+
+  async #cancel(): Promise<NextStep | 'empty'> {
+    const { deliveries, isEmpty } = await this.#ports.parked.oldest(this.#key, PAGE);
+    if (isEmpty) return 'empty';
+    await inParallel(deliveries, PARALLEL, async (delivery) => {
+      await this.#ports.deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
+    });
+    return { notBefore: deliveries.length > 0 ? undefined : this.#clock() + STALE_INDEX };
+  }
+
+  /** Exhausts a page of deliveries after their deadline. Returns whether there may be more. */
+  async #exhaust({ target, health }: EndpointState, now: number): Promise<boolean> {
+    const { parked, deliveries } = this.#ports;
+    const { tenant } = this.#key;
+    const page = await parked.oldest(this.#key, PAGE, now - 1);
+    if (page.deliveries.length === 0) return false;
+    const isReceived = await this.#isExhaustionReceived();
+    let exhausted = 0;
+    await inParallel(page.deliveries, PARALLEL, async (delivery) => {
+      const next = endDelivery(delivery, 'EXHAUSTED');
+      const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
+      const stored = await deliveries.replace(delivery, next, event);
+      if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
+    });
+    this.#call.measures.count('DeliveriesExhausted', exhausted);
+    if (target && exhausted > 0) {
+      const call = { ...this.#call, clock: this.#clock };
+      await disableIfGivenUp(this.#ports, this.#key, call, target, healthAt(health, target._r));
+    }
+    return exhausted > 0;
+  }
+
+  /** Whether the tenant has a receiver for events about exhausted deliveries. */
+  async #isExhaustionReceived(): Promise<boolean> {
+    const event = { event: 'message.attempt.exhausted' };
+    const { endpoints, basic } = await this.#ports.subscriptions.read(this.#key.tenant);
+    return (
+      endpoints.some((endpoint) => matchesEndpoint(event, endpoint)) || matchingBasicTargets(event, basic).length > 0
+    );
+  }
+
+  /** Sends the message of the oldest delivery. Its attempt is the probe; its result starts the job again. */
+  async #probe(): Promise<NextStep | 'empty'> {
+    const { deliveries, isEmpty } = await this.#ports.parked.oldest(this.#key, 1);
+    if (isEmpty) return 'empty';
+    const now = this.#clock();
+    const due = deliveries.map((delivery) => unparkDelivery(delivery, now, now, this.#ports.timing));
+    await this.#ports.retryQueue.send(due.flatMap((delivery) => nextAttemptMessages(delivery, now)));
+    return { notBefore: now + (deliveries.length > 0 ? PROBE_LEASE : STALE_INDEX) };
+  }
+
+  /** Releases the oldest deliveries within the rate limit. */
+  async #release({ target, freeSlot }: EndpointState, now: number): Promise<NextStep | 'empty'> {
+    const { deliveries: store, parked, timing } = this.#ports;
+    const { count, attemptAt } = planRelease({ rateLimit: target?.rateLimit, freeSlot }, now);
+    const { deliveries, isEmpty } = await parked.oldest(this.#key, Math.max(1, count));
+    if (isEmpty) return 'empty';
+    if (count === 0) return { notBefore: now + STALE_INDEX };
+    const released: DueDelivery[] = [];
+    await inParallel([...deliveries.entries()], PARALLEL, async ([position, delivery]) => {
+      const stored = await store.replace(delivery, unparkDelivery(delivery, attemptAt(position), now, timing));
+      if (stored !== 'lost') released.push(stored);
+    });
+    this.#call.measures.count('DeliveriesReleased', released.length);
+    await this.#ports.retryQueue.send(released.flatMap((delivery) => nextAttemptMessages(delivery, this.#clock())));
+    const notBefore = Math.max(attemptAt(deliveries.length), now + 1_000);
+    return { notBefore, isPaced: released.length > 0 };
+  }
+}
+
+export const releaseParked = /* @__PURE__ */ combine({
+  parked: readParkedDeliveries,
+  deliveries: dueDeliveries,
+  subscriptions: readSubscriptions,
+  health: writeEndpointHealth,
+  endpoints: disableEndpoints,
+  notifyOwner: notifyOwnersOfFailures,
+  retryQueue: sendTo.deliverSlow,
+  timing: deliveryTiming,
+});

@@ -1,0 +1,361 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { JobStore } from '../../../lib/jobs/jobStore.ts';
+import { upsert } from '../../../lib/table/table.ts';
+import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
+import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
+import { EndpointHealthEntity, parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
+import { ParkedDeliveryStore } from '../../../lib/webhooks/parkedDeliveries.ts';
+import { releaseParkedStep } from '../../../lib/webhooks/releaseParked.ts';
+import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
+import type { Customer } from '../../support/customer.ts';
+import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { Hooks } from '../../support/hooks.ts';
+import { clearTable, everyItem, storedItem } from '../../support/items.ts';
+import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
+
+let engine: Engine;
+let hooks: Hooks;
+let system: DeliverySystem;
+let customer: Customer;
+let tenant: string;
+let endpointId: string;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  await clearTable(engine);
+  hooks = await new Hooks().start();
+  customer = await newWebhookCustomer();
+  tenant = customer.apiKey;
+  system = new DeliverySystem(tenant);
+  hooks.answer('/dead', { status: 500 });
+  endpointId = await create({});
+});
+afterEach(() => hooks.stop());
+
+const create = async (fields: object): Promise<string> =>
+  (await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'], ...fields })).id;
+
+/** Opens the breaker of the endpoint by ten failures. Their retries are removed from the queue, but not from the table. */
+async function openBreaker(): Promise<void> {
+  for (let i = 0; i < 10; i++) await system.publish(tenant);
+  for (let i = 0; i < 10; i++) await system.workOnNext();
+  expect(await openUntil()).toBe(system.now + 30 * SECOND);
+  system.slow.messages.length = 0;
+}
+
+/** Publishes events, which are parked. Returns their ids. */
+async function park(count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    ids.push(await system.publish(tenant));
+    system.now += 1;
+  }
+  await system.drain(system.now);
+  return ids;
+}
+
+const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
+const openUntil = async () => (await health())?.breaker.open?.until;
+const parkingOf = async () => new JobStore(system.table).get({ tenant, jobId: parkingJob(endpointId, 0).jobId });
+const delivery = async (eventId: string) => (await system.delivery({ tenant, eventId, endpointId }))!;
+const statesOf = async (ids: readonly string[]) =>
+  (await Promise.all(ids.map(delivery))).map(({ status, attempts }) => `${status} ${attempts}`);
+const parked = async () => new ParkedDeliveryStore(system.table).count({ tenant, endpointId }, 10_000);
+const times = (count: number, state: string) => Array.from({ length: count }, () => state);
+
+describe('a delivery to an endpoint with an open breaker', () => {
+  test('is parked without a message, a due time, or an attempt', async () => {
+    await openBreaker();
+    const [eventId] = (await park(1)) as [string];
+    expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, parked: true });
+    expect(await delivery(eventId)).not.toHaveProperty('nextAt');
+    expect(await storedItem(engine, DeliveryEntity.key({ tenant, eventId, endpointId }))).toMatchObject({
+      gsi3pk: expect.stringMatching(`^T#${tenant}#PARKED#${endpointId}#[0-7]$`),
+    });
+    expect(system.waiting).toEqual([]);
+    expect(hooks.at('/dead')).toHaveLength(10);
+    expect(system.measures.counted.get('DeliveriesParked')).toBe(1);
+  });
+
+  test('is parked again without a write when its message arrives twice', async () => {
+    await openBreaker();
+    const [eventId] = (await park(1)) as [string];
+    const { _r } = await delivery(eventId);
+    await system.work({ tenant, eventId, endpointId, attemptNo: 1 });
+    expect((await delivery(eventId))._r).toBe(_r);
+    expect(system.waiting).toEqual([]);
+  });
+
+  test('is attempted at once by a resend, and is parked again when that fails', async () => {
+    await openBreaker();
+    const [eventId] = (await park(1)) as [string];
+    const due = await new DeliveryStore(system.table).resend(
+      { tenant, eventId, endpointId },
+      system.now,
+      system.timing,
+    );
+    await system.slow.send(nextAttemptMessages(due!, system.now));
+    await system.drain(system.now);
+    expect(hooks.at('/dead')).toHaveLength(11);
+    expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 1, parked: true });
+    hooks.answer('/dead', { status: 200 });
+    const again = await new DeliveryStore(system.table).resend(
+      { tenant, eventId, endpointId },
+      system.now,
+      system.timing,
+    );
+    await system.slow.send(nextAttemptMessages(again!, system.now));
+    await system.drain(system.now);
+    expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
+  });
+
+  test('has a job from the opening of the breaker on, which ends when nothing is parked', async () => {
+    expect(await parkingOf()).toBeUndefined();
+    await openBreaker();
+    expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
+    // The retries were lost, and the sweeper does not run.
+    const from = system.now;
+    await system.drain();
+    expect(await parkingOf()).toBeUndefined();
+    expect(system.now - from).toBeLessThan(2 * MINUTE);
+  });
+});
+
+describe('the probe of an endpoint', () => {
+  test('is the oldest parked delivery, one for each pause, however many wait', async () => {
+    await openBreaker();
+    const ids = await park(30);
+    const from = system.now;
+    await system.drain(from + 2 * HOUR);
+    // Pauses of 0.5, 1, 2, 4, 8, 15, 15 ... minutes.
+    const probes = hooks.at('/dead').slice(10);
+    expect(probes.length).toBeGreaterThanOrEqual(10);
+    expect(probes.length).toBeLessThanOrEqual(13);
+    expect(probes[0]!.headers['webhook-id']).toBe(ids[0]);
+    const states = await Promise.all(ids.map(delivery));
+    expect(states.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(probes.length);
+    expect(states.filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(20);
+  });
+
+  test('is attempted again after a worker crashed with it', async () => {
+    await openBreaker();
+    const [eventId] = (await park(1)) as [string];
+    hooks.answer('/dead', { status: 200 });
+    const { client } = system.attemptPorts;
+    let crashes = 1;
+    system.replaced.attempt = {
+      client: {
+        post: async (request) => (crashes-- > 0 ? Promise.reject(new Error('crash')) : client.post(request)),
+      },
+    };
+    // The message of the crashed worker is lost too.
+    while (crashes > 0) {
+      await system.runNextJob();
+      for (const message of system.slow.messages.splice(0)) await system.work(message.body).catch(() => undefined);
+    }
+    await system.untilTheEnd(tenant, eventId, [endpointId]);
+    expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
+  });
+
+  test('releases the others after a success: oldest first, 50 per second', async () => {
+    await openBreaker();
+    const ids = await park(120);
+    hooks.answer('/dead', { status: 200 });
+    const at: number[] = [];
+    hooks.answer('/dead', () => {
+      at.push(system.now);
+      return { status: 200 };
+    });
+    hooks.came.length = 0;
+    await system.drain();
+    expect(await statesOf(ids)).toEqual(times(120, 'DELIVERED 1'));
+    expect(hooks.at('/dead').map(({ headers }) => headers['webhook-id'])[0]).toBe(ids[0]);
+    for (const from of at) expect(at.filter((time) => time >= from && time < from + SECOND).length).toBeLessThan(56);
+    expect(at.at(-1)! - at[1]!).toBeLessThan(4 * SECOND);
+    expect(system.measures.counted.get('DeliveriesReleased')).toBe(119);
+    expect(await openUntil()).toBeUndefined();
+    expect(await parked()).toBe(0);
+    expect(await parkingOf()).toBeUndefined();
+  });
+
+  test('releases the others after a success within the rate limit, in pages', async () => {
+    endpointId = await create({ rateLimit: 2, filterTypes: ['comment.update'] });
+    const published: string[] = [];
+    const publish = async () => published.push(await system.publish(tenant, { event: 'comment.update' }));
+    for (let i = 0; i < 10; i++) await publish();
+    while ((await openUntil()) === undefined) await system.workOnNext();
+    system.slow.messages.length = 0;
+    for (let i = 0; i < 45; i++) await publish();
+    await system.drain(system.now);
+    hooks.answer('/dead', { status: 200 });
+    const from = system.now;
+    const ids = published.slice(10);
+    let most = 0;
+    while (await parked()) {
+      await system.runNextJob();
+      most = Math.max(most, system.waiting.length);
+      await system.drain(system.now);
+    }
+    // Ten seconds at a time: the page of this step, and the one before.
+    expect(most).toBeLessThanOrEqual(40);
+    await system.drain();
+    expect(await statesOf(ids)).toEqual(times(45, 'DELIVERED 1'));
+    expect(system.now - from).toBeGreaterThan(22 * SECOND);
+  });
+});
+
+describe('released deliveries', () => {
+  test('stay parked when the breaker opens again in the meantime', async () => {
+    await openBreaker();
+    const ids = await park(620);
+    let healthy = 50;
+    hooks.answer('/dead', () => ({ status: healthy-- > 0 ? 200 : 500 }));
+    hooks.came.length = 0;
+    const from = system.now;
+    await system.drain(from + 45 * SECOND);
+    expect(await openUntil()).toBeGreaterThan(system.now);
+    const states = await statesOf(ids);
+    expect(states.filter((state) => state === 'DELIVERED 1')).toHaveLength(50);
+    expect(hooks.at('/dead').length).toBeLessThan(120);
+    // All others wait without messages.
+    expect(states.filter((state) => state === 'PENDING 0').length).toBeGreaterThan(500);
+    expect(system.waiting.length).toBeLessThan(100);
+    hooks.answer('/dead', { status: 200 });
+    await system.drain();
+    expect(await parked()).toBe(0);
+    expect(new Set((await statesOf(ids)).map((state) => state.split(' ')[0]))).toEqual(new Set(['DELIVERED']));
+  }, 60_000);
+
+  test('do not delay new deliveries, which are sent at once', async () => {
+    await openBreaker();
+    await park(600);
+    hooks.answer('/dead', { status: 200 });
+    while ((await openUntil()) !== undefined) {
+      await system.runNextJob();
+      await system.drain(system.now);
+    }
+    expect(await parked()).toBeGreaterThan(0);
+    const eventId = await system.publish(tenant);
+    await system.drain(system.now);
+    expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
+  }, 30_000);
+
+  test('are released once by two steps that run at the same time', async () => {
+    await openBreaker();
+    const ids = await park(40);
+    const job = (await parkingOf())!;
+    await system.table.write([
+      upsert(EndpointHealthEntity, { ...(await health())!, tenant, endpointId, breaker: { inARow: 0 } }),
+    ]);
+    const step = () => releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
+    await Promise.all([step(), step(), step()]);
+    expect(system.slow.messages.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
+    expect(await parked()).toBe(0);
+  });
+
+  test('include one that a slow worker parks after the breaker has closed', async () => {
+    await openBreaker();
+    await park(1);
+    hooks.answer('/dead', { status: 200 });
+    const eventId = await system.publish(tenant);
+    system.live.messages.length = 0;
+    while ((await openUntil()) !== undefined) {
+      await system.runNextJob();
+      await system.drain(system.now);
+    }
+    // Two looks at an empty index: the second one is a minute later.
+    await system.runNextJob();
+    const loaded = await new DeliveryStore(system.table).load({ tenant, eventId, endpointId });
+    await new DeliveryStore(system.table).replace(loaded.delivery!, parkDelivery(loaded.delivery!));
+    await system.drain();
+    expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
+  });
+});
+
+describe('parked deliveries', () => {
+  test('are exhausted in bulk after their deadline, with an event each, although the endpoint stays dead', async () => {
+    await openBreaker();
+    const ids = await park(60);
+    system.now += 20 * HOUR;
+    const young = await park(5);
+    system.now += 10 * HOUR + 20 * MINUTE;
+    await system.drain(system.now + 5 * MINUTE);
+    const ended = (await statesOf(ids)).filter((state) => state.startsWith('EXHAUSTED'));
+    // Those that were probes have a time of their own for the next attempt.
+    expect(ended.length).toBeGreaterThanOrEqual(50);
+    expect((await statesOf(young)).filter((state) => state.startsWith('PENDING'))).toHaveLength(5);
+    const told = (await everyItem(engine)).filter(
+      ({ _t, event }) => _t === 'Event' && event === 'message.attempt.exhausted',
+    );
+    expect(told).toHaveLength(ended.length);
+    expect(system.measures.counted.get('DeliveriesExhausted')).toBe(ended.length);
+    // Nobody receives these events, so they need no fan-out.
+    expect(told.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
+  });
+
+  test('write their events of exhaustion to the outbox if an endpoint receives them', async () => {
+    await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
+    await openBreaker();
+    await park(3);
+    system.now += 31 * HOUR;
+    await system.drain(system.now + MINUTE);
+    const told = (await everyItem(engine)).filter(
+      ({ _t, event, fannedOutAt }) =>
+        _t === 'Event' && event === 'message.attempt.exhausted' && fannedOutAt === undefined,
+    );
+    expect(told).toHaveLength(3);
+  });
+
+  test('of an endpoint that has failed for five days lead to its disabling', async () => {
+    await openBreaker();
+    await park(3);
+    const current = (await health())!;
+    const failing = { since: system.now - 5 * 24 * HOUR, last: system.now - HOUR, days: 5, warned: 3 };
+    await system.table.write([upsert(EndpointHealthEntity, { ...current, tenant, endpointId, failing })]);
+    system.now += 31 * HOUR;
+    await system.drain(system.now + MINUTE);
+    const [listed] = (await customer.ok(paths.list, {})).endpoints;
+    expect(listed.disabled).toBe(true);
+    expect(system.troubles).toMatchObject([{ endpointId, stage: 'disabled' }]);
+  });
+
+  test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
+    'are cancelled when the endpoint was %s',
+    async (what) => {
+      await openBreaker();
+      const ids = await park(20);
+      if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
+      else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
+      else await customer.ok(paths.updateConfig, { isEnabled: false });
+      hooks.came.length = 0;
+      await system.drain();
+      expect(await statesOf(ids)).toEqual(times(20, 'CANCELLED 0'));
+      expect(hooks.came).toEqual([]);
+      expect(await parkingOf()).toBeUndefined();
+    },
+  );
+
+  test('are released after a change of the endpoint, without a probe', async () => {
+    await openBreaker();
+    const ids = await park(20);
+    await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
+    await system.drain();
+    expect(await statesOf(ids)).toEqual(times(20, 'DELIVERED 1'));
+    expect(hooks.at('/better')).toHaveLength(20);
+  });
+
+  test('cost the sweeper nothing', async () => {
+    await openBreaker();
+    await park(20);
+    system.now += HOUR;
+    await system.sweep();
+    // Only the lost retries of the ten failed deliveries.
+    expect(system.measures.recorded.get('DeliveriesDue')?.at(-1)).toBe(10);
+    expect(system.jobs).toEqual([{ tenant, jobId: parkingJob(endpointId, 0).jobId }]);
+  });
+});
