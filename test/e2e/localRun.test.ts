@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runLoad } from '../../infra/commands/load.ts';
 import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
@@ -69,6 +70,20 @@ describe('npm start', () => {
     expect(response.status).toBe(404);
     expect(response.headers.get('x-request-id')).toEqual(expect.any(String));
     expect(await response.json()).toEqual({ error: { status: 'NOT_FOUND', message: expect.stringContaining(path) } });
+  });
+
+  test('answers a short load of npm run load without errors, and keeps nothing of it', async () => {
+    const report = await runLoad({
+      baseUrl: system.baseUrl,
+      credentialsFile: join(dataDir, 'credentials.json'),
+      perSecond: 10,
+      minutes: 0.05,
+    });
+    expect(report).toMatch(/^30 calls in 0.05 minutes, 10 per second. 0 failed.$/m);
+    expect(report).toMatch(/^\/v2\/commentannotations\/get +9 +\d+\.\d +\d+\.\d {2}-$/m);
+    expect(report).toMatch(/^Cost at list prices: 0\.000\d dollars/m);
+    const { body } = await system.post('/v2/organizations/get', {});
+    expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
   });
 
   test('answers bodies that are too large as AWS does', async () => {

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+/** The credentials of a workspace, as `npm start` and `npm run workspace -- create` write them. */
+const ApiCredentials = z.object({
+  apiKey: z.string(),
+  authToken: z.string(),
+  workspaceId: z.string(),
+  workspaceAuthToken: z.string(),
+});
+export type ApiCredentials = z.output<typeof ApiCredentials>;
+
+const variables: Readonly<Record<keyof ApiCredentials, string>> = {
+  apiKey: 'API_KEY',
+  authToken: 'AUTH_TOKEN',
+  workspaceId: 'WORKSPACE_ID',
+  workspaceAuthToken: 'WORKSPACE_AUTH_TOKEN',
+};
+
+/**
+ * Returns the credentials in a file. Without a file: those of the environment variables if all four are set, else those
+ * of `credentials.json` in `DATA_DIR`. Throws an error that names what is missing. It contains no credentials.
+ */
+export async function apiCredentials(
+  file: string | undefined,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<ApiCredentials> {
+  const given = Object.entries(variables).map(([field, name]) => [field, env[name]] as const);
+  if (file === undefined && given.every(([, value]) => value !== undefined && value !== ''))
+    return ApiCredentials.parse(Object.fromEntries(given));
+  const path = file ?? join(env.DATA_DIR ?? '.local', 'credentials.json');
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new Error(
+      `${path} cannot be read. Give --credentials <file>, or set ${Object.values(variables).join(', ')}.`,
+    );
+  });
+  const parsed = ApiCredentials.safeParse(jsonOf(text, path));
+  if (parsed.success) return parsed.data;
+  const missing = parsed.error.issues.map(({ path: [field] }) => String(field));
+  throw new Error(`${path} has no ${missing.join(', ')}.`);
+}
+
+function jsonOf(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text.
+    throw new Error(`${path} is not JSON.`);
+  }
+}
