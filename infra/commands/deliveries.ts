@@ -9,6 +9,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
+import { pages } from '../../lib/table/pages.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
@@ -140,16 +141,14 @@ async function physicalId(stack: string, logicalId: string): Promise<string> {
 async function status(site: OperatorContext, now: number): Promise<string> {
   const table = openTable(site.env);
   const late: number[] = [];
-  await pagesOf(eventShards, async (shard, options) => {
-    const { values: deliveries, next } = await new DeliveryStore(table).due(shard, now, options);
-    late.push(...deliveries.map(({ nextAt }) => now - nextAt));
-    return next;
+  await inShards(eventShards, async (shard) => {
+    const read = (after?: string) => new DeliveryStore(table).due(shard, now, { limit: PAGE, after });
+    for await (const { values } of pages(read)) late.push(...values.map(({ nextAt }) => now - nextAt));
   });
   let jobs = 0;
-  await pagesOf(jobShards, async (shard, options) => {
-    const { jobs: due, next } = await new JobSweeper(table).due(shard, now, options);
-    jobs += due.length;
-    return next;
+  await inShards(jobShards, async (shard) => {
+    const read = (after?: string) => new JobSweeper(table).due(shard, now, { limit: PAGE, after });
+    for await (const due of pages(read)) jobs += due.jobs.length;
   });
   const { open, warned } = await new EndpointHealthStore(table).countUnhealthy(now);
   const overdue = late.filter((by) => by >= OVERDUE);
@@ -177,18 +176,9 @@ async function status(site: OperatorContext, now: number): Promise<string> {
   ]);
 }
 
-/** Reads the pages of all shards in parallel. */
-async function pagesOf(
-  shards: number,
-  read: (shard: number, options: { limit: number; after: string | undefined }) => Promise<string | undefined>,
-): Promise<void> {
-  await Promise.all(
-    Array.from({ length: shards }, async (_each, shard) => {
-      let after: string | undefined;
-      do after = await read(shard, { limit: PAGE, after });
-      while (after !== undefined);
-    }),
-  );
+/** Reads all shards in parallel. */
+async function inShards(shards: number, read: (shard: number) => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: shards }, (_each, shard) => read(shard)));
 }
 
 async function countsOf(

@@ -21,7 +21,7 @@ import type { ItemOutcome } from '../shared/results.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import type { Cause } from '../events/outbox.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, remove, type Table, upsert, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -33,21 +33,17 @@ import {
   findLiveDocuments,
   type RecordPage,
   type RecordPageOptions,
-  readRecordPage,
   givenDocuments,
   type ListingOptions,
   listAcrossDocuments,
+  listRecords,
   type ListingPage,
 } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 
-const targetParts = ({ tenant, organizationKey }: OrganizationScope, targetEntityId: string) => [
-  tenant,
-  'ORGANIZATION',
-  organizationKey,
-  'TARGET',
-  targetEntityId,
-];
+const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
+  organizationPartition(scope, 'TARGET', targetEntityId);
 
 /**
  * An activity log record. Every write of it is conditional on the revision of its id, so it can be replaced without
@@ -132,11 +128,9 @@ const ADD_OPERATIONS = 100;
 
 export class ActivityReader {
   readonly #table: Table;
-  readonly #documents: DocumentReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#documents = new DocumentReader(table);
   }
 
   /** Returns a page of the activities of some documents, document by document, in each by time. */
@@ -146,18 +140,12 @@ export class ActivityReader {
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<ActivityResponse>> {
     const isFiltered = Object.values(filter).some((value) => value !== undefined);
-    return listAcrossDocuments({
+    return listRecords(this.#table, ActivityEntity, {
       ...page,
       documents,
-      read: ({ scope }, options) =>
-        readRecordPage(
-          this.#table,
-          ActivityEntity,
-          scope,
-          { ...options, descending },
-          (activity) => toActivityResponse(names, activity),
-          isFiltered ? (activity) => matchesFilter(filter, activity) : undefined,
-        ),
+      descending,
+      toResponse: (activity) => toActivityResponse(names, activity),
+      isWanted: isFiltered ? (activity) => matchesFilter(filter, activity) : undefined,
     });
   }
 
@@ -240,7 +228,7 @@ export class ActivityReader {
   ): Promise<(ActivityPosition | undefined)[]> {
     const scope = { tenant, organizationKey };
     const documents = await findLiveDocuments(
-      this.#documents,
+      new DocumentReader(this.#table),
       scope,
       positions.flatMap((position) => position?.documentId ?? []),
     );
@@ -271,7 +259,7 @@ export class ActivityReader {
     });
     const activities = await this.#table.getByKeys(ActivityEntity, page.keys);
     const documents = await findLiveDocuments(
-      this.#documents,
+      new DocumentReader(this.#table),
       scope,
       activities.flatMap((activity) => activity?.documentId ?? []),
     );
@@ -290,12 +278,10 @@ export class ActivityReader {
 
 export class ActivityWriter {
   readonly #table: Table;
-  readonly #documents: DocumentReader;
   readonly #reader: ActivityReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#documents = new DocumentReader(table);
     this.#reader = new ActivityReader(table);
   }
 
@@ -431,13 +417,11 @@ export class ActivityWriter {
     read: (options: RecordPageOptions) => Promise<{ found: readonly Deletion[]; next: string | undefined }>,
   ): Promise<DeletedActivities> {
     const results: ActivityResult[] = [];
-    let after: string | undefined;
-    do {
-      const { found, next } = await read({ after, limit: MOST_DELETED - results.length });
+    for await (const { found, next } of pages((after) => read({ after, limit: MOST_DELETED - results.length }))) {
       results.push(...(await this.#delete(scope, found)));
-      after = next;
-    } while (after !== undefined && results.length < MOST_DELETED);
-    return { results, hasMore: after !== undefined };
+      if (results.length >= MOST_DELETED) return { results, hasMore: next !== undefined };
+    }
+    return { results, hasMore: false };
   }
 
   /** Deletes activities. One with a position fails when it is somewhere else by now. */
@@ -483,7 +467,7 @@ export class ActivityWriter {
       activities.map(({ id }) => recordName(id)),
     );
     const documents = await findLiveDocuments(
-      this.#documents,
+      new DocumentReader(this.#table),
       scope,
       positions.flatMap((position) =>
         position && position.documentKey !== scope.documentKey ? (position.documentId ?? []) : [],

@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
-import { pages } from '../table/pages.ts';
+import { readAll } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './counts.ts';
@@ -22,11 +22,7 @@ export class AgentGroupStore {
 
   /** Returns all groups, oldest first. */
   async list(tenant: string): Promise<AgentGroup[]> {
-    const groups: AgentGroup[] = [];
-    const read = (after: string | undefined) =>
-      this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after });
-    for await (const { values } of pages(read)) groups.push(...values);
-    return groups;
+    return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
   /** Returns the ids that belong to no custom agent of the tenant and to no built-in agent. */

@@ -29,6 +29,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
+import { pages } from '../table/pages.ts';
 import { fitsTransaction, writeChanges } from './commentChanges.ts';
 import {
   changeEventOps,
@@ -113,11 +114,9 @@ const COMMENTS_AT_ONCE = 20;
 
 export class ThreadWriter {
   readonly #table: Table;
-  readonly #threads: ThreadReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#threads = new ThreadReader(table);
   }
 
   /**
@@ -269,23 +268,20 @@ export class ThreadWriter {
     const replacements = new Map(users.map(({ oldUser, newUser }) => [oldUser.userId, newUser]));
     const replacement = (userId: string) => replacements.get(userId);
     await retryOnConflict(() => this.#replaceHeadUsers(scope, key, replacement, now));
-    let after: string | undefined;
-    do {
-      const page = await retryOnConflict(async () => {
+    const replacePage = (after: string | undefined) =>
+      retryOnConflict(async () => {
         const [thread, { values, next }] = await Promise.all([
           this.#table.get(ThreadEntity, { ...scope, ...key }),
-          this.#threads.listComments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
+          new ThreadReader(this.#table).listComments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
         ]);
         if (!thread) return { next: undefined };
         const changes = values
           .map((before) => ({ before, after: replaceCommentUsers(before, replacement), eventOps: [] }))
           .filter((change) => change.after !== change.before);
         const written = await writeChanges(this.#table, scope, thread, changes, now);
-        return written === 'conflict' || 'refused' in written ? written : { next };
+        return written === 'conflict' ? written : { next: 'refused' in written ? undefined : next, ...written };
       });
-      if ('refused' in page) return page;
-      after = page.next;
-    } while (after !== undefined);
+    for await (const page of pages(replacePage)) if ('refused' in page) return page;
     return undefined;
   }
 
@@ -333,14 +329,14 @@ export class ThreadWriter {
   async #select({ scope, document }: DocumentContext, filters: ThreadFilters): Promise<SelectedThread[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
-      const threads = await this.#threads.findByIds(scope, document.documentId, annotationIds);
+      const threads = await new ThreadReader(this.#table).findByIds(scope, document.documentId, annotationIds);
       return annotationIds.map((annotationId, index) => {
         const thread = threads[index];
         return { annotationId, thread: thread && matchesFilters(thread, filters) ? thread : undefined };
       });
     }
     const selected: SelectedThread[] = [];
-    for await (const threads of this.#threads.pages(scope, filters, limits.list + 1)) {
+    for await (const threads of new ThreadReader(this.#table).pages(scope, filters, limits.list + 1)) {
       selected.push(...threads.map((thread) => ({ annotationId: thread.annotationId, thread })));
       if (selected.length > limits.list)
         throw invalid({

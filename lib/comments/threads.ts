@@ -9,6 +9,7 @@ import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import type { QueryPage, QueryableEntity, QueryOptions, Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 import { type Involvement, locationIndex, recordPartition, recordSortKey } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
@@ -144,12 +145,8 @@ export class ThreadReader {
 
   /** Reads all pages of a thread's comments. */
   async *commentPages(scope: DocumentScope, thread: ThreadKey, limit: number): AsyncGenerator<Stored<Comment>[]> {
-    let after: string | undefined;
-    do {
-      const { values, next } = await this.listComments(scope, thread, { limit, after });
-      yield values;
-      after = next;
-    } while (after !== undefined);
+    const read = (after: string | undefined) => this.listComments(scope, thread, { limit, after });
+    for await (const { values } of pages(read)) yield values;
   }
 
   /** Reads comments of a thread by their ids, undefined where there is none. */
@@ -230,12 +227,8 @@ export class ThreadReader {
 
   /** Reads all pages of the threads that match the filters, oldest first, without their comments. */
   async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<Stored<Thread>[]> {
-    let after: string | undefined;
-    do {
-      const { records, next } = await this.list(scope, { descending: false, filters, limit, after });
-      yield records.map(({ value }) => value.thread);
-      after = next;
-    } while (after !== undefined);
+    const read = (after: string | undefined) => this.list(scope, { descending: false, filters, limit, after });
+    for await (const { records } of pages(read)) yield records.map(({ value }) => value.thread);
   }
 
   async #readWhole(scope: DocumentScope, key: ThreadKey): Promise<ThreadItemGroup> {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -41,13 +41,7 @@ export const InvolvementEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The involvement of a user in a comment, reaction, recording or notification',
   schema: Schema.extend({ at: z.number() }),
-  pk: (of: OrganizationScope & { userId: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'USER',
-    of.userId,
-  ],
+  pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
   sk: (key: { kind: InvolvedKind; at: number; documentKey: string; id: string; commentId?: number | undefined }) => [
     'DATA',
     key.kind,
@@ -71,6 +65,23 @@ export function removeInvolvement(
   return remove(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
 
+/** An annotation that an involvement names. */
+export type InvolvedRecord = Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>;
+
+/** Returns the keys of the reactions or recordings of involvements. */
+export function involvedRecordKeys(
+  { tenant, organizationKey }: OrganizationScope,
+  involvements: readonly InvolvedRecord[],
+) {
+  return involvements.map(({ documentKey, id, createdAt }) => ({
+    tenant,
+    organizationKey,
+    documentKey,
+    annotationId: id,
+    createdAt,
+  }));
+}
+
 /** The user id of a notification for everybody. No user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
@@ -81,7 +92,7 @@ export function recordSortKey(createdAt: number, id: string): [string, string] {
 
 /** Returns the partition of the records of a kind in a document. */
 export function recordPartition(scope: DocumentScope, records: string): string[] {
-  return [scope.tenant, 'ORGANIZATION', scope.organizationKey, 'DOCUMENT', scope.documentKey, records];
+  return organizationPartition(scope, 'DOCUMENT', scope.documentKey, records);
 }
 
 /** Returns the definition of `gsi2` for records with a location: by document and location, then organization. */

@@ -16,6 +16,7 @@ import { OrganizationReader } from '../directory/organizations.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 import { type Located, type LocationRecords, readLocationRecords } from './locationRecords.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentScope } from './documentScope.ts';
@@ -64,16 +65,12 @@ export class LocationUpdater {
     const organizationKey = organization?.internalId;
     const location = { tenant, documentId, key: locationKey(oldLocation), organizationKey };
     const until = this.#clock() + UPDATES_FOR_MILLISECONDS;
-    let after: string | undefined;
-    do {
-      const page = await readLocationRecords(this.#table, location, after);
+    for await (const page of pages((after) => readLocationRecords(this.#table, location, after)))
       await inParallel(this.#tasksOf(page, change), PARALLEL, async (task) => {
         if (this.#clock() > until)
           throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
         await task();
       });
-      after = page.next;
-    } while (after !== undefined);
   }
 
   /** Returns a task for each record of a page. */

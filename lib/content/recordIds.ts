@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
@@ -35,14 +35,7 @@ export const RecordIdEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The position of the thread, reaction, recording, notification or activity with an id',
   schema: Schema,
-  pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'RECORD',
-    of.kind,
-    of.id,
-  ],
+  pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
   // The customer's id of the document: so the position and the document can be read in parallel.
   sk: (key: { within: string }) => ['IN', key.within],
 });

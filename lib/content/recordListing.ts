@@ -258,10 +258,27 @@ export const listingCursor = {
   },
 };
 
-/**
- * Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at
- * most.
- */
+interface RecordListing<T, V> extends Pick<ListingOptions<V>, 'documents' | 'from' | 'limit'> {
+  readonly descending: boolean;
+  readonly toResponse: (value: Stored<T>) => V;
+  /** Filters the records. */
+  readonly isWanted?: ((value: Stored<T>) => boolean) | undefined;
+}
+
+/** Reads a page of the records of one entity, document by document, in each by sort key. */
+export async function listRecords<T extends K, K, V>(
+  table: Table,
+  entity: Entity<T, DocumentScope, K>,
+  { descending, toResponse, isWanted, ...listing }: RecordListing<T, V>,
+): Promise<ListingPage<V>> {
+  return listAcrossDocuments({
+    ...listing,
+    read: ({ scope }, options) =>
+      readRecordPage(table, entity, scope, { ...options, descending }, toResponse, isWanted),
+  });
+}
+
+/** Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at most. */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,

@@ -1,62 +1,52 @@
-import { combine } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { ABSENT, BUSY, DocumentEntity, DocumentReader, folderEntryRemoval } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import { type DocumentResult, failedDocument } from '../shared/results.ts';
-import { remove, type Table } from '../table/table.ts';
+import { remove } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import type { QueueSender } from '../workers/sender.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-export class DocumentDeleter {
-  readonly #table: Table;
-  readonly #queue: QueueSender;
+/**
+ * Deletes documents. From then on their content cannot be reached. A job for each transaction purges it. Ids are
+ * distinct; an unknown id fails alone.
+ */
+type DeleteDocuments = (
+  scope: OrganizationScope,
+  documentIds: readonly string[],
+  call: { readonly now: number; readonly log: Log },
+) => Promise<DocumentResult[]>;
 
-  constructor(table: Table, queue: QueueSender) {
-    this.#table = table;
-    this.#queue = queue;
-  }
-
-  /**
-   * Deletes documents. From then on their content cannot be reached. A job for each transaction purges it. Ids are
-   * distinct; an unknown id fails alone.
-   */
-  async delete(
-    scope: OrganizationScope,
-    documentIds: readonly string[],
-    { now, log }: { now: number; log: Log },
-  ): Promise<DocumentResult[]> {
-    const { tenant, organizationKey } = scope;
-    const documents = new DocumentReader(this.#table);
-    const jobs: JobMessage[] = [];
-    const results = await writeEach({
-      table: this.#table,
-      items: documentIds,
-      read: (ids) => documents.named(scope, ids),
-      decide: (documentId, stored) => {
-        if (!stored) return { result: failedDocument(documentId, ABSENT, 'not-found'), ops: [] };
-        const result: DocumentResult = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
-        return {
-          result,
-          ops: [remove(DocumentEntity, { ...scope, ...stored }, stored._r), ...folderEntryRemoval(scope, stored)],
-        };
-      },
-      together: (deleted) => {
-        const purged = deleted.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
-        const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents: purged }, now);
-        return { ops: [op], written: () => void jobs.push({ tenant, jobId }) };
-      },
-      conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),
-    });
-    await notifyJobs(this.#queue, jobs, log, PURGE_DELAY_SECONDS);
-    return results;
-  }
-}
-
-export const deleteDocuments = /* @__PURE__ */ combine(
+export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
-  ({ table, queue }) => new DocumentDeleter(table, queue),
+  ({ table, queue }) =>
+    async (scope, documentIds, { now, log }) => {
+      const { tenant, organizationKey } = scope;
+      const documents = new DocumentReader(table);
+      const jobs: JobMessage[] = [];
+      const results = await writeEach({
+        table,
+        items: documentIds,
+        read: (ids) => documents.named(scope, ids),
+        decide: (documentId, stored) => {
+          if (!stored) return { result: failedDocument(documentId, ABSENT, 'not-found'), ops: [] };
+          const result: DocumentResult = { success: true, id: stored.internalId, message: 'Deleted Successfully' };
+          return {
+            result,
+            ops: [remove(DocumentEntity, { ...scope, ...stored }, stored._r), ...folderEntryRemoval(scope, stored)],
+          };
+        },
+        together: (deleted) => {
+          const purged = deleted.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
+          const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents: purged }, now);
+          return { ops: [op], written: () => void jobs.push({ tenant, jobId }) };
+        },
+        conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),
+      });
+      await notifyJobs(queue, jobs, log, PURGE_DELAY_SECONDS);
+      return results;
+    },
 );

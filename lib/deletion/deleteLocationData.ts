@@ -22,11 +22,9 @@ const PARALLEL = 4;
 /** Removes the data of a location. */
 export class LocationRemover {
   readonly #table: Table;
-  readonly #clock: () => number;
 
-  constructor(table: Table, clock: () => number = Date.now) {
+  constructor(table: Table) {
     this.#table = table;
-    this.#clock = clock;
   }
 
   /**
@@ -35,16 +33,22 @@ export class LocationRemover {
    * s; the same call then continues. Finds the records through an index, so records of the last moments can stay
    * (eventual consistency).
    */
-  async remove(tenant: string, documentId: string, location: Location): Promise<void> {
+  async remove(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
-    const deadline = this.#clock() + REMOVES_FOR_MILLISECONDS;
+    const deadline = clock() + REMOVES_FOR_MILLISECONDS;
+    /** Returns the time. Throws when the time of the call is over. */
+    const requireTime = () => {
+      const now = clock();
+      if (now > deadline) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
+      return now;
+    };
     let [after, isComplete]: [string | undefined, boolean] = [undefined, true];
     for (;;) {
       const { next, ...records } = await readLocationRecords(this.#table, { tenant, documentId, key }, after);
-      const removed = await this.#removeRecords(records, deadline);
+      const removed = await this.#removeRecords(records, requireTime);
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
-      this.#requireTime(deadline);
+      requireTime();
       // Records that conflicted are read again, from the beginning.
       isComplete = next === undefined || isComplete;
       after = next;
@@ -54,7 +58,7 @@ export class LocationRemover {
   /** Removes these records. Returns false if some conflicted with concurrent writes. */
   async #removeRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
-    deadline: number,
+    requireTime: () => number,
   ): Promise<boolean> {
     let isComplete = true;
     const alone = [
@@ -62,7 +66,7 @@ export class LocationRemover {
       ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
     ];
     await inParallel(inTransactions(alone), PARALLEL, async (group) => {
-      this.#requireTime(deadline);
+      requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
     // Sequential: reactions to one comment all change this comment.
@@ -71,19 +75,18 @@ export class LocationRemover {
       PARALLEL,
       async (group) => {
         for (const { scope, record } of group) {
-          this.#requireTime(deadline);
+          requireTime();
           await this.#removeReaction(scope, record);
         }
       },
     );
     for (const group of Map.groupBy(threads, ({ scope }) => `${scope.organizationKey} ${scope.documentKey}`).values()) {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
-        this.#requireTime(deadline);
         const outcomes = await deleteThreads(
           this.#table,
           (group[0] as Located<unknown>).scope,
           group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
-          this.#clock(),
+          requireTime(),
         );
         isComplete = isComplete && !outcomes.includes('busy');
       }
@@ -119,11 +122,6 @@ export class LocationRemover {
       ]);
       return outcome === 'done' ? 'done' : 'conflict';
     });
-  }
-
-  #requireTime(deadline: number): void {
-    if (this.#clock() > deadline)
-      throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
   }
 }
 

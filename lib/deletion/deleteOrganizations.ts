@@ -1,4 +1,4 @@
-import { combine } from '../app/capability.ts';
+import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
 import { type JobMessage, notifyJobs } from '../jobs/jobStore.ts';
 import {
@@ -8,60 +8,50 @@ import {
   type OrganizationResult,
   unknownOrganizationResult,
 } from '../directory/organizations.ts';
-import { remove, type Table } from '../table/table.ts';
+import { remove } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { writeEach } from '../table/writeEach.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import type { QueueSender } from '../workers/sender.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
-export class OrganizationDeleter {
-  readonly #table: Table;
-  readonly #queue: QueueSender;
+/**
+ * Deletes organizations. From then on nothing in them can be reached, and their ids are free. A job for each
+ * organization purges its content. Ids are distinct; an unknown id fails alone.
+ */
+type DeleteOrganizations = (
+  tenant: string,
+  organizationIds: readonly string[],
+  call: { readonly now: number; readonly log: Log },
+) => Promise<OrganizationResult[]>;
 
-  constructor(table: Table, queue: QueueSender) {
-    this.#table = table;
-    this.#queue = queue;
-  }
-
-  /**
-   * Deletes organizations. From then on nothing in them can be reached, and their ids are free. A job for each
-   * organization purges its content. Ids are distinct; an unknown id fails alone.
-   */
-  async delete(
-    tenant: string,
-    organizationIds: readonly string[],
-    { now, log }: { now: number; log: Log },
-  ): Promise<OrganizationResult[]> {
-    const organizations = new OrganizationReader(this.#table);
-    const jobs = new Map<string, JobMessage>();
-    const results = await writeEach({
-      table: this.#table,
-      items: organizationIds,
-      read: (ids) => organizations.find(tenant, ids),
-      decide: (organizationId, stored) => {
-        if (!stored) return { result: unknownOrganizationResult, ops: [] };
-        const { op, jobId } = startPurge(tenant, 'removeOrganization', { organizationKey: stored.internalId }, now);
-        jobs.set(organizationId, { tenant, jobId });
-        return {
-          result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
-          ops: [remove(OrganizationEntity, { tenant, organizationId }, stored._r), op],
-        };
-      },
-      conflicted: () => ({ success: false, id: '', message: ORGANIZATION_BUSY }),
-    });
-    const deleted = organizationIds.filter((_id, index) => results[index]?.success);
-    await notifyJobs(
-      this.#queue,
-      deleted.flatMap((id) => jobs.get(id) ?? []),
-      log,
-      PURGE_DELAY_SECONDS,
-    );
-    return results;
-  }
-}
-
-export const deleteOrganizations = /* @__PURE__ */ combine(
+export const deleteOrganizations: Capability<DeleteOrganizations> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'PutItem', 'DeleteItem']), queue: sendTo.jobs },
-  ({ table, queue }) => new OrganizationDeleter(table, queue),
+  ({ table, queue }) =>
+    async (tenant, organizationIds, { now, log }) => {
+      const organizations = new OrganizationReader(table);
+      const jobs = new Map<string, JobMessage>();
+      const results = await writeEach({
+        table,
+        items: organizationIds,
+        read: (ids) => organizations.find(tenant, ids),
+        decide: (organizationId, stored) => {
+          if (!stored) return { result: unknownOrganizationResult, ops: [] };
+          const { op, jobId } = startPurge(tenant, 'removeOrganization', { organizationKey: stored.internalId }, now);
+          jobs.set(organizationId, { tenant, jobId });
+          return {
+            result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },
+            ops: [remove(OrganizationEntity, { tenant, organizationId }, stored._r), op],
+          };
+        },
+        conflicted: () => ({ success: false, id: '', message: ORGANIZATION_BUSY }),
+      });
+      const deleted = organizationIds.filter((_id, index) => results[index]?.success);
+      await notifyJobs(
+        queue,
+        deleted.flatMap((id) => jobs.get(id) ?? []),
+        log,
+        PURGE_DELAY_SECONDS,
+      );
+      return results;
+    },
 );

@@ -12,7 +12,6 @@ import { type User, UserEntity } from '../directory/users.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import type { QueueSender } from '../workers/sender.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 /** When the sweeper runs a job whose message was lost, milliseconds. */
@@ -79,86 +78,77 @@ export class ErasureReader {
   }
 }
 
-/** Starts erasures of users (GDPR). */
-export class ErasureStarter {
-  readonly #table: Table;
-  readonly #queue: QueueSender;
+/**
+ * Starts to erase users (GDPR) in some organizations, or everywhere with their profiles. Their access ends and their data is
+ * hidden before this returns. A job erases the data. A repeated call with the same `jobId` starts nothing.
+ */
+type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
-  constructor(table: Table, queue: QueueSender) {
-    this.#table = table;
-    this.#queue = queue;
-  }
+export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
+  ({ table, queue }) =>
+    async ({ tenant, jobId, userIds, organizations, now, log }) => {
+      const tasksPerUser = organizations ? organizations.length : (await countOrganizations(table, tenant)) + 1;
+      const tasksCount = userIds.length * tasksPerUser;
+      const data: ErasureJob = {
+        userIds: [...userIds],
+        organizations: organizations?.map(({ internalId }) => internalId),
+        at: now,
+      };
+      const outcome = await table.write([
+        insert(ErasureEntity, { tenant, jobId, tasksCount, tasksLeft: tasksCount, createdAt: now }),
+        startJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + SWEPT_AFTER }, now),
+      ]);
+      const isNew = outcome === 'done';
+      if (isNew) await hideUsers(table, tenant, data, jobId);
+      const started = isNew ? undefined : await table.get(ErasureEntity, { tenant, jobId });
+      await notifyJobs(queue, [{ tenant, jobId }], log);
+      return { jobId, tasksCount: started?.tasksCount ?? tasksCount };
+    },
+);
 
-  /**
-   * Starts to erase users in some organizations, or everywhere with their profiles. Their access ends and their data is
-   * hidden before this returns. A job erases the data. A repeated call with the same `jobId` starts nothing.
-   */
-  async start({ tenant, jobId, userIds, organizations, now, log }: ErasureRequest): Promise<{
-    jobId: string;
-    tasksCount: number;
-  }> {
-    const tasksPerUser = organizations ? organizations.length : (await this.#countOrganizations(tenant)) + 1;
-    const tasksCount = userIds.length * tasksPerUser;
-    const data: ErasureJob = {
-      userIds: [...userIds],
-      organizations: organizations?.map(({ internalId }) => internalId),
-      at: now,
-    };
-    const outcome = await this.#table.write([
-      insert(ErasureEntity, { tenant, jobId, tasksCount, tasksLeft: tasksCount, createdAt: now }),
-      startJob(tenant, { jobId, kind: 'eraseUsers', data, dueAt: now + SWEPT_AFTER }, now),
-    ]);
-    const isNew = outcome === 'done';
-    if (isNew) await this.#hide(tenant, data, jobId);
-    const started = isNew ? undefined : await this.#table.get(ErasureEntity, { tenant, jobId });
-    await notifyJobs(this.#queue, [{ tenant, jobId }], log);
-    return { jobId, tasksCount: started?.tasksCount ?? tasksCount };
-  }
-
-  /**
-   * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be
-   * written, because it has too many departures or other requests keep changing it, stays visible until the job erases
-   * it.
-   */
-  async #hide(tenant: string, { userIds, organizations = [everywhere], at }: ErasureJob, jobId: string): Promise<void> {
-    const isEverywhere = organizations[0] === everywhere;
-    await inSlices(userIds, USERS_AT_A_TIME, (some) =>
-      writeEach<string, Stored<User> | undefined, boolean>({
-        table: this.#table,
-        items: some,
-        read: (ids) =>
-          this.#table.getMany(
-            UserEntity,
-            ids.map((userId) => ({ tenant, userId })),
-          ),
-        decide: (userId, user) => {
-          let departures: User['departures'] = user?.departures ?? [];
-          for (const organizationKey of organizations)
-            departures =
-              departures && addDeparture(departures, { organizationKey, resource: organizationKey, at, jobId });
-          if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
-          const { internalId, createdAt } = user;
-          const hidden = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
-          const next = { tenant, ...hidden, departures: departures ?? user.departures };
-          return { result: true, ops: [replace(UserEntity, next, user._r)] };
-        },
-        conflicted: () => false,
-      }),
-    );
-  }
-
-  async #countOrganizations(tenant: string): Promise<number> {
-    let count = 0;
-    const read = (after: string | undefined) =>
-      this.#table.query(OrganizationEntity, { tenant }, { limit: ORGANIZATIONS_PER_PAGE, after });
-    for await (const { values } of pages(read)) count += values.length;
-    return count;
-  }
+/**
+ * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be written,
+ * because it has too many departures or other requests keep changing it, stays visible until the job erases it.
+ */
+async function hideUsers(
+  table: Table,
+  tenant: string,
+  { userIds, organizations = [everywhere], at }: ErasureJob,
+  jobId: string,
+): Promise<void> {
+  const isEverywhere = organizations[0] === everywhere;
+  await inSlices(userIds, USERS_AT_A_TIME, (some) =>
+    writeEach<string, Stored<User> | undefined, boolean>({
+      table,
+      items: some,
+      read: (ids) =>
+        table.getMany(
+          UserEntity,
+          ids.map((userId) => ({ tenant, userId })),
+        ),
+      decide: (userId, user) => {
+        let departures: User['departures'] = user?.departures ?? [];
+        for (const organizationKey of organizations)
+          departures =
+            departures && addDeparture(departures, { organizationKey, resource: organizationKey, at, jobId });
+        if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
+        const { internalId, createdAt } = user;
+        const hidden = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
+        const next = { tenant, ...hidden, departures: departures ?? user.departures };
+        return { result: true, ops: [replace(UserEntity, next, user._r)] };
+      },
+      conflicted: () => false,
+    }),
+  );
 }
 
-export const startErasures: Capability<ErasureStarter> = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query', 'PutItem']), queue: sendTo.jobs },
-  ({ table, queue }) => new ErasureStarter(table, queue),
-);
+async function countOrganizations(table: Table, tenant: string): Promise<number> {
+  let count = 0;
+  const read = (after: string | undefined) =>
+    table.query(OrganizationEntity, { tenant }, { limit: ORGANIZATIONS_PER_PAGE, after });
+  for await (const { values } of pages(read)) count += values.length;
+  return count;
+}
 
 export const readErasures = /* @__PURE__ */ storeCapability(ErasureReader, ['GetItem']);

@@ -11,6 +11,7 @@ import {
   FolderReader,
   type CurrentAndStored,
   type OrganizationScope,
+  organizationPartition,
 } from './folders/folders.ts';
 import { insert, type QueryPage, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -39,7 +40,7 @@ export const DocumentEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A document under the customer's id, with its internal id and folder",
   schema: Schema,
-  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'DOCUMENTS'],
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'DOCUMENTS'),
   sk: (key: { documentId: string }) => [key.documentId],
 });
 
@@ -148,11 +149,9 @@ export class DocumentReader {
 
 export class DocumentWriter {
   readonly #table: Table;
-  readonly #documents: DocumentReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#documents = new DocumentReader(table);
   }
 
   /**
@@ -169,7 +168,7 @@ export class DocumentWriter {
       table: this.#table,
       items: documents,
       read: (items) =>
-        this.#documents.find(
+        new DocumentReader(this.#table).find(
           scope,
           items.map(({ documentId }) => documentId),
         ),
@@ -210,7 +209,7 @@ export class DocumentWriter {
     now: number,
   ): Promise<Document> {
     if (create) await this.add(scope, [{ documentId }], create, now);
-    return this.#documents.require(scope, documentId);
+    return new DocumentReader(this.#table).require(scope, documentId);
   }
 }
 

@@ -5,7 +5,7 @@ import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.t
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { OrganizationScope } from './folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
@@ -28,7 +28,7 @@ export const GroupEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A group of an organization's users under the customer's id, with its internal id",
   schema: GroupSchema,
-  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'GROUPS'],
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'GROUPS'),
   sk: (key: { groupId: string }) => [key.groupId],
 });
 
@@ -46,13 +46,8 @@ export const GroupMemberEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The members of a group',
   schema: MemberSchema,
-  pk: (of: { tenant: string; organizationKey: string; groupKey: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'GROUP',
-    of.groupKey,
-  ],
+  pk: (of: { tenant: string; organizationKey: string; groupKey: string }) =>
+    organizationPartition(of, 'GROUP', of.groupKey),
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
     gsi1: {
@@ -344,11 +339,9 @@ const NOT_A_MEMBER: MemberChanged = { success: false, message: 'User is not in t
 /** Removes users from groups. */
 export class GroupMemberRemover {
   readonly #table: Table;
-  readonly #clock: () => number;
 
-  constructor(table: Table, clock: () => number = Date.now) {
+  constructor(table: Table) {
     this.#table = table;
-    this.#clock = clock;
   }
 
   /** Returns the group under the customer's id. Throws INVALID_ARGUMENT if it does not exist. */
@@ -375,8 +368,8 @@ export class GroupMemberRemover {
    * Removes all users from a group and returns their ids. Throws UNAVAILABLE if that takes more than 20 s, or if the ids do
    * not fit into one response. The removed users stay removed, and the next call continues.
    */
-  async removeAll(scope: OrganizationScope, group: Group): Promise<string[]> {
-    const until = this.#clock() + REMOVES_FOR;
+  async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
+    const until = clock() + REMOVES_FOR;
     const partition = { ...scope, groupKey: group.internalId };
     const resultBytes = RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId));
     const removed: string[] = [];
@@ -386,7 +379,7 @@ export class GroupMemberRemover {
     for await (const { values } of pages(read)) {
       const userIds = values.map(({ userId }) => userId);
       bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * resultBytes;
-      if (bytes > RESPONSE_BYTES || this.#clock() > until)
+      if (bytes > RESPONSE_BYTES || clock() > until)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
       await this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...partition, userId })));
       removed.push(...userIds);

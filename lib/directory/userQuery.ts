@@ -17,15 +17,16 @@ import {
   optional,
   PageSize,
   PageToken,
+  StoredProfile,
 } from '../shared/schema.ts';
 import type { readDocuments } from './documents.ts';
 import type { OrganizationScope, readFolders } from './folders/folders.ts';
 import { requireResource } from './resources.ts';
 import { matchesUser } from './rules/users.ts';
 import { groupByDocument, type listUsers } from './userLists.ts';
-import { type ListedUser, Profile } from './users.ts';
+import type { ListedUser } from './users.ts';
 
-export const UserResponse = Profile.extend({ userId: z.string(), ...InvolvedFields });
+export const UserResponse = StoredProfile.extend({ userId: z.string(), ...InvolvedFields });
 type UserResponse = z.output<typeof UserResponse>;
 
 /** The input of `/v2/users/get`. */

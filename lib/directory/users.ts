@@ -16,27 +16,18 @@ import {
 import { mailableAddress } from '../mail/rules/mailAddress.ts';
 import { mergeProfile } from './rules/users.ts';
 import { newId } from '../shared/ids.ts';
+import { StoredProfile } from '../shared/schema.ts';
 import type { RecordPage } from '../content/recordListing.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
-import { FolderReader, type OrganizationScope, readFolders } from './folders/folders.ts';
+import { FolderReader, type OrganizationScope, readFolders, organizationPartition } from './folders/folders.ts';
 import type { Added } from './organizations.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
-import { pages } from '../table/pages.ts';
+import { readAll } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
-export const Profile = z.object({
-  name: z.string().optional(),
-  email: z.string().optional(),
-  photoUrl: z.string().optional(),
-  color: z.string().optional(),
-  textColor: z.string().optional(),
-  initial: z.string().optional(),
-  type: z.string().optional(),
-  plan: z.string().optional(),
-});
-export type Profile = z.output<typeof Profile>;
+export type Profile = z.output<typeof StoredProfile>;
 
 const DepartureSchema = z.object({
   /** Internal ids of the organization, and of the resource that the user was removed from. */
@@ -50,7 +41,7 @@ const DepartureSchema = z.object({
   folder: z.boolean().optional(),
 });
 
-const UserSchema = Profile.extend({
+const UserSchema = StoredProfile.extend({
   userId: z.string(),
   internalId: z.string(),
   /** The resources that the user was removed from, until the jobs have purged the user's data there. */
@@ -99,13 +90,7 @@ export const GrantEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The grants of a user in an organization: membership, folders, documents',
   schema: GrantSchema,
-  pk: (of: { tenant: string; organizationKey: string; userId: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'USER',
-    of.userId,
-  ],
+  pk: (of: { tenant: string; organizationKey: string; userId: string }) => organizationPartition(of, 'USER', of.userId),
   sk: (key: { resourceType: ResourceType; internalId: string }) => ['GRANT', key.resourceType, key.internalId],
   indexes: {
     gsi2: {
@@ -124,13 +109,8 @@ export const ContactEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'The contact list of an organization, folder or document',
   schema: z.object({ userId: z.string(), addedAt: z.number() }),
-  pk: (of: { tenant: string; organizationKey: string; resource: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'CONTACTS',
-    of.resource,
-  ],
+  pk: (of: { tenant: string; organizationKey: string; resource: string }) =>
+    organizationPartition(of, 'CONTACTS', of.resource),
   sk: (key: { userId: string }) => [key.userId],
   indexes: {
     gsi1: {
@@ -142,16 +122,8 @@ export const ContactEntity = defineEntity({
 });
 
 /** Returns the key parts of the gsi1 partition with the contact lists and groups that a user is in. */
-export function userIndex({
-  tenant,
-  organizationKey,
-  userId,
-}: {
-  readonly tenant: string;
-  readonly organizationKey: string;
-  readonly userId: string;
-}): string[] {
-  return [tenant, 'ORGANIZATION', organizationKey, 'USER', userId];
+export function userIndex(user: OrganizationScope & { readonly userId: string }): string[] {
+  return organizationPartition(user, 'USER', user.userId);
 }
 
 export interface NewUser {
@@ -239,11 +211,9 @@ export class UserReader {
 
   /** Returns all grants of a user in an organization: one query for each thousand. */
   async grants(scope: OrganizationScope, userId: string): Promise<Grant[]> {
-    const grants: Grant[] = [];
-    const read = (after: string | undefined) =>
-      this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1_000, after });
-    for await (const { values } of pages(read)) grants.push(...values);
-    return grants;
+    return readAll((after) =>
+      this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1_000, after }),
+    );
   }
 
   /**

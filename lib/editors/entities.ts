@@ -4,6 +4,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { defineEntity, type Item, type Stored } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
+import { organizationPartition } from '../directory/folders/folders.ts';
 
 /** Repeated here: an import of `crdtTypes` would bring the rules of values into every bundle. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
@@ -69,14 +70,7 @@ const Part = z.object({
 type EditorPart = z.output<typeof Part>;
 
 /** The sort keys of an editor's items begin with its id. They sort as its blobs, its log, its head. */
-const editorsOf = (of: DocumentScope) => [
-  of.tenant,
-  'ORGANIZATION',
-  of.organizationKey,
-  'DOCUMENT',
-  of.documentKey,
-  'EDITORS',
-];
+const editorsOf = (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'EDITORS');
 const BLOB = 'BLOB';
 const LOG = 'LOG';
 /** Sorts last: a query in descending order starts with the head. */

@@ -6,7 +6,7 @@ import { type FilterField, filteredValues, filterFields, type TimeRange } from '
 import { DIMENSIONS } from './rules/similarity.ts';
 import { instantKey } from '../shared/times.ts';
 import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { encodePart } from '../table/keys.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
@@ -32,7 +32,7 @@ export const JudgmentEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The decision of a reviewer, with its reason',
   schema: Judgment,
-  pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'JUDGMENTS'],
+  pk: (of: OrganizationScope) => organizationPartition(of, 'JUDGMENTS'),
   sk: ({ documentKey = '', recordId }: Omit<JudgmentRef, 'organizationKey'>) => [documentKey, recordId],
   indexes: {
     gsi1: {
@@ -135,7 +135,7 @@ export const JudgmentVectorEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The vectors of a judgment, by embedding model',
   schema: JudgmentVector,
-  pk: (of: OrganizationScope) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'VECTORS'],
+  pk: (of: OrganizationScope) => organizationPartition(of, 'VECTORS'),
   sk: ({ documentKey = '', recordId, model }: Omit<JudgmentRef, 'organizationKey'> & { model: string }) => [
     documentKey,
     recordId,

@@ -18,7 +18,6 @@ import {
 } from './entities.ts';
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
-import { countListing } from './vectorSearch.ts';
 
 /**
  * The judgments to read, by internal ids: those of an existing document, of an existing organization, or of the tenant.
@@ -64,7 +63,8 @@ export class JudgmentLists {
 
   /** Counts the judgments of a scope. */
   async count(scope: JudgmentScope): Promise<number> {
-    return countListing(this.#table, listingOf(scope));
+    const { index, partition } = listingOf(scope);
+    return this.#table.countIndex(index, partition);
   }
 
   /** Returns matching judgments of a scope, the latest first. */

@@ -1,9 +1,8 @@
-import { QueryCommand, SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
+import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import type { VectorIndexName } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import type { Key } from '../table/entity.ts';
 import type { Table } from '../table/table.ts';
-import type { JudgmentListing } from './entities.ts';
 
 export interface VectorQuery {
   readonly vector: readonly number[];
@@ -54,27 +53,4 @@ export async function searchVectors(
     attributes: Item,
     distance: Score,
   }));
-}
-
-/** Counts a partition of an index, eventually consistent. Costs as much as reading its keys: one call per 1 MB. */
-export async function countListing(table: Table, { index, partition }: JudgmentListing): Promise<number> {
-  const { client, name } = table.connection;
-  let count = 0;
-  let after: Record<string, unknown> | undefined;
-  do {
-    const answer = await client.send(
-      new QueryCommand({
-        TableName: name,
-        IndexName: index,
-        KeyConditionExpression: '#pk = :pk',
-        ExpressionAttributeNames: { '#pk': `${index}pk` },
-        ExpressionAttributeValues: { ':pk': partition },
-        Select: 'COUNT',
-        ...(after && { ExclusiveStartKey: after }),
-      }),
-    );
-    count += answer.Count ?? 0;
-    after = answer.LastEvaluatedKey;
-  } while (after);
-  return count;
 }

@@ -14,12 +14,12 @@ import { readThreadAccess, AccessChecks } from '../content/accessChecks.ts';
 import {
   allDocuments,
   findLiveDocuments,
-  readRecordPage,
   givenDocuments,
-  listAcrossDocuments,
+  listRecords,
   listingCursor,
 } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 
 /** Selects notifications. A notification must match every given field. */
 export interface NotificationFilter {
@@ -72,11 +72,9 @@ interface Batch {
 /** Lists notifications of an organization. */
 export class NotificationReader {
   readonly #table: Table;
-  readonly #documents: DocumentReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#documents = new DocumentReader(table);
   }
 
   /**
@@ -93,7 +91,9 @@ export class NotificationReader {
     const scope = organizationScope(tenant, organization);
     const { notificationIds, userId } = filter;
     const document =
-      filter.documentId === undefined ? undefined : await this.#documents.require(scope, filter.documentId);
+      filter.documentId === undefined
+        ? undefined
+        : await new DocumentReader(this.#table).require(scope, filter.documentId);
     const isAtLocation = locationFilter(filter);
     const toResponse = (notification: Notification) =>
       toNotificationResponse({ apiKey: tenant, organizationId: organization.organizationId }, notification);
@@ -185,18 +185,10 @@ export class NotificationReader {
         yield candidates.filter(isTheirs).map(({ notification }) => notification.id);
       return;
     }
-    let after: string | undefined;
-    do {
-      const { values, next } = await this.#listDocuments(
-        scope,
-        document,
-        isAtLocation,
-        { after, limit: READ_AT_ONCE, ascending: true },
-        ({ id }) => id,
-      );
-      yield values;
-      after = next;
-    } while (after !== undefined);
+    const options = { limit: READ_AT_ONCE, ascending: true };
+    const read = (after: string | undefined) =>
+      this.#listDocuments(scope, document, isAtLocation, { ...options, after }, ({ id }) => id);
+    for await (const { values } of pages(read)) yield values;
   }
 
   /** Returns a page of the notifications of a document, or of all documents. */
@@ -205,23 +197,17 @@ export class NotificationReader {
     document: Document | undefined,
     isWanted: NotificationTest | undefined,
     { after, limit, ascending = false }: PageRequest,
-    show: (notification: Notification) => V,
+    toResponse: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
-    const { values, next } = await listAcrossDocuments({
+    const { values, next } = await listRecords(this.#table, NotificationEntity, {
       documents: document
         ? givenDocuments([{ documentId: document.documentId, scope: { ...scope, documentKey: document.internalId } }])
-        : allDocuments(this.#documents, scope),
+        : allDocuments(new DocumentReader(this.#table), scope),
       from: listingCursor.position(after),
       limit,
-      read: (one, options) =>
-        readRecordPage(
-          this.#table,
-          NotificationEntity,
-          one.scope,
-          { ...options, descending: !ascending },
-          show,
-          isWanted,
-        ),
+      descending: !ascending,
+      toResponse,
+      isWanted,
     });
     return { values, next: listingCursor.of(next) };
   }
@@ -311,7 +297,7 @@ export class NotificationReader {
     candidates: readonly Candidate[],
   ): Promise<Candidate[]> {
     const documents = await findLiveDocuments(
-      this.#documents,
+      new DocumentReader(this.#table),
       scope,
       candidates.map(({ notification }) => notification.documentId),
     );

@@ -11,7 +11,7 @@ import {
   notificationLevels,
 } from '../events/rules/recipients.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { insert, type QueryableEntity, replace, type Table } from '../table/table.ts';
 import { UserEntity } from '../directory/users.ts';
@@ -33,13 +33,7 @@ export const NotificationSettingsEntity = defineEntity({
     slack: Level,
     /** Epoch ms, of the last change. */ setAt: z.number().optional(),
   }),
-  pk: (of: OrganizationScope & { userId: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'USER',
-    of.userId,
-  ],
+  pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
   // The settings of the organization have no document key.
   sk: (key: { documentKey?: string | undefined }) => [
     'SETTINGS',

@@ -11,6 +11,7 @@ import { type Organization, OrganizationEntity } from '../directory/organization
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 
 const PAGE = 50;
 /** Settings that are written at the same time. */
@@ -40,16 +41,14 @@ export class Unsubscriber {
     if (!organization) return;
     const user = { ...organizationScope(subscriber.tenant, organization), userId: subscriber.userId };
     await this.#setLevelNone(user, {}, now);
-    let after: string | undefined;
-    do {
-      const page = await this.#table.query(settingsOfDocuments, user, { prefix: settingsPrefix, limit: PAGE, after });
+    const options = { prefix: settingsPrefix, limit: PAGE };
+    const read = (after: string | undefined) => this.#table.query(settingsOfDocuments, user, { ...options, after });
+    for await (const { values } of pages(read))
       await inParallel(
-        page.values.filter(({ email }) => email !== undefined),
+        values.filter(({ email }) => email !== undefined),
         PARALLEL,
         ({ documentKey }) => this.#setLevelNone(user, { documentKey }, now),
       );
-      after = page.next;
-    } while (after !== undefined);
   }
 
   async #setLevelNone(user: User, scope: SettingsScope, now: number): Promise<void> {

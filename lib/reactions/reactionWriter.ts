@@ -55,11 +55,9 @@ const OPS_PER_DELETION = 5;
 
 export class ReactionWriter {
   readonly #table: Table;
-  readonly #threads: ThreadReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#threads = new ThreadReader(table);
   }
 
   /**
@@ -168,7 +166,7 @@ export class ReactionWriter {
         if (!comment || createdAt === undefined) return undefined;
         return { documentKey: scope.documentKey, id: comment.annotationId, createdAt, commentId: comment.commentId };
       }),
-      (defined) => this.#threads.findInvolvedComments(scope, defined),
+      (defined) => new ThreadReader(this.#table).findInvolvedComments(scope, defined),
     );
     return keys.map((_key, index) => ({
       position: positions[index],

@@ -3,7 +3,8 @@ import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { remove, type Table, type WriteOp } from '../table/table.ts';
 import {
-  type Involvement,
+  type InvolvedRecord,
+  involvedRecordKeys,
   locationIndex,
   recordPartition,
   recordSortKey,
@@ -28,19 +29,10 @@ export const ReactionEntity = defineEntity({
 /** Reads the reactions of involvements, undefined where a reaction is deleted. One BatchGet per 100. */
 export async function readReactions(
   table: Table,
-  { tenant, organizationKey }: OrganizationScope,
-  involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
+  scope: OrganizationScope,
+  involvements: readonly InvolvedRecord[],
 ): Promise<(Stored<Reaction> | undefined)[]> {
-  return table.getMany(
-    ReactionEntity,
-    involvements.map(({ documentKey, id, createdAt }) => ({
-      tenant,
-      organizationKey,
-      documentKey,
-      annotationId: id,
-      createdAt,
-    })),
-  );
+  return table.getMany(ReactionEntity, involvedRecordKeys(scope, involvements));
 }
 
 /** Reads the reactions that comments name, undefined where a reaction is deleted. One BatchGet per 100. */

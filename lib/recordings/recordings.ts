@@ -15,6 +15,8 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import {
   addInvolvement,
+  type InvolvedRecord,
+  involvedRecordKeys,
   type Involvement,
   locationIndex,
   recordPartition,
@@ -28,8 +30,7 @@ import {
   type ListedDocument,
   type ListingOptions,
   type ListingPage,
-  listAcrossDocuments,
-  readRecordPage,
+  listRecords,
 } from '../content/recordListing.ts';
 
 export const RecordingEntity = defineEntity({
@@ -47,19 +48,10 @@ export const RecordingEntity = defineEntity({
 /** Reads the recordings of involvements, undefined where a recording is deleted. One BatchGet per 100. */
 export async function readRecordings(
   table: Table,
-  { tenant, organizationKey }: OrganizationScope,
-  involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt'>[],
+  scope: OrganizationScope,
+  involvements: readonly InvolvedRecord[],
 ): Promise<(Stored<Recording> | undefined)[]> {
-  return table.getMany(
-    RecordingEntity,
-    involvements.map(({ documentKey, id, createdAt }) => ({
-      tenant,
-      organizationKey,
-      documentKey,
-      annotationId: id,
-      createdAt,
-    })),
-  );
+  return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
 /** Returns the operations that delete recordings with their ids and involvements: three for each. */
@@ -120,19 +112,8 @@ export class RecordingReader {
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<RecordingResponse>> {
     const isWanted = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
-    return listAcrossDocuments({
-      ...page,
-      documents,
-      read: ({ scope }, options) =>
-        readRecordPage(
-          this.#table,
-          RecordingEntity,
-          scope,
-          { ...options, descending: true },
-          (recording) => toRecordingResponse(names, recording),
-          isWanted,
-        ),
-    });
+    const toResponse = (recording: Recording) => toRecordingResponse(names, recording);
+    return listRecords(this.#table, RecordingEntity, { ...page, documents, descending: true, toResponse, isWanted });
   }
 
   /** Reads the recordings of a document by id, in the order of the ids. Two dependent BatchGets. */

@@ -265,6 +265,18 @@ export const UserProfile = z.object({
   plan: optional(Name),
 });
 
+/** The profile fields of a user as they are stored. */
+export const StoredProfile = z.object({
+  name: z.string().optional(),
+  email: z.string().optional(),
+  photoUrl: z.string().optional(),
+  color: z.string().optional(),
+  textColor: z.string().optional(),
+  initial: z.string().optional(),
+  type: z.string().optional(),
+  plan: z.string().optional(),
+});
+
 /** Refuses a call that names a document and a folder. */
 export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
   ({ documentId, folderId }) => documentId === undefined || folderId === undefined,

@@ -12,3 +12,12 @@ export async function* pages<P extends { readonly next: string | undefined }>(
     after = page.next;
   } while (after !== undefined);
 }
+
+/** Returns the values of all pages of a listing. */
+export async function readAll<V>(
+  read: (after: string | undefined) => Promise<{ readonly values: readonly V[]; readonly next: string | undefined }>,
+): Promise<V[]> {
+  const all: V[] = [];
+  for await (const { values } of pages(read)) all.push(...values);
+  return all;
+}

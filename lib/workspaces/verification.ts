@@ -11,6 +11,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { remove, replace, type Table, upsert } from '../table/table.ts';
 import { writeEach } from '../table/writeEach.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { pages } from '../table/pages.ts';
 
 const TOKEN_BYTES = 32;
 
@@ -135,16 +136,13 @@ export class OwnerStatus {
 
   /** Removes the expiry of every API key of a workspace that still has one. */
   async #reactivate(workspaceId: string): Promise<void> {
-    let after: string | undefined;
-    do {
-      const page = await this.#table.query(
-        WorkspaceApiKeyEntity,
-        { workspaceId },
-        { prefix: ['KEY'], limit: MOST_API_KEYS, after },
-      );
+    const options = { prefix: ['KEY'], limit: MOST_API_KEYS };
+    const read = (after: string | undefined) =>
+      this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { ...options, after });
+    for await (const { values } of pages(read)) {
       const done = await writeEach({
         table: this.#table,
-        items: page.values,
+        items: values,
         read: (apiKeys) => this.#table.getMany(ApiKeyEntity, apiKeys),
         decide: (_apiKey, key) => ({
           result: true,
@@ -154,8 +152,7 @@ export class OwnerStatus {
       });
       if (done.includes(false))
         throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
-      after = page.next;
-    } while (after !== undefined);
+    }
   }
 }
 

@@ -90,7 +90,8 @@ export interface CreatedWorkspace {
   readonly authToken: string;
 }
 
-export class WorkspaceCreator {
+/** Writes workspaces, API keys and auth tokens. */
+export class WorkspaceWriter {
   readonly #table: Table;
   readonly #keys: KeyMaker;
 
@@ -138,6 +139,60 @@ export class WorkspaceCreator {
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
   }
+
+  /**
+   * Creates an API key, and writes the operations that `settings` returns in the same transaction. Returns `full` when the workspace has the most API
+   * keys, `unverified` when the grace period of an unverified owner is over, and `unknown` when there is no such workspace.
+   */
+  async createApiKey(
+    workspaceId: string,
+    fields: ApiKeyFields,
+    settings: (apiKey: string) => Promise<WriteOp[]>,
+    graceDays: number,
+    now: number,
+  ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
+    return retryOnConflict(async () => {
+      // Read the workspace first: a key that another request creates after this read changes its revision.
+      const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
+      if (!workspace) return 'unknown';
+      const expiresAt = keysExpireAt(workspace, graceDays);
+      if (expiresAt !== undefined && expiresAt <= now) return 'unverified';
+      const { values: present } = await this.#table.query(
+        WorkspaceApiKeyEntity,
+        { workspaceId },
+        { prefix: ['KEY'], limit: MOST_API_KEYS },
+      );
+      if (present.length >= MOST_API_KEYS) return 'full';
+      const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
+      // The new revision conflicts with a concurrent creation of a key and with the verification of the owner.
+      const outcome = await this.#table.write([
+        replace(WorkspaceEntity, workspace, workspace._r),
+        ...ops,
+        ...(await settings(apiKey)),
+      ]);
+      return outcome === 'done' ? { apiKey, authToken } : 'conflict';
+    });
+  }
+
+  /** Replaces all auth tokens of an API key by a new one. Returns undefined when the workspace has no such key. */
+  async resetAuthTokens(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
+    return retryOnConflict(async () => {
+      const key = await this.#table.get(ApiKeyEntity, { apiKey });
+      if (key?.workspaceId !== workspaceId) return undefined;
+      const { values: tokens } = await this.#table.query(
+        AuthTokenEntity,
+        { apiKey },
+        { prefix: ['TOKEN'], limit: MOST_TOKENS },
+      );
+      const token = await this.#keys.defaultToken(apiKey, now);
+      const outcome = await this.#table.write([
+        replace(ApiKeyEntity, { ...key, tokenHashes: [token.hash] }, key._r),
+        ...tokens.map(({ tokenId }) => remove(AuthTokenEntity, { apiKey, tokenId })),
+        token.op,
+      ]);
+      return outcome === 'done' ? { token: token.text, name: DEFAULT_TOKEN_NAME, domains: [] } : 'conflict';
+    });
+  }
 }
 
 export class WorkspaceReader {
@@ -179,50 +234,6 @@ export class ApiKeyReader {
     options: { limit: number; after?: string | undefined },
   ): Promise<QueryPage<WorkspaceApiKey>> {
     return this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], ...options });
-  }
-}
-
-export class ApiKeyCreator {
-  readonly #table: Table;
-  readonly #keys: KeyMaker;
-
-  constructor(table: Table, keys: KeyMaker) {
-    this.#table = table;
-    this.#keys = keys;
-  }
-
-  /**
-   * Creates an API key, and writes the operations that `settings` returns in the same transaction. Returns `full` when the workspace has the most API
-   * keys, `unverified` when the grace period of an unverified owner is over, and `unknown` when there is no such workspace.
-   */
-  async create(
-    workspaceId: string,
-    fields: ApiKeyFields,
-    settings: (apiKey: string) => Promise<WriteOp[]>,
-    graceDays: number,
-    now: number,
-  ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
-    return retryOnConflict(async () => {
-      // Read the workspace first: a key that another request creates after this read changes its revision.
-      const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
-      if (!workspace) return 'unknown';
-      const expiresAt = keysExpireAt(workspace, graceDays);
-      if (expiresAt !== undefined && expiresAt <= now) return 'unverified';
-      const { values: present } = await this.#table.query(
-        WorkspaceApiKeyEntity,
-        { workspaceId },
-        { prefix: ['KEY'], limit: MOST_API_KEYS },
-      );
-      if (present.length >= MOST_API_KEYS) return 'full';
-      const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
-      // The new revision conflicts with a concurrent creation of a key and with the verification of the owner.
-      const outcome = await this.#table.write([
-        replace(WorkspaceEntity, workspace, workspace._r),
-        ...ops,
-        ...(await settings(apiKey)),
-      ]);
-      return outcome === 'done' ? { apiKey, authToken } : 'conflict';
-    });
   }
 }
 
@@ -272,53 +283,23 @@ export class AuthTokenReader {
   }
 }
 
-export class AuthTokenResetter {
-  readonly #table: Table;
-  readonly #keys: KeyMaker;
-
-  constructor(table: Table, keys: KeyMaker) {
-    this.#table = table;
-    this.#keys = keys;
-  }
-
-  /** Replaces all auth tokens of an API key by a new one. Returns undefined when the workspace has no such key. */
-  async reset(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
-    return retryOnConflict(async () => {
-      const key = await this.#table.get(ApiKeyEntity, { apiKey });
-      if (key?.workspaceId !== workspaceId) return undefined;
-      const { values: tokens } = await this.#table.query(
-        AuthTokenEntity,
-        { apiKey },
-        { prefix: ['TOKEN'], limit: MOST_TOKENS },
-      );
-      const token = await this.#keys.defaultToken(apiKey, now);
-      const outcome = await this.#table.write([
-        replace(ApiKeyEntity, { ...key, tokenHashes: [token.hash] }, key._r),
-        ...tokens.map(({ tokenId }) => remove(AuthTokenEntity, { apiKey, tokenId })),
-        token.op,
-      ]);
-      return outcome === 'done' ? { token: token.text, name: DEFAULT_TOKEN_NAME, domains: [] } : 'conflict';
-    });
-  }
-}
-
 const keyMaker: Capability<KeyMaker> = /* @__PURE__ */ combine(
   { box: secretBox, issuer: tokenIssuer },
   ({ box, issuer }) => new KeyMaker(box, issuer),
 );
 
-export const createWorkspaces: Capability<WorkspaceCreator> = /* @__PURE__ */ combine(
+export const createWorkspaces: Capability<Pick<WorkspaceWriter, 'create'>> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), keys: keyMaker },
-  ({ table, keys }) => new WorkspaceCreator(table, keys),
+  ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
 export const readWorkspace = /* @__PURE__ */ storeCapability(WorkspaceReader, ['GetItem', 'Query']);
 
 export const readApiKeys = /* @__PURE__ */ storeCapability(ApiKeyReader, ['BatchGetItem', 'Query']);
 
-export const createApiKeys: Capability<ApiKeyCreator> = /* @__PURE__ */ combine(
+export const createApiKeys: Capability<Pick<WorkspaceWriter, 'createApiKey'>> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'Query', 'PutItem']), keys: keyMaker },
-  ({ table, keys }) => new ApiKeyCreator(table, keys),
+  ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
 export const renameApiKeys = /* @__PURE__ */ storeCapability(ApiKeyRenamer, ['GetItem', 'PutItem']);
@@ -329,9 +310,9 @@ export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ combi
   ({ table, box }) => new AuthTokenReader(table, box),
 );
 
-export const resetAuthTokens: Capability<AuthTokenResetter> = /* @__PURE__ */ combine(
+export const resetAuthTokens: Capability<Pick<WorkspaceWriter, 'resetAuthTokens'>> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'Query', 'PutItem', 'DeleteItem']), keys: keyMaker },
-  ({ table, keys }) => new AuthTokenResetter(table, keys),
+  ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
 /** Whether everybody may create workspaces through the API, and the limit per minute and source address. */

@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Organization(s) deleted successfully.',
     errors: [],
-    uses: { organizations: deleteOrganizations },
+    uses: { deleteOrganizations },
     impact: 'customers cannot delete organizations',
     example: {
       data: { organizationIds: ['acme'] },
@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const organizationIds = distinct(input.organizationIds);
-    const results = await deps.organizations.delete(caller.tenant, organizationIds, { now, log });
+    const results = await deps.deleteOrganizations(caller.tenant, organizationIds, { now, log });
     return { data: byId(organizationIds, results) };
   },
 );

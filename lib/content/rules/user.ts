@@ -1,22 +1,12 @@
 import * as z from 'zod';
-import { Id, UserProfile } from '../../shared/schema.ts';
+import { Id, StoredProfile, UserProfile } from '../../shared/schema.ts';
 
 /** A user in a request: an author, a recipient or an actor. Only `userId` is required. */
 export const ContentUser = UserProfile.extend({ userId: Id });
 export type ContentUser = z.output<typeof ContentUser>;
 
 /** A user as content stores it. */
-export const StoredUser = z.object({
-  userId: z.string(),
-  name: z.string().optional(),
-  email: z.string().optional(),
-  photoUrl: z.string().optional(),
-  color: z.string().optional(),
-  textColor: z.string().optional(),
-  initial: z.string().optional(),
-  type: z.string().optional(),
-  plan: z.string().optional(),
-});
+export const StoredUser = z.object({ userId: z.string(), ...StoredProfile.shape });
 
 /** The fields of a stored profile that complete a user of a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;

@@ -3,7 +3,7 @@ import { type Departure, needsRecord, type MovedKeys } from '../rules/access.ts'
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
-import type { OrganizationScope } from './folders.ts';
+import { type OrganizationScope, organizationPartition } from './folders.ts';
 import { insert, type Table, type WriteOp } from '../../table/table.ts';
 import { pages } from '../../table/pages.ts';
 
@@ -35,12 +35,7 @@ export const FolderDepartureEntity = defineEntity({
     /** Epoch ms. */
     at: z.number(),
   }),
-  pk: (of: { tenant: string; organizationKey: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'FOLDER_DEPARTURES',
-  ],
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_DEPARTURES'),
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
   // A move at the same time as the end of the job can leave an item behind.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,

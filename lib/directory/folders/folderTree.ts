@@ -28,16 +28,14 @@ const PARALLEL = 16;
 /** Reads folders with the folders below them. */
 export class FolderTreeReader {
   readonly #table: Table;
-  readonly #folders: FolderReader;
 
   constructor(table: Table) {
     this.#table = table;
-    this.#folders = new FolderReader(table);
   }
 
   /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
-    return this.#folders.require(scope, folderId);
+    return new FolderReader(this.#table).require(scope, folderId);
   }
 
   /**
@@ -93,7 +91,7 @@ export class FolderTreeReader {
     folderIds: readonly string[],
     isParent: (parentKey: string) => boolean,
   ): Promise<Stored<Folder>[]> {
-    const folders = await this.#folders.named(scope, folderIds);
+    const folders = await new FolderReader(this.#table).named(scope, folderIds);
     return folders.filter((folder) => folder !== undefined).filter((folder) => isParent(parentOf(folder)));
   }
 

@@ -13,6 +13,7 @@ import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
 import type { Added, Organization } from '../organizations.ts';
+import { readAll } from '../../table/pages.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
@@ -42,7 +43,7 @@ export const FolderEntity = defineEntity({
   ownedBy: 'organization',
   purpose: "A folder under the customer's id, with its ancestors and effective access type",
   schema: Schema,
-  pk: (of: { tenant: string; organizationKey: string }) => [of.tenant, 'ORGANIZATION', of.organizationKey, 'FOLDERS'],
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDERS'),
   sk: (key: { folderId: string }) => [key.folderId],
 });
 
@@ -57,13 +58,8 @@ export const FolderEntryEntity = defineEntity({
   ownedBy: 'folder',
   purpose: 'A document or folder directly in a folder (or at the root)',
   schema: z.object({ kind: z.enum(['folder', 'document']), id: z.string(), internalId: z.string() }),
-  pk: (of: { tenant: string; organizationKey: string; folderKey: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'FOLDER',
-    of.folderKey,
-  ],
+  pk: (of: { tenant: string; organizationKey: string; folderKey: string }) =>
+    organizationPartition(of, 'FOLDER', of.folderKey),
   sk: (key: { kind: 'folder' | 'document'; id: string }) => [key.kind, key.id],
 });
 
@@ -90,12 +86,7 @@ export const FolderChangeEntity = defineEntity({
   ownedBy: 'organization',
   purpose: 'A change of a folder while a job applies it to the folders and documents below',
   schema: ChangeSchema,
-  pk: (of: { tenant: string; organizationKey: string }) => [
-    of.tenant,
-    'ORGANIZATION',
-    of.organizationKey,
-    'FOLDER_CHANGES',
-  ],
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_CHANGES'),
   sk: (key: { folderKey: string }) => [key.folderKey],
 });
 export interface NewFolder {
@@ -116,6 +107,14 @@ export interface OrganizationScope {
    * folders.
    */
   readonly hasFolderDepartures?: boolean | undefined;
+}
+
+/** Returns the parts of a partition key within an organization. */
+export function organizationPartition(
+  { tenant, organizationKey }: Pick<OrganizationScope, 'tenant' | 'organizationKey'>,
+  ...parts: readonly string[]
+): string[] {
+  return [tenant, 'ORGANIZATION', organizationKey, ...parts];
 }
 
 /** Returns the scope of an organization. */
@@ -147,14 +146,7 @@ export interface CurrentAndStored<T> {
 
 /** Returns the changes of folders that are under way in an organization. */
 export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
-  const changes: StoredFolderChange[] = [];
-  let after: string | undefined;
-  do {
-    const page = await table.query(FolderChangeEntity, scope, { limit: CHANGES_READ, after });
-    changes.push(...page.values);
-    after = page.next;
-  } while (after !== undefined);
-  return changes;
+  return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_READ, after }));
 }
 
 const PARENT_ABSENT = 'Parent folder does not exist.';
@@ -165,10 +157,10 @@ const CHANGES_READ = 1_000;
 const READING_TRIES = 5;
 
 export class FolderReader {
-  protected readonly table: Table;
+  readonly #table: Table;
 
   constructor(table: Table) {
-    this.table = table;
+    this.#table = table;
   }
 
   /** Returns the folders under the customer's ids, in their order; undefined where no folder exists. */
@@ -180,7 +172,7 @@ export class FolderReader {
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = scope.hasFolderChanges
       ? (await this.named(scope, [folderId]))[0]
-      : await this.table.get(FolderEntity, { ...scope, folderId });
+      : await this.#table.get(FolderEntity, { ...scope, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;
   }
@@ -192,14 +184,14 @@ export class FolderReader {
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
-      this.table.getMany(
+      this.#table.getMany(
         FolderEntity,
         folderIds.map((folderId) => ({ ...scope, folderId })),
       );
     if (!scope.hasFolderChanges || folderIds.length === 0)
       return (await read()).map((stored) => ({ current: stored, stored }));
     for (let attempt = 0; attempt < READING_TRIES; attempt++) {
-      const [changes, folders] = await Promise.all([folderChangesOf(this.table, scope), read()]);
+      const [changes, folders] = await Promise.all([folderChangesOf(this.#table, scope), read()]);
       const current = await this.#resolved(scope, folders, changes);
       if (current) return folders.map((stored, index) => ({ current: current[index], stored }));
     }
@@ -227,7 +219,7 @@ export class FolderReader {
       const needed = resolutions.flatMap((one) => (typeof one === 'object' && 'needs' in one ? [one.needs] : []));
       if (needed.length === 0)
         return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
-      const changed = await this.table.getMany(
+      const changed = await this.#table.getMany(
         FolderEntity,
         needed.map(({ folderId }) => ({ ...scope, folderId })),
       );
@@ -238,7 +230,13 @@ export class FolderReader {
   }
 }
 
-export class FolderWriter extends FolderReader {
+export class FolderWriter {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
   /**
    * Creates folders, parents before children in any order of the call. A folder fails alone if its id is taken, if its
    * parent is unknown, or if it would be too deep. Ids are distinct.
@@ -249,7 +247,7 @@ export class FolderWriter extends FolderReader {
     for (const folder of circular) results.set(folder, failed(folder, 'Parent folders form a circle.'));
     for (const wave of waves) {
       const added = await writeEach<NewFolder, AddState, Added>({
-        table: this.table,
+        table: this.#table,
         items: wave,
         read: (items) => this.#readWithParents(scope, items),
         decide: (folder, state) => decide(scope, folder, state, now),
@@ -275,12 +273,13 @@ export class FolderWriter extends FolderReader {
     const [added] = create ? await this.add(scope, [{ folderId, parentFolderId }], now) : [];
     if (added?.message === PARENT_ABSENT) throw new ApiError('NOT_FOUND', 'Parent folder does not exist');
     if (added?.message === TOO_DEEP) throw new ApiError('FAILED_PRECONDITION', 'The folder would be too deep');
-    return this.require(scope, folderId);
+    return new FolderReader(this.#table).require(scope, folderId);
   }
 
   async #readWithParents(scope: OrganizationScope, folders: readonly NewFolder[]): Promise<AddState[]> {
     const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
-    const found = await this.find(scope, [...folders.map(({ folderId }) => folderId), ...parentIds]);
+    const folderIds = folders.map(({ folderId }) => folderId);
+    const found = await new FolderReader(this.#table).find(scope, [...folderIds, ...parentIds]);
     const parents = new Map(
       parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.current] as const),
     );

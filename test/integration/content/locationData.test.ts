@@ -334,8 +334,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     const calls = { left: 8 };
     // The clock stands still for some calls and then passes the deadline.
     const clock = () => (calls.left-- > 0 ? 0 : 60_000);
-    const remover = new LocationRemover(new Table(client(), TABLE_NAME), clock);
-    await expect(remover.remove(customer.apiKey, 'nda', chapter)).rejects.toMatchObject({
+    const remover = new LocationRemover(new Table(client(), TABLE_NAME));
+    await expect(remover.remove(customer.apiKey, 'nda', chapter, clock)).rejects.toMatchObject({
       status: 'UNAVAILABLE',
       message: 'Not everything is deleted yet. Send the request again.',
     });

@@ -475,11 +475,11 @@ describe('usergroups/users/delete', () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
-    await expect(new GroupMemberRemover(table, () => (now += 15_000)).removeAll(scope(), group)).rejects.toMatchObject({
+    await expect(new GroupMemberRemover(table).removeAll(scope(), group, () => (now += 15_000))).rejects.toMatchObject({
       status: 'UNAVAILABLE',
       message: 'Not all users are deleted from the group yet. Send the request again.',
     });
-    expect(await new GroupMemberRemover(table, () => now).removeAll(scope(), group)).toEqual(userIds.slice(500));
+    expect(await new GroupMemberRemover(table).removeAll(scope(), group, () => now)).toEqual(userIds.slice(500));
   });
 
   test('limits deleteAll to the number of users that one answer can name, says so, and continues with the same call', async () => {

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     output: DocumentResults,
     message: 'Document(s) deleted successfully.',
     errors: [],
-    uses: { organizations: findOrganization, documents: deleteDocuments },
+    uses: { organizations: findOrganization, deleteDocuments },
     impact: 'customers cannot delete documents',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'] },
@@ -33,7 +33,7 @@ export const endpoint = defineEndpoint(
       await deps.organizations.require(caller.tenant, input.organizationId),
     );
     const documentIds = distinct(input.documentIds);
-    const results = await deps.documents.delete(scope, documentIds, { now, log });
+    const results = await deps.deleteDocuments(scope, documentIds, { now, log });
     return { data: byId(documentIds, results) };
   },
 );

@@ -2,16 +2,15 @@ import * as z from 'zod';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { type GroupWithMembers, readGroups } from '../../../../lib/directory/userGroups.ts';
-import { Profile } from '../../../../lib/directory/users.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
-import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
+import { Id, limits, list, optional, PageSize, PageToken, StoredProfile } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/usergroups/get';
 
-const UserResponse = Profile.extend({ userId: z.string() });
+const UserResponse = StoredProfile.extend({ userId: z.string() });
 const GroupResponse = z.object({
   groupId: z.string(),
   groupName: z.string().optional(),

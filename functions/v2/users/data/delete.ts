@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { startErasures } from '../../../../lib/deletion/erasures.ts';
+import { startErasure } from '../../../../lib/deletion/erasures.ts';
 import { readOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -23,7 +23,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ jobId: z.string(), tasksCount: z.int() }) }),
     message: 'Data deletion process has been initiated.',
     errors: [],
-    uses: { organizations: readOrganizations, erasures: startErasures },
+    uses: { organizations: readOrganizations, startErasure },
     impact: 'customers cannot delete the data of their users, as the law requires',
     example: {
       data: { userIds: ['ada'], organizationIds: ['acme'] },
@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
         code: 'does_not_exist',
         message: 'organizationIds: an organization does not exist',
       });
-    const erasure = await deps.erasures.start({
+    const erasure = await deps.startErasure({
       tenant,
       jobId: repeatableId('job', 0),
       userIds: distinct(userIds).slice(0, MOST_USERS),

@@ -30,7 +30,13 @@ export const endpoint = defineEndpoint(
     message: 'API key created successfully.',
     fixedMessages: { required: { ownerEmail: 'ownerEmail is required.' } },
     errors: ['FAILED_PRECONDITION', 'RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
-    uses: { apiKeys: createApiKeys, graceDays: unverifiedGraceDays, region: ownRegion, box: secretBox, addressPolicy },
+    uses: {
+      workspaces: createApiKeys,
+      graceDays: unverifiedGraceDays,
+      region: ownRegion,
+      box: secretBox,
+      addressPolicy,
+    },
     impact: 'customers cannot create API keys',
     example: {
       data: {
@@ -65,7 +71,7 @@ export const endpoint = defineEndpoint(
     const { rawNotificationUrl, processedNotificationUrl } = settings.webhookServiceConfig ?? {};
     requireAllowedUrls({ rawNotificationUrl, processedNotificationUrl }, deps.addressPolicy, ['webhookServiceConfig']);
     const fields = { apiKeyName, type, withToken: createAuthToken !== false };
-    const created = await deps.apiKeys.create(
+    const created = await deps.workspaces.createApiKey(
       caller.workspaceId,
       fields,
       (apiKey) => newApiKeySettingsOps(deps.box, apiKey, settings),

@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenResponse }) }),
     message: 'Auth token reset successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
-    uses: { tokens: resetAuthTokens },
+    uses: { workspaces: resetAuthTokens },
     impact: 'customers cannot revoke a leaked auth token',
     example: {
       data: { apiKey: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD' },
@@ -30,7 +30,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const newAuthToken = await deps.tokens.reset(caller.workspaceId, input.apiKey, now);
+    const newAuthToken = await deps.workspaces.resetAuthTokens(caller.workspaceId, input.apiKey, now);
     if (!newAuthToken) throw new ApiError('NOT_FOUND', 'API key not found.');
     return { data: { apiKey: input.apiKey, newAuthToken } };
   },
