@@ -1,4 +1,5 @@
 import type { Capability } from '../app/capability.ts';
+import { ApiError } from '../shared/errors.ts';
 import { distinct } from '../shared/collections.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { readAll } from '../table/pages.ts';
@@ -7,7 +8,7 @@ import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
 import { builtInAgent } from './rules/builtIn.ts';
-import { type AgentGroup, MAX_GROUPS, withoutAgents } from './rules/groups.ts';
+import { type AgentGroup, MAX_GROUPS, unknownGroup, withoutAgents } from './rules/groups.ts';
 
 export class AgentGroupStore {
   readonly #table: Table;
@@ -16,8 +17,11 @@ export class AgentGroupStore {
     this.#table = table;
   }
 
-  async get(tenant: string, groupId: string): Promise<AgentGroup | undefined> {
-    return this.#table.get(AgentGroupEntity, { tenant, groupId });
+  /** Returns a group. Throws NOT_FOUND for an unknown group. */
+  async require(tenant: string, groupId: string): Promise<AgentGroup> {
+    const group = await this.#table.get(AgentGroupEntity, { tenant, groupId });
+    if (!group) throw unknownGroup();
+    return group;
   }
 
   /** Returns all groups, oldest first. */
@@ -25,14 +29,16 @@ export class AgentGroupStore {
     return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
-  /** Returns the ids that belong to no custom agent of the tenant and to no built-in agent. */
-  async unknownAgents(tenant: string, agentIds: readonly string[]): Promise<string[]> {
+  /** Throws NOT_FOUND when some ids belong to no custom agent of the tenant and to no built-in agent. */
+  async requireAgents(tenant: string, agentIds: readonly string[]): Promise<void> {
     const custom = distinct(agentIds).filter((agentId) => !builtInAgent(agentId));
     const agents = await this.#table.getMany(
       AgentEntity,
       custom.map((agentId) => ({ tenant, agentId })),
     );
-    return custom.filter((_agentId, index) => !agents[index]);
+    const unknown = custom.filter((_agentId, index) => !agents[index]);
+    if (unknown.length > 0)
+      throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
   }
 
   /** Stores a new group; `full` when the tenant has the most groups already. */
@@ -41,12 +47,18 @@ export class AgentGroupStore {
       of: 'GROUPS',
       limit: MAX_GROUPS,
       ops: [insert(AgentGroupEntity, { tenant, ...group })],
-      exists: async () => (await this.get(tenant, group.groupId)) !== undefined,
+      exists: async () => (await this.#table.get(AgentGroupEntity, { tenant, ...group })) !== undefined,
     });
   }
 
-  /** Changes a group and returns it; undefined for an unknown group. Writes nothing when `change` returns the same group. */
-  async change(
+  /** Changes a group and returns it. Writes nothing when `change` returns the same group. Throws NOT_FOUND for an unknown group. */
+  async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup> {
+    const group = await this.#changeIfExists(tenant, groupId, change);
+    if (!group) throw unknownGroup();
+    return group;
+  }
+
+  async #changeIfExists(
     tenant: string,
     groupId: string,
     change: (group: AgentGroup) => AgentGroup,
@@ -60,14 +72,14 @@ export class AgentGroupStore {
     });
   }
 
-  /** Deletes a group, not its agents. */
-  async delete(tenant: string, groupId: string): Promise<'done' | 'unknown'> {
-    return retryOnConflict(async () => {
+  /** Deletes a group, not its agents. Throws NOT_FOUND for an unknown group. */
+  async delete(tenant: string, groupId: string): Promise<void> {
+    await retryOnConflict(async () => {
       const [stored, groups] = await Promise.all([
         this.#table.get(AgentGroupEntity, { tenant, groupId }),
         readCount(this.#table, tenant, 'GROUPS'),
       ]);
-      if (!stored) return 'unknown';
+      if (!stored) throw unknownGroup();
       const outcome = await this.#table.write([
         remove(AgentGroupEntity, { tenant, groupId }, stored._r),
         groups.add(-1),
@@ -80,16 +92,16 @@ export class AgentGroupStore {
   async removeAgent(tenant: string, agentId: string, now: number): Promise<void> {
     for (const { groupId, agentIds } of await this.list(tenant)) {
       if (agentIds.includes(agentId))
-        await this.change(tenant, groupId, (group) => withoutAgents(group, [agentId], now));
+        await this.#changeIfExists(tenant, groupId, (group) => withoutAgents(group, [agentId], now));
     }
   }
 }
 
 type Groups<K extends keyof AgentGroupStore> = Capability<Pick<AgentGroupStore, K>>;
 
-export const readAgentGroups: Groups<'get'> = /* @__PURE__ */ storeCapability(AgentGroupStore, ['GetItem']);
+export const readAgentGroups: Groups<'require'> = /* @__PURE__ */ storeCapability(AgentGroupStore, ['GetItem']);
 export const listAgentGroups: Groups<'list'> = /* @__PURE__ */ storeCapability(AgentGroupStore, ['Query']);
-export const createAgentGroups: Groups<'unknownAgents' | 'create'> = /* @__PURE__ */ storeCapability(AgentGroupStore, [
+export const createAgentGroups: Groups<'requireAgents' | 'create'> = /* @__PURE__ */ storeCapability(AgentGroupStore, [
   'GetItem',
   'BatchGetItem',
   'Query',
@@ -99,7 +111,7 @@ export const changeAgentGroups: Groups<'change'> = /* @__PURE__ */ storeCapabili
   'GetItem',
   'PutItem',
 ]);
-export const addAgentsToGroups: Groups<'unknownAgents' | 'change'> = /* @__PURE__ */ storeCapability(AgentGroupStore, [
+export const addAgentsToGroups: Groups<'requireAgents' | 'change'> = /* @__PURE__ */ storeCapability(AgentGroupStore, [
   'GetItem',
   'BatchGetItem',
   'PutItem',

@@ -64,7 +64,7 @@ export class AgentReader {
   }
 
   /** Returns those agents of a tenant that have the given ids. */
-  async getByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
+  async findByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
     const items = await this.#table.batchGet(
       ...agentIds.map((agentId) => ({
         key: (builtInAgent(agentId) ? BuiltInChangeEntity : AgentEntity).key({ tenant, agentId }),
@@ -93,7 +93,7 @@ function toTenantAgents(listed: readonly ListedAgent[]): TenantAgents {
   return { agents: listed.flatMap((one) => ('agent' in one ? [one.agent] : [])), changes: new Map(changes) };
 }
 
-export const readAgents: Capability<Pick<AgentReader, 'get' | 'getBuiltInChange' | 'list' | 'getByIds'>> =
+export const readAgents: Capability<Pick<AgentReader, 'get' | 'getBuiltInChange' | 'list' | 'findByIds'>> =
   /* @__PURE__ */ storeCapability(AgentReader, ['GetItem', 'BatchGetItem', 'Query']);
 
 export const readAgentVersions: Capability<Pick<AgentReader, 'listVersions'>> = /* @__PURE__ */ storeCapability(

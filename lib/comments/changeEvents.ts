@@ -6,26 +6,15 @@ import {
   toActivities,
   toEvents,
 } from './rules/commentEvents.ts';
+import type { ChangeOptions } from './rules/changeOptions.ts';
 import type { Comment } from './rules/comments.ts';
 import type { Thread } from './rules/threads.ts';
-import type { ContentUser } from '../content/rules/user.ts';
 import { ActivityConfigEntity } from '../workspaces/configs/activityConfig.ts';
 import type { Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
 import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-
-/** The actor of a change, and what the change triggers. */
-export interface ChangeOptions {
-  /** Default: the author of the changed record. */
-  readonly actor?: ContentUser | undefined;
-  /** Whether to emit events. */
-  readonly notify: boolean;
-  /** Whether to write activities. */
-  readonly log: boolean;
-  readonly now: number;
-}
 
 /** Whether the activities of a verb are enabled. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;

@@ -1,5 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
+import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments } from './rules/commentAgents.ts';
 import type { ContentChange } from './rules/commentEvents.ts';
 import {
@@ -22,13 +23,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, inTransactions, replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { type ChangedComment, changeOps, fitsTransaction, OPS_BESIDE_HEAD, writeChanges } from './commentChanges.ts';
-import {
-  changeEventOps,
-  type ChangeOptions,
-  type LoggedVerbs,
-  readLoggedVerbs,
-  threadDeletedEvent,
-} from './changeEvents.ts';
+import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
 import { findRecordIds } from '../content/recordIds.ts';
@@ -68,7 +63,6 @@ interface CommentCall {
 
 /** Selects comments of a thread by id, author or both. Without both it selects all. */
 export interface CommentSelection {
-  /** Distinct. */
   readonly commentIds?: readonly number[] | undefined;
   /** Authors. */
   readonly userIds?: readonly string[] | undefined;
@@ -339,7 +333,7 @@ export class CommentWriter {
     { context, key }: CommentCall,
     { commentIds, userIds }: CommentSelection,
   ): Promise<readonly number[]> {
-    if (commentIds) return commentIds;
+    if (commentIds) return [...new Set(commentIds)];
     const isSelected = authorFilter(userIds);
     const ids: number[] = [];
     for await (const comments of this.#threads.commentPages(context.scope, key, PAGE_SIZE))

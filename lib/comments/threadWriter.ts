@@ -1,6 +1,7 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
 import { lazy } from '../shared/lazy.ts';
+import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
 import { type Comment, parseAgent, replaceCommentUsers } from './rules/comments.ts';
@@ -31,13 +32,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import { type Decision, writeEach } from '../table/writeEach.ts';
 import { pages } from '../table/pages.ts';
 import { fitsTransaction, writeChanges } from './commentChanges.ts';
-import {
-  changeEventOps,
-  type ChangeOptions,
-  type LoggedVerbs,
-  readLoggedVerbs,
-  threadDeletedEvent,
-} from './changeEvents.ts';
+import { changeEventOps, type LoggedVerbs, readLoggedVerbs, threadDeletedEvent } from './changeEvents.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
 import { type DeletableThread, deleteThreads } from './deleteThreads.ts';

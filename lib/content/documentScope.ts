@@ -2,6 +2,7 @@ import { type Capability, combine } from '../app/capability.ts';
 import { ApiError } from '../shared/errors.ts';
 import { newDocumentAccess } from '../workspaces/configs/apiKeyConfig.ts';
 import { type Document, readDocuments, writeDocuments } from '../directory/documents.ts';
+import type { Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
@@ -51,8 +52,11 @@ function toContext(tenant: string, organization: Organization, document: Documen
 export function requireWritable({
   organization,
   document,
-}: Pick<DocumentContext, 'organization'> & Partial<Pick<DocumentContext, 'document'>>): void {
-  if (organization.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
+}: {
+  readonly organization?: Pick<Organization, 'disabled'> | undefined;
+  readonly document?: Pick<Document, 'disabled'> | undefined;
+}): void {
+  if (organization?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The organization is disabled');
   if (document?.disabled) throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
 }
 
@@ -77,15 +81,62 @@ export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ co
     },
 );
 
+/** Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown organization, FAILED_PRECONDITION for a disabled one. */
+type FindWritableOrganization = (tenant: string, organizationId: string) => Promise<Stored<Organization>>;
+
+export const findWritableOrganization: Capability<FindWritableOrganization> = /* @__PURE__ */ combine(
+  { organizations: findOrganization },
+  ({ organizations }) =>
+    async (tenant, organizationId) => {
+      const organization = await organizations.require(tenant, organizationId);
+      requireWritable({ organization });
+      return organization;
+    },
+);
+
+/** Returns an organization to write to, and a document in it if the request names one. Throws like `FindWritableOrganization`, and NOT_FOUND for an unknown document. */
+type FindWritableSelection = (
+  tenant: string,
+  selection: { readonly organizationId: string; readonly documentId?: string | undefined },
+) => Promise<{ readonly organization: Stored<Organization>; readonly document: Document | undefined }>;
+
+export const findWritableSelection: Capability<FindWritableSelection> = /* @__PURE__ */ combine(
+  { organizations: findOrganization, documents: readDocuments },
+  ({ organizations, documents }) =>
+    async (tenant, { organizationId, documentId }) => {
+      const organization = await organizations.require(tenant, organizationId);
+      const scope = organizationScope(tenant, organization);
+      const document = documentId === undefined ? undefined : await documents.require(scope, documentId);
+      requireWritable({ organization, document });
+      return { organization, document };
+    },
+);
+
+/** Returns an organization to write to, like `FindWritableOrganization`. Creates a missing one if the request says so. */
+type EnsureOrganization = (
+  tenant: string,
+  request: { readonly organizationId: string } & Pick<CreateFlags, 'createOrganization'>,
+  now: number,
+) => Promise<Organization>;
+
+export const ensureOrganization: Capability<EnsureOrganization> = /* @__PURE__ */ combine(
+  { organizations: writeOrganizations },
+  ({ organizations }) =>
+    async (tenant, { organizationId, createOrganization = false }, now) => {
+      const organization = await organizations.ensure(tenant, organizationId, createOrganization, now);
+      requireWritable({ organization });
+      return organization;
+    },
+);
+
 export const ensureDocument: Capability<EnsureDocument> = /* @__PURE__ */ combine(
-  { organizations: writeOrganizations, documents: writeDocuments, accessOfNew: newDocumentAccess },
-  ({ organizations, documents, accessOfNew }): EnsureDocument =>
-    async (tenant, { organizationId, documentId, createOrganization = false, createDocument = false }, now) => {
+  { ensure: ensureOrganization, documents: writeDocuments, accessOfNew: newDocumentAccess },
+  ({ ensure, documents, accessOfNew }): EnsureDocument =>
+    async (tenant, { documentId, createDocument = false, ...request }, now) => {
       const [organization, accessType] = await Promise.all([
-        organizations.ensure(tenant, organizationId, createOrganization, now),
+        ensure(tenant, request, now),
         createDocument ? accessOfNew(tenant) : undefined,
       ]);
-      requireWritable({ organization });
       const scope = organizationScope(tenant, organization);
       const document = await documents.ensure(scope, documentId, accessType && { accessType }, now);
       const context = toContext(tenant, organization, document);

@@ -1,11 +1,12 @@
 import type { ResourceType } from './rules/access.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { requireWritable } from '../content/documentScope.ts';
-import { type Document, DocumentEntity, DocumentReader } from './documents.ts';
+import { type Document, DocumentEntity, DocumentReader, type DocumentWriter } from './documents.ts';
 import {
   type Folder,
   FolderEntity,
   FolderReader,
+  type FolderWriter,
   type OrganizationScope,
   organizationScope,
 } from './folders/folders.ts';
@@ -15,16 +16,49 @@ import { documentResource, folderResource, organizationResource, type Resource, 
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
- * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND
- * if the document or folder does not exist.
+ * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND if the
+ * document or folder does not exist, and with `writable` FAILED_PRECONDITION if the document is disabled.
  */
 export async function requireResource(
   stores: { readonly documents: Pick<DocumentReader, 'require'>; readonly folders: Pick<FolderReader, 'require'> },
   scope: OrganizationScope,
   { documentId, folderId }: { readonly documentId?: string | undefined; readonly folderId?: string | undefined },
+  { writable = false } = {},
 ): Promise<Resource> {
-  if (documentId !== undefined) return documentResource(await stores.documents.require(scope, documentId));
+  if (documentId !== undefined) {
+    const document = await stores.documents.require(scope, documentId);
+    if (writable) requireWritable({ document });
+    return documentResource(document);
+  }
   if (folderId !== undefined) return folderResource(await stores.folders.require(scope, folderId));
+  return organizationResource(scope);
+}
+
+interface EnsuredResource {
+  readonly documentId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly createFolder?: boolean | undefined;
+  readonly parentFolderId?: string | undefined;
+}
+
+/**
+ * Returns the document or folder to write to that a request is about, or the organization if it has neither id. Creates a missing
+ * document if `newDocument` is given, and a missing folder if the request says so. Throws like `requireResource` with `writable`.
+ */
+export async function ensureResource(
+  stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
+  scope: OrganizationScope,
+  { documentId, folderId, createFolder = false, parentFolderId }: EnsuredResource,
+  newDocument: Parameters<DocumentWriter['ensure']>[2],
+  now: number,
+): Promise<Resource> {
+  if (documentId !== undefined) {
+    const document = await stores.documents.ensure(scope, documentId, newDocument, now);
+    requireWritable({ document });
+    return documentResource(document);
+  }
+  if (folderId !== undefined)
+    return folderResource(await stores.folders.ensure(scope, folderId, createFolder, now, parentFolderId));
   return organizationResource(scope);
 }
 

@@ -42,3 +42,32 @@ export const GroupResults = z.object({
 export function byId<R>(ids: readonly string[], results: readonly R[]): Record<string, R> {
   return dict(ids.map((id, index) => [id, results[index] as R] as const));
 }
+
+/** Returns a map of the results by the ids of their items. `results` is in the order of the items. */
+export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, results: readonly R[]): Record<string, R> {
+  return byId(items.map(idOf), results);
+}
+
+/** Returns a map of results that contain their ids. */
+export function toItemResults<I extends string | number, R extends ItemOutcome>(
+  results: readonly R[],
+  idOf: (result: R) => I,
+): Record<string, { success: boolean; id: I; message: string }> {
+  return dict(
+    results.map((result) => {
+      const { success, message } = result;
+      return [String(idOf(result)), { success, id: idOf(result), message }] as const;
+    }),
+  );
+}
+
+/** Returns the answer about the users of a group. `outcomes` is in the order of the user ids. */
+export function toGroupResults(
+  organizationUserGroupId: string,
+  userIds: readonly string[],
+  outcomes: readonly ItemOutcome[],
+): z.output<typeof GroupResults> {
+  return {
+    data: dict(userIds.map((userId, at) => [userId, { ...(outcomes[at] as ItemOutcome), organizationUserGroupId }])),
+  };
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
+import { exampleActivity } from '../../../lib/activities/example.ts';
 import { addActivities } from '../../../lib/activities/activities.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { NewActivity, requireActivityLogsEnabled } from '../../../lib/activities/rules.ts';
@@ -25,18 +26,7 @@ export const endpoint = defineEndpoint(
       data: {
         organizationId: 'acme',
         documentId: 'nda',
-        activities: [
-          {
-            id: 'signature-1',
-            featureType: 'custom',
-            actionType: 'document.sign',
-            actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-            targetEntityId: 'signature',
-            changes: { status: { from: 'open', to: 'signed' } },
-            displayMessageTemplate: '{{actionUser}} signed {{document}}',
-            displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
-          },
-        ],
+        activities: [exampleActivity],
       },
       result: { data: { success: true, message } },
     },

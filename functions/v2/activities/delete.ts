@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { deleteActivities } from '../../../lib/activities/activities.ts';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
+import { findWritableOrganization, requireWritable } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { dict, distinct } from '../../../lib/shared/collections.ts';
 import { requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -44,7 +43,7 @@ export const endpoint = defineEndpoint(
       hasMore ? 'Activity(s) deleted. There are more: send the request again.' : 'Activity(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: {
-      organizations: findOrganization,
+      findWritableOrganization,
       documents: readDocuments,
       configs: readActivityConfig,
       activities: deleteActivities,
@@ -57,10 +56,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { organizationId, documentId, targetEntityId, activityIds }, caller, deps }) => {
     const [organization, config] = await Promise.all([
-      deps.organizations.require(caller.tenant, organizationId),
+      deps.findWritableOrganization(caller.tenant, organizationId),
       deps.configs.get(caller.tenant),
     ]);
-    requireWritable({ organization });
     requireActivityLogsMutable(config);
     const scope = organizationScope(caller.tenant, organization);
     const at = documentId === undefined ? undefined : await documentPlace(documentId);
@@ -69,7 +67,7 @@ export const endpoint = defineEndpoint(
 
     async function documentPlace(id: string) {
       const document = await deps.documents.require(scope, id);
-      requireWritable({ organization, document });
+      requireWritable({ document });
       return { ...scope, documentKey: document.internalId };
     }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { exampleActivity } from '../../../lib/activities/example.ts';
 import { readActivities } from '../../../lib/activities/activities.ts';
 import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
@@ -39,14 +40,7 @@ export const endpoint = defineEndpoint(
       result: {
         data: [
           {
-            id: 'signature-1',
-            featureType: 'custom',
-            actionType: 'document.sign',
-            actionUser: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-            targetEntityId: 'signature',
-            changes: { status: { from: 'open', to: 'signed' } },
-            displayMessageTemplate: '{{actionUser}} signed {{document}}',
-            displayMessageTemplateData: { actionUser: 'Ada', document: 'the NDA' },
+            ...exampleActivity,
             metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', documentId: 'nda', organizationId: 'acme' },
             timestamp: 1767225600000,
           },

@@ -1,14 +1,13 @@
 import * as z from 'zod';
 import { readActivityConfig } from '../../../lib/workspaces/configs/activityConfig.ts';
 import { updateActivities } from '../../../lib/activities/activities.ts';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
 import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { ActivityChange, requireActivityLogsMutable } from '../../../lib/activities/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -21,7 +20,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Activity(s) updated successfully.',
     errors: ['FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, configs: readActivityConfig, activities: updateActivities },
+    uses: { findWritableOrganization, configs: readActivityConfig, activities: updateActivities },
     impact: 'customers cannot change activity logs',
     example: {
       data: {
@@ -33,20 +32,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps }) => {
     const [organization, config] = await Promise.all([
-      deps.organizations.require(caller.tenant, input.organizationId),
+      deps.findWritableOrganization(caller.tenant, input.organizationId),
       deps.configs.get(caller.tenant),
     ]);
-    requireWritable({ organization });
     requireActivityLogsMutable(config);
     // Of several changes of one activity the last one counts.
     const changes = distinctBy(input.activities.toReversed(), ({ id }) => id).reverse();
     const results = await deps.activities.update(organizationScope(caller.tenant, organization), changes);
-    return {
-      data: byId(
-        changes.map(({ id }) => id),
-        results,
-      ),
-    };
+    return { data: byIdOf(changes, ({ id }) => id, results) };
   },
 );
 

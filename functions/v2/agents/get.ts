@@ -11,7 +11,6 @@ import {
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
 import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
-import { unknownGroup } from '../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
@@ -77,10 +76,9 @@ export const endpoint = defineEndpoint(
     }
 
     async function rowsOfGroup(id: string): Promise<AgentRow[]> {
-      const group = await deps.groups.get(tenant, id);
-      if (!group) throw unknownGroup();
-      const rowById = new Map(toRows(await deps.agents.getByIds(tenant, group.agentIds)).map((row) => [row.id, row]));
-      return group.agentIds.flatMap((agentId) => rowById.get(agentId) ?? []);
+      const { agentIds } = await deps.groups.require(tenant, id);
+      const rowById = new Map(toRows(await deps.agents.findByIds(tenant, agentIds)).map((row) => [row.id, row]));
+      return agentIds.flatMap((agentId) => rowById.get(agentId) ?? []);
     }
   },
 );

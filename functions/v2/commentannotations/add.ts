@@ -7,7 +7,7 @@ import { NewThread } from '../../../lib/comments/rules/threads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId } from '../../../lib/shared/results.ts';
+import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 import { serviceName } from '../../../lib/app/serviceName.ts';
 
@@ -83,12 +83,7 @@ export const endpoint = defineEndpoint(
     }));
     const threads = distinctBy(identified, ({ annotationId }) => annotationId);
     const results = await deps.threads.add(document, threads, { verify: input.verifyUserPermissions ?? false, now });
-    return {
-      data: byId(
-        threads.map(({ annotationId }) => annotationId),
-        results,
-      ),
-    };
+    return { data: byIdOf(threads, ({ annotationId }) => annotationId, results) };
   },
 );
 

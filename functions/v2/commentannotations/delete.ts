@@ -1,18 +1,17 @@
-import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
+import { changeOptionFields, toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import {
   agentSelectors,
   rejectEmptySelector,
   threadSelectors,
   requireAgentUrl,
 } from '../../../lib/comments/rules/threadFilters.ts';
-import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
-import { closedObject, Id, optional } from '../../../lib/shared/schema.ts';
+import { toItemResults, ItemResults } from '../../../lib/shared/results.ts';
+import { closedObject, Id } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -25,9 +24,7 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       ...threadSelectors,
       ...agentSelectors,
-      actionUser: optional(ContentUser),
-      triggerNotification: optional(z.boolean()),
-      triggerActivities: optional(z.boolean()),
+      ...changeOptionFields,
     }).check(rejectEmptySelector, requireAgentUrl),
     output: ItemResults,
     message: 'Annotations deleted successfully.',
@@ -40,27 +37,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const {
-      organizationId: _,
-      documentId: __,
-      actionUser: actor,
-      triggerNotification,
-      triggerActivities,
-      ...filters
-    } = input;
     const document = await deps.findWritableDocument(caller.tenant, input);
-    const results = await deps.threads.delete(document, filters, {
-      actor,
-      notify: triggerNotification ?? false,
-      log: triggerActivities ?? false,
-      now,
-    });
-    return {
-      data: byId(
-        results.map(({ annotationId }) => annotationId),
-        results.map(({ annotationId: id, success, message }) => ({ success, id, message })),
-      ),
-    };
+    const results = await deps.threads.delete(document, input, toChangeOptions(input, now));
+    return { data: toItemResults(results, ({ annotationId }) => annotationId) };
   },
 );
 

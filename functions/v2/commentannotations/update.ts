@@ -1,11 +1,12 @@
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
+import { toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import { ThreadsUpdateRequest } from '../../../lib/comments/rules/threadFilters.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { toItemResults, ItemResults } from '../../../lib/shared/results.ts';
 
 export const endpoint = defineEndpoint(
   {
@@ -33,36 +34,16 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, log }) => {
-    const {
-      annotationIds,
-      locationIds,
-      userIds,
-      updatedData: change,
-      updateUsers: users,
-      reason,
-      actionUser: actor,
-      triggerNotification,
-      triggerActivities,
-    } = input;
+    const { updatedData: change, updateUsers: users, reason } = input;
     const document = await deps.findWritableDocument(caller.tenant, input);
-    const acting = { actor, notify: triggerNotification ?? false, log: triggerActivities ?? false, now };
-    const results = await deps.threads.update(
-      document,
-      { annotationIds, locationIds, userIds },
-      { change, users, reason },
-      acting,
-    );
+    const options = toChangeOptions(input, now);
+    const results = await deps.threads.update(document, input, { change, users, reason }, options);
     await deps.notifyEmbedding(
       caller.tenant,
       results.flatMap(({ embedding = [] }) => embedding),
       log,
     );
-    return {
-      data: byId(
-        results.map(({ annotationId }) => annotationId),
-        results.map(({ annotationId: id, success, message }) => ({ success, id, message })),
-      ),
-    };
+    return { data: toItemResults(results, ({ annotationId }) => annotationId) };
   },
 );
 

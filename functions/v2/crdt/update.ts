@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
-import { changeEditors } from '../../../lib/editors/editorLog.ts';
-import { finishChange } from '../../../lib/editors/finishChange.ts';
+import { changeEditor, type EditorUpdate } from '../../../lib/editors/changeEditor.ts';
 import { requireFitting, ValueRequest } from '../../../lib/editors/rules/valueRequest.ts';
 import { updateEditor } from '../../../lib/editors/writeValue.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -18,7 +16,7 @@ export const endpoint = defineEndpoint(
     output: z.object({}),
     message: 'CRDT data updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findDocument: findWritableDocument, editors: changeEditors, finishChange },
+    uses: { changeEditor },
     impact: 'customers cannot replace the data of collaborative editors',
     example: {
       data: {
@@ -34,9 +32,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     requireFitting(input);
-    const context = await deps.findDocument(caller.tenant, input);
-    const changed = await updateEditor(deps.editors, context, input, { ...input, now });
-    await deps.finishChange(context.scope, input.editorId, changed, now, log);
+    const change: EditorUpdate = (editors, context, author) => updateEditor(editors, context, input, author);
+    await deps.changeEditor(caller.tenant, input, change, { now, log });
     return {};
   },
 );

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { exampleJudgment } from '../../../lib/memory/example.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { JudgmentResponse } from '../../../lib/memory/rules/judgments.ts';
@@ -28,22 +29,7 @@ export const endpoint = defineEndpoint(
         filters: { decision: 'rejected', judgeType: 'human', dateRange: { start: '2026-01-01', end: 1768435200000 } },
       },
       result: {
-        results: [
-          {
-            recordId: 'review-17',
-            reasoning: 'The price is without VAT, and the page does not say so.',
-            decision: 'rejected',
-            confidence: 90,
-            actionUser: { userId: 'grace', name: 'Grace Hopper' },
-            createdAt: 1767225600000,
-            similarity: 0.8123,
-            scope: 'document',
-            organizationId: 'acme',
-            documentId: 'pricing',
-            contentType: 'text',
-            agent: null,
-          },
-        ],
+        results: [{ ...exampleJudgment, similarity: 0.8123 }],
         totalInScope: 128,
         searchLatencyMs: 41,
       },

@@ -1,9 +1,6 @@
 import * as z from 'zod';
 import { deleteNotifications } from '../../../lib/notifications/deleteNotifications.ts';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
-import { readDocuments } from '../../../lib/directory/documents.ts';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { findWritableSelection } from '../../../lib/content/documentScope.ts';
 import { dict } from '../../../lib/shared/collections.ts';
 import { NotificationId, selectorFields } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -42,7 +39,7 @@ export const endpoint = defineEndpoint(
         ? 'Notification(s) deleted. There are more: send the request again.'
         : 'Notification(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: readDocuments, notifications: deleteNotifications },
+    uses: { findWritableSelection, notifications: deleteNotifications },
     impact: 'customers cannot delete notifications',
     example: {
       data: { organizationId: 'acme', notificationIds: ['signature-1'] },
@@ -50,12 +47,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const document =
-      input.documentId === undefined
-        ? undefined
-        : await deps.documents.require(organizationScope(caller.tenant, organization), input.documentId);
-    requireWritable({ organization, ...(document && { document }) });
+    const { organization, document } = await deps.findWritableSelection(caller.tenant, input);
     const { results, hasMore } = await deps.notifications.delete(caller.tenant, organization, document, input);
     return { data: dict(results), hasMore };
   },

@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
-import { readDocuments } from '../../../lib/directory/documents.ts';
-import { organizationScope } from '../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../lib/directory/organizations.ts';
+import { findWritableSelection } from '../../../lib/content/documentScope.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { NotificationChange, selectorFields } from '../../../lib/notifications/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemOutcome } from '../../../lib/shared/results.ts';
 import { closedObject, limits, list, optional } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -26,7 +23,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Notification(s) updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: readDocuments, notifications: updateNotifications },
+    uses: { findWritableSelection, notifications: updateNotifications },
     impact: 'customers cannot change notifications or mark them as read',
     example: {
       data: {
@@ -37,24 +34,14 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const document =
-      input.documentId === undefined
-        ? undefined
-        : await deps.documents.require(organizationScope(caller.tenant, organization), input.documentId);
-    requireWritable({ organization, ...(document && { document }) });
+    const { organization, document } = await deps.findWritableSelection(caller.tenant, input);
     // Of several changes of one notification the last one counts.
     const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
       isMeant: (placed) => isSelected(document, input, placed),
       verifiedAt: input.verifyUserPermissions ? now : undefined,
     });
-    return {
-      data: byId(
-        changes.map(({ id }) => id),
-        results,
-      ),
-    };
+    return { data: byIdOf(changes, ({ id }) => id, results) };
   },
 );
 

@@ -4,7 +4,7 @@ import { distinctBy } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -37,12 +37,7 @@ export const endpoint = defineEndpoint(
       }),
     );
     const results = await deps.organizations.add(caller.tenant, organizations, now);
-    return {
-      data: byId(
-        organizations.map(({ organizationId }) => organizationId),
-        results,
-      ),
-    };
+    return { data: byIdOf(organizations, ({ organizationId }) => organizationId, results) };
   },
 );
 

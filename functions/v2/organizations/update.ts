@@ -4,7 +4,7 @@ import { distinctBy } from '../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -31,12 +31,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const changes = distinctBy(input.organizations, ({ organizationId }) => organizationId);
     const results = await deps.organizations.update(caller.tenant, changes, now);
-    return {
-      data: byId(
-        changes.map(({ organizationId }) => organizationId),
-        results,
-      ),
-    };
+    return { data: byIdOf(changes, ({ organizationId }) => organizationId, results) };
   },
 );
 

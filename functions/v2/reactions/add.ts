@@ -7,7 +7,7 @@ import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId } from '../../../lib/shared/results.ts';
+import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../lib/shared/schema.ts';
 
 const Entry = z
@@ -73,12 +73,7 @@ export const endpoint = defineEndpoint(
       })),
     );
     const results = await deps.reactions.add(document, reactions, now);
-    return {
-      data: byId(
-        reactions.map(({ annotationId }) => annotationId),
-        results,
-      ),
-    };
+    return { data: byIdOf(reactions, ({ annotationId }) => annotationId, results) };
   },
 );
 

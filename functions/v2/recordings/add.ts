@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { addRecordings } from '../../../lib/recordings/recordings.ts';
+import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { NewRecording } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { byId } from '../../../lib/shared/results.ts';
+import { byIdOf } from '../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -26,23 +27,7 @@ export const endpoint = defineEndpoint(
       data: {
         organizationId: 'acme',
         documentId: 'nda',
-        recordings: [
-          {
-            annotationId: 'walkthrough',
-            recordingType: 'screen',
-            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-            displayName: 'A walk through the NDA',
-            recordedTime: { duration: 61_000, display: '1:01' },
-            attachments: [
-              {
-                name: 'walkthrough.webm',
-                url: 'https://files.example.com/walkthrough.webm',
-                mimeType: 'video/webm',
-                size: 1_048_576,
-              },
-            ],
-          },
-        ],
+        recordings: [exampleRecording],
       },
       result: { data: { walkthrough: { success: true, annotationId: 'walkthrough', message: 'Recording added.' } } },
     },
@@ -56,12 +41,7 @@ export const endpoint = defineEndpoint(
     }));
     const recordings = distinctBy(identified, ({ annotationId }) => annotationId);
     const results = await deps.recordings.add(document, recordings, now);
-    return {
-      data: byId(
-        recordings.map(({ annotationId }) => annotationId),
-        results,
-      ),
-    };
+    return { data: byIdOf(recordings, ({ annotationId }) => annotationId, results) };
   },
 );
 

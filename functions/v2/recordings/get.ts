@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/recordings/recordings.ts';
 import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
+import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { RecordingResponse } from '../../../lib/recordings/rules.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -34,21 +35,9 @@ export const endpoint = defineEndpoint(
       result: {
         data: [
           {
-            annotationId: 'walkthrough',
+            ...exampleRecording,
             type: 'recorder',
-            recordingType: 'screen',
             mode: 'floating',
-            from: { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-            displayName: 'A walk through the NDA',
-            recordedTime: { duration: 61_000, display: '1:01' },
-            attachments: [
-              {
-                name: 'walkthrough.webm',
-                url: 'https://files.example.com/walkthrough.webm',
-                mimeType: 'video/webm',
-                size: 1_048_576,
-              },
-            ],
             latestVersion: 1,
             createdAt: 1767225600000,
             lastUpdated: 1767225600000,

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
+import { ensureOrganization } from '../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../lib/directory/folders/folders.ts';
-import { writeOrganizations } from '../../../lib/directory/organizations.ts';
-import { documentResource, folderResource, type Resource, writeUsers } from '../../../lib/directory/users.ts';
+import { writeUsers } from '../../../lib/directory/users.ts';
+import { ensureResource } from '../../../lib/directory/resources.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { documentOrFolder, Id, limits, list, optional, userContext, UserProfile } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
     message: 'User(s) processed successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
     uses: {
-      organizations: writeOrganizations,
+      ensureOrganization,
       folders: writeFolders,
       documents: writeDocuments,
       users: writeUsers,
@@ -62,38 +62,18 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const createsDocument = input.documentId !== undefined && input.createDocument === true;
     const [organization, accessType] = await Promise.all([
-      deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+      deps.ensureOrganization(caller.tenant, input, now),
       createsDocument ? deps.newDocumentAccess(caller.tenant) : undefined,
     ]);
-    requireWritable({ organization });
     const scope = organizationScope(caller.tenant, organization);
-    const resource = await addedTo();
+    const resource = await ensureResource(deps, scope, input, accessType && { accessType }, now);
     const users = distinctBy(input.users, ({ userId }) => userId).map(({ userId, accessRole, ...profile }) => ({
       userId,
       accessRole,
       profile,
     }));
     const results = await deps.users.add(scope, resource, users, now);
-    return {
-      data: byId(
-        users.map(({ userId }) => userId),
-        results,
-      ),
-    };
-
-    async function addedTo(): Promise<Resource> {
-      if (input.documentId !== undefined) {
-        const document = await deps.documents.ensure(scope, input.documentId, accessType && { accessType }, now);
-        requireWritable({ organization, document });
-        return documentResource(document);
-      }
-      if (input.folderId !== undefined) {
-        return folderResource(
-          await deps.folders.ensure(scope, input.folderId, input.createFolder ?? false, now, input.parentFolderId),
-        );
-      }
-      return { resourceType: 'organization', internalId: organization.internalId };
-    }
+    return { data: byIdOf(users, ({ userId }) => userId, results) };
   },
 );
 

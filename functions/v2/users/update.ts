@@ -1,15 +1,15 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../lib/directory/organizations.ts';
-import { documentResource, folderResource, type ResourceAt, writeUsers } from '../../../lib/directory/users.ts';
+import { type ResourceAt, writeUsers } from '../../../lib/directory/users.ts';
+import { requireResource } from '../../../lib/directory/resources.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../lib/shared/results.ts';
 import { closedObject, documentOrFolder, Id, limits, list, optional, UserProfile } from '../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -45,7 +45,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'User(s) processed successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, folders: readFolders, documents: readDocuments, users: writeUsers },
+    uses: { findWritableOrganization, folders: readFolders, documents: readDocuments, users: writeUsers },
     impact: 'customers cannot change names, addresses, pictures and roles of their users',
     example: {
       data: { organizationId: 'acme', users: [{ userId: 'ada', name: 'Ada King', accessRole: 'viewer' }] },
@@ -59,25 +59,14 @@ export const endpoint = defineEndpoint(
       profile,
     }));
     const at = input.organizationId === undefined ? undefined : await named(input.organizationId);
-    return {
-      data: byId(
-        users.map(({ userId }) => userId),
-        await deps.users.update(caller.tenant, at, users, now),
-      ),
-    };
+    return { data: byIdOf(users, ({ userId }) => userId, await deps.users.update(caller.tenant, at, users, now)) };
 
     async function named(organizationId: string): Promise<ResourceAt> {
-      const organization = await deps.organizations.require(caller.tenant, organizationId);
-      requireWritable({ organization });
-      const scope = organizationScope(caller.tenant, organization);
-      if (input.documentId !== undefined) {
-        const document = await deps.documents.require(scope, input.documentId);
-        requireWritable({ organization, document });
-        return { scope, resource: documentResource(document) };
-      }
-      if (input.folderId !== undefined)
-        return { scope, resource: folderResource(await deps.folders.require(scope, input.folderId)) };
-      return { scope, resource: { resourceType: 'organization', internalId: organization.internalId } };
+      const scope = organizationScope(
+        caller.tenant,
+        await deps.findWritableOrganization(caller.tenant, organizationId),
+      );
+      return { scope, resource: await requireResource(deps, scope, input, { writable: true }) };
     }
   },
 );

@@ -93,11 +93,18 @@ const responseShape = {
   updatedAt: z.number(),
 };
 
-export const GroupResponse = z.object({ ...responseShape, agentIds: z.array(z.string()) });
+const GroupResponse = z.object({ ...responseShape, agentIds: z.array(z.string()) });
 /** A group in a list. */
 export const GroupRow = z.object({ ...responseShape, agentCount: z.number() });
 
-export function toGroupResponse(tenant: string, group: AgentGroup): z.output<typeof GroupResponse> {
+/** The answer of a call about one group. */
+export const GroupAnswer = z.object({ data: z.object({ group: GroupResponse }) });
+
+export function toGroupAnswer(tenant: string, group: AgentGroup): z.output<typeof GroupAnswer> {
+  return { data: { group: toGroupResponse(tenant, group) } };
+}
+
+function toGroupResponse(tenant: string, group: AgentGroup): z.output<typeof GroupResponse> {
   const { groupId: id, name, description, agentIds, metadata, createdAt, updatedAt } = group;
   return { id, name, description, agentIds, metadata: toMetadataResponse(tenant, metadata), createdAt, updatedAt };
 }
@@ -109,10 +116,4 @@ export function toGroupRow(tenant: string, group: AgentGroup): z.output<typeof G
 
 export function unknownGroup(): ApiError {
   return new ApiError('NOT_FOUND', 'Agent group not found.');
-}
-
-/** Throws NOT_FOUND when some agents do not exist. */
-export function refuseUnknownAgents(unknown: readonly string[]): void {
-  if (unknown.length > 0)
-    throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
 }

@@ -6,6 +6,7 @@ import {
   AccessContext,
   Id,
   IsoTime,
+  limits,
   unchangedObject,
   list,
   Name,
@@ -33,6 +34,16 @@ const MOST_ATTACHMENTS = 50;
 
 /** The id of a comment. A sort key has room for 16 digits, so that the ids after the largest one fit too. */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
+
+/** The fields of a call that selects comments of an annotation. */
+export const commentSelectors = {
+  organizationId: Id,
+  documentId: Id,
+  annotationId: Id,
+  commentIds: optional(list(CommentId, limits.list)),
+  /** Authors. With commentIds a comment must match both. Without both all comments of the annotation are selected. */
+  userIds: optional(list(Id, limits.list)),
+};
 
 /** The results of a call about comments, by comment id. */
 export const CommentResults = z.object({

@@ -22,7 +22,7 @@ import {
   ThreadChange,
   UserReplacements,
 } from './threads.ts';
-import { ContentUser } from '../../content/rules/user.ts';
+import { changeOptionFields } from './changeOptions.ts';
 import { Instant } from '../../shared/times.ts';
 
 /** The selectors of calls that change threads: ids, locations, participants. */
@@ -82,9 +82,7 @@ export const ThreadsUpdateRequest = closedObject({
   updateUsers: optional(UserReplacements),
   /** The reason of a decision. The change then makes a judgment that can be searched. */
   reason: optional(Text.min(1).max(REASON_CHARACTERS)),
-  actionUser: optional(ContentUser),
-  triggerNotification: optional(z.boolean()),
-  triggerActivities: optional(z.boolean()),
+  ...changeOptionFields,
 }).check(
   requireSelector,
   withFieldRule(

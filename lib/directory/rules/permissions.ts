@@ -1,6 +1,10 @@
+import * as z from 'zod';
 import { dict } from '../../shared/collections.ts';
 import {
   accessContext,
+  accessRoles,
+  accessTypes,
+  permissionErrorCodes,
   type DocumentAccess,
   documentPermission,
   type FolderAccess,
@@ -8,7 +12,6 @@ import {
   folderPermission,
   missing,
   organizationPermission,
-  type PermissionEntry,
   type UserAccess,
 } from './access.ts';
 
@@ -19,12 +22,25 @@ export interface AskedResources {
   readonly documents: readonly { readonly id: string; readonly document: DocumentAccess | undefined }[];
 }
 
-export interface UserPermissions {
-  folders?: Record<string, PermissionEntry>;
-  documents?: Record<string, PermissionEntry>;
-  organization: Record<string, PermissionEntry>;
-  context?: { accessFields: string[] };
-}
+const Entries = z.record(
+  z.string(),
+  z.object({
+    accessRole: z.enum(accessRoles).optional(),
+    accessType: z.enum(accessTypes).optional(),
+    expiresAt: z.number().optional(),
+    error: z.string().optional(),
+    errorCode: z.enum(permissionErrorCodes).optional(),
+  }),
+);
+
+/** One user's part of the response to a permission call. */
+export const UserPermissions = z.object({
+  folders: Entries.optional(),
+  documents: Entries.optional(),
+  organization: Entries,
+  context: z.object({ accessFields: z.array(z.string()) }).optional(),
+});
+export type UserPermissions = z.output<typeof UserPermissions>;
 
 /**
  * Returns one user's part of the response to a permission call. It has an entry for each requested folder and document, even

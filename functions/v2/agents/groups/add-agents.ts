@@ -1,13 +1,5 @@
-import * as z from 'zod';
 import { addAgentsToGroups } from '../../../../lib/agents/agentGroups.ts';
-import {
-  GroupMembers,
-  refuseUnknownAgents,
-  toGroupResponse,
-  GroupResponse,
-  unknownGroup,
-  withAgents,
-} from '../../../../lib/agents/rules/groups.ts';
+import { GroupMembers, toGroupAnswer, GroupAnswer, withAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -18,7 +10,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,
-    output: z.object({ data: z.object({ group: GroupResponse }) }),
+    output: GroupAnswer,
     message: 'Agents added to group successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { groups: addAgentsToGroups },
@@ -40,10 +32,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
-    refuseUnknownAgents(await deps.groups.unknownAgents(tenant, agentIds));
+    await deps.groups.requireAgents(tenant, agentIds);
     const group = await deps.groups.change(tenant, groupId, (stored) => withAgents(stored, agentIds, now));
-    if (!group) throw unknownGroup();
-    return { data: { group: toGroupResponse(tenant, group) } };
+    return toGroupAnswer(tenant, group);
   },
 );
 

@@ -1,13 +1,5 @@
-import * as z from 'zod';
 import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import {
-  MAX_GROUPS,
-  NewGroup,
-  newGroup,
-  refuseUnknownAgents,
-  toGroupResponse,
-  GroupResponse,
-} from '../../../../lib/agents/rules/groups.ts';
+import { MAX_GROUPS, NewGroup, newGroup, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -19,7 +11,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: NewGroup,
-    output: z.object({ data: z.object({ group: GroupResponse }) }),
+    output: GroupAnswer,
     message: 'Agent group created successfully',
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { groups: createAgentGroups },
@@ -48,14 +40,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
     const group = newGroup(input, { groupId: repeatableId('agrp', 0), now });
-    refuseUnknownAgents(await deps.groups.unknownAgents(tenant, group.agentIds));
+    await deps.groups.requireAgents(tenant, group.agentIds);
     const outcome = await deps.groups.create(tenant, group);
     if (outcome === 'full')
       throw new ApiError(
         'RESOURCE_EXHAUSTED',
         `The API key has ${MAX_GROUPS} groups of agents, as many as it may have.`,
       );
-    return { data: { group: toGroupResponse(tenant, group) } };
+    return toGroupAnswer(tenant, group);
   },
 );
 

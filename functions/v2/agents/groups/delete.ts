@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { deleteAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { unknownGroup } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { closedObject, Id } from '../../../../lib/shared/schema.ts';
@@ -23,7 +22,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { groupId }, caller: { tenant }, deps }) => {
-    if ((await deps.groups.delete(tenant, groupId)) === 'unknown') throw unknownGroup();
+    await deps.groups.delete(tenant, groupId);
     return { data: { groupId } };
   },
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import { toGroupResponse, GroupResponse, unknownGroup } from '../../../../lib/agents/rules/groups.ts';
+import { toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id } from '../../../../lib/shared/schema.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'read',
     input: z.object({ groupId: Id }),
-    output: z.object({ data: z.object({ group: GroupResponse }) }),
+    output: GroupAnswer,
     message: 'Agent group fetched successfully',
     errors: ['NOT_FOUND'],
     uses: { groups: readAgentGroups },
@@ -34,9 +34,8 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { groupId }, caller: { tenant }, deps }) => {
-    const group = await deps.groups.get(tenant, groupId);
-    if (!group) throw unknownGroup();
-    return { data: { group: toGroupResponse(tenant, group) } };
+    const group = await deps.groups.require(tenant, groupId);
+    return toGroupAnswer(tenant, group);
   },
 );
 

@@ -1,12 +1,5 @@
-import * as z from 'zod';
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import {
-  GroupMembers,
-  toGroupResponse,
-  GroupResponse,
-  unknownGroup,
-  withoutAgents,
-} from '../../../../lib/agents/rules/groups.ts';
+import { GroupMembers, toGroupAnswer, GroupAnswer, withoutAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -17,7 +10,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: GroupMembers,
-    output: z.object({ data: z.object({ group: GroupResponse }) }),
+    output: GroupAnswer,
     message: 'Agents removed from group successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { groups: changeAgentGroups },
@@ -40,8 +33,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { groupId, agentIds }, caller: { tenant }, deps, now }) => {
     const group = await deps.groups.change(tenant, groupId, (stored) => withoutAgents(stored, agentIds, now));
-    if (!group) throw unknownGroup();
-    return { data: { group: toGroupResponse(tenant, group) } };
+    return toGroupAnswer(tenant, group);
   },
 );
 

@@ -1,12 +1,5 @@
-import * as z from 'zod';
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
-import {
-  changeGroup,
-  GroupChange,
-  toGroupResponse,
-  GroupResponse,
-  unknownGroup,
-} from '../../../../lib/agents/rules/groups.ts';
+import { changeGroup, GroupChange, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -18,7 +11,7 @@ export const endpoint = defineEndpoint(
     auth: 'apiKey',
     kind: 'write',
     input: GroupChange,
-    output: z.object({ data: z.object({ group: GroupResponse }) }),
+    output: GroupAnswer,
     message: 'Agent group updated successfully',
     errors: ['NOT_FOUND', 'ABORTED'],
     uses: { groups: changeAgentGroups },
@@ -42,8 +35,7 @@ export const endpoint = defineEndpoint(
   async ({ input: { groupId, ...change }, caller: { tenant }, deps, now }) => {
     requireChange(change, ['name', 'description'], 'At least one of these must be given: name, description.');
     const group = await deps.groups.change(tenant, groupId, (stored) => changeGroup(stored, change, now));
-    if (!group) throw unknownGroup();
-    return { data: { group: toGroupResponse(tenant, group) } };
+    return toGroupAnswer(tenant, group);
   },
 );
 

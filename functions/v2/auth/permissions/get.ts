@@ -4,21 +4,11 @@ import { organizationScope, readFolders } from '../../../../lib/directory/folder
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { readUsers } from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
-import { accessRoles, accessTypes, permissionErrorCodes } from '../../../../lib/directory/rules/access.ts';
-import { userPermissions } from '../../../../lib/directory/rules/permissions.ts';
+import { UserPermissions, userPermissions } from '../../../../lib/directory/rules/permissions.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
-
-const Entry = z.object({
-  accessRole: z.enum(accessRoles).optional(),
-  accessType: z.enum(accessTypes).optional(),
-  expiresAt: z.number().optional(),
-  error: z.string().optional(),
-  errorCode: z.enum(permissionErrorCodes).optional(),
-});
-const Entries = z.record(z.string(), Entry);
 
 export const endpoint = defineEndpoint(
   {
@@ -34,15 +24,7 @@ export const endpoint = defineEndpoint(
       skipResourceExistenceValidation: optional(z.boolean()),
     }),
     output: z.object({
-      data: z.record(
-        z.string(),
-        z.object({
-          folders: Entries.optional(),
-          documents: Entries.optional(),
-          organization: Entries,
-          context: z.object({ accessFields: z.array(z.string()) }).optional(),
-        }),
-      ),
+      data: z.record(z.string(), UserPermissions),
     }),
     message: 'User permissions retrieved successfully.',
     errors: ['NOT_FOUND'],

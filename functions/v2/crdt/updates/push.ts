@@ -1,7 +1,5 @@
 import * as z from 'zod';
-import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
-import { changeEditors } from '../../../../lib/editors/editorLog.ts';
-import { finishChange } from '../../../../lib/editors/finishChange.ts';
+import { changeEditor, type EditorUpdate } from '../../../../lib/editors/changeEditor.ts';
 import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
 import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -31,7 +29,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'CRDT update added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findDocument: findWritableDocument, editors: changeEditors, finishChange },
+    uses: { changeEditor },
     impact: 'changes of collaborative editors are not saved',
     example: {
       data: {
@@ -47,10 +45,10 @@ export const endpoint = defineEndpoint(
     memoryMb: 1024,
   },
   async ({ input, caller, deps, now, log }) => {
-    const context = await deps.findDocument(caller.tenant, input);
-    const changed = await pushUpdate(deps.editors, context, input.editorId, input.update, { ...input, now });
-    await deps.finishChange(context.scope, input.editorId, changed, now, log);
-    return { data: { version: changed.version } };
+    const change: EditorUpdate = (editors, context, author) =>
+      pushUpdate(editors, context, input.editorId, input.update, author);
+    const { version } = await deps.changeEditor(caller.tenant, input, change, { now, log });
+    return { data: { version } };
   },
 );
 

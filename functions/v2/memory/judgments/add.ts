@@ -4,7 +4,7 @@ import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { NewJudgment } from '../../../../lib/memory/rules/judgments.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, list, optional } from '../../../../lib/shared/schema.ts';
 
 const MAX_JUDGMENTS = 100;
@@ -53,12 +53,7 @@ export const endpoint = defineEndpoint(
     }));
     const judgments = distinctBy(identified, ({ recordId }) => recordId);
     const results = await deps.judgments.add(caller.tenant, location, judgments, { jobId: newId('job'), now, log });
-    return {
-      data: byId(
-        judgments.map(({ recordId }) => recordId),
-        results,
-      ),
-    };
+    return { data: byIdOf(judgments, ({ recordId }) => recordId, results) };
   },
 );
 

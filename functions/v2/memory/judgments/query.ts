@@ -7,6 +7,7 @@ import {
   JudgmentResponse,
 } from '../../../../lib/memory/rules/judgments.ts';
 import { QueryRequest } from '../../../../lib/memory/rules/searchRequests.ts';
+import { exampleJudgment } from '../../../../lib/memory/example.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 
@@ -31,22 +32,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: { organizationId: 'acme', documentId: 'pricing', decision: 'rejected', limit: 1 },
       result: {
-        results: [
-          {
-            recordId: 'review-17',
-            reasoning: 'The price is without VAT, and the page does not say so.',
-            decision: 'rejected',
-            confidence: 90,
-            actionUser: { userId: 'grace', name: 'Grace Hopper' },
-            createdAt: 1767225600000,
-            scope: 'document',
-            organizationId: 'acme',
-            documentId: 'pricing',
-            contentType: 'text',
-            agent: null,
-            judgeType: 'human',
-          },
-        ],
+        results: [{ ...exampleJudgment, judgeType: 'human' }],
         total: 12,
       },
     },

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { writeNotificationSettings } from '../../../../lib/notifications/notificationSettings.ts';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
@@ -38,7 +37,7 @@ export const endpoint = defineEndpoint(
     }),
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: readDocuments, settings: writeNotificationSettings },
+    uses: { findWritableOrganization, documents: readDocuments, settings: writeNotificationSettings },
     impact: 'customers cannot change the notification settings of their users',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], userIds: ['ada'], config: { inbox: 'ALL', email: 'MINE' } },
@@ -49,8 +48,7 @@ export const endpoint = defineEndpoint(
     requireChange(input.config, notificationChannels, 'config must have at least one of inbox, email and slack', [
       'config',
     ]);
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const scope = organizationScope(caller.tenant, organization);
     const userIds = distinct(input.userIds);
     const results = await deps.settings.set(scope, userIds, await scopes(), input.config, now);

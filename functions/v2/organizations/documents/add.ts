@@ -1,14 +1,13 @@
 import * as z from 'zod';
 import { newDocumentAccess } from '../../../../lib/workspaces/configs/apiKeyConfig.ts';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { writeDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
-import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -30,7 +29,7 @@ export const endpoint = defineEndpoint(
     output: DocumentResults,
     message: 'Document(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: writeOrganizations, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
+    uses: { ensureOrganization, folders: writeFolders, documents: writeDocuments, newDocumentAccess },
     impact: 'customers cannot add documents',
     example: {
       data: {
@@ -45,10 +44,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const [organization, accessType] = await Promise.all([
-      deps.organizations.ensure(caller.tenant, input.organizationId, input.createOrganization ?? false, now),
+      deps.ensureOrganization(caller.tenant, input, now),
       deps.newDocumentAccess(caller.tenant),
     ]);
-    requireWritable({ organization });
     const scope = organizationScope(caller.tenant, organization);
     const folder =
       input.folderId === undefined
@@ -62,12 +60,7 @@ export const endpoint = defineEndpoint(
       }),
     );
     const results = await deps.documents.add(scope, documents, { accessType, folder }, now);
-    return {
-      data: byId(
-        documents.map(({ documentId }) => documentId),
-        results,
-      ),
-    };
+    return { data: byIdOf(documents, ({ documentId }) => documentId, results) };
   },
 );
 

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
-import { type PlacedDocument, readDocuments } from '../../../../lib/directory/documents.ts';
+import { readDocuments } from '../../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { accessTypes } from '../../../../lib/directory/rules/access.ts';
+import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -12,15 +12,6 @@ import { defineUnpagedTwin } from '../../../../lib/http/twin.ts';
 import { Id, limits, list, MetadataFilters, optional, PageSize, PageToken } from '../../../../lib/shared/schema.ts';
 
 const path = '/v2/organizations/documents/get';
-
-const DocumentResponse = z.object({
-  id: z.string(),
-  documentName: z.string().optional(),
-  disabled: z.boolean(),
-  accessType: z.enum(accessTypes),
-  folderId: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-});
 
 export const endpoint = defineEndpoint(
   {
@@ -81,7 +72,7 @@ export const endpoint = defineEndpoint(
         .filter((document) => document !== undefined)
         .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
         .filter((document) => !input.filters || matches(input.filters, document));
-      return { data: wanted.map(shown), pageToken: null };
+      return { data: wanted.map(toDocumentResponse), pageToken: null };
     }
     const pages = paging(
       caller,
@@ -91,33 +82,15 @@ export const endpoint = defineEndpoint(
     );
     const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
     const folder = input.folderId === undefined ? undefined : await deps.folders.require(scope, input.folderId);
-    const page = await listed();
-    return { data: page.values.map(shown), pageToken: pages.next(page.next) };
+    const page = await readPage();
+    return { data: page.values.map(toDocumentResponse), pageToken: pages.next(page.next) };
 
-    async function listed() {
+    async function readPage() {
       if (input.filters) return deps.search.page({ scope, folder }, input.filters, options);
       return folder ? deps.documents.listInFolder(scope, folder, options) : deps.documents.list(scope, options);
     }
   },
 );
-
-function shown({
-  documentId,
-  documentName,
-  disabled,
-  accessType,
-  folder,
-  metadata,
-}: PlacedDocument): z.output<typeof DocumentResponse> {
-  return {
-    id: documentId,
-    documentName,
-    disabled,
-    accessType: folder?.accessType ?? accessType,
-    folderId: folder?.folderId,
-    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
-  };
-}
 
 export const twin = defineUnpagedTwin(endpoint, { narrowBy: 'documentIds', row: DocumentResponse });
 

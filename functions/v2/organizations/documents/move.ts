@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { rootFolderId } from '../../../../lib/directory/rules/folders.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -21,7 +20,7 @@ export const endpoint = defineEndpoint(
     message: 'Documents moved successfully.',
     // The answer has no place for failures of single documents.
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: readFolders, documents: changeDocuments },
+    uses: { findWritableOrganization, folders: readFolders, documents: changeDocuments },
     impact: 'customers cannot move documents between folders',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], folderId: 'contracts' },
@@ -29,8 +28,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const scope = organizationScope(caller.tenant, organization);
     const folder = input.folderId === rootFolderId ? undefined : await deps.folders.require(scope, input.folderId);
     await deps.documents.move(scope, distinct(input.documentIds), folder, now);

@@ -1,13 +1,12 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../lib/directory/documentChanges.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, DocumentResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, DocumentResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, OpenObject, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -27,7 +26,7 @@ export const endpoint = defineEndpoint(
     output: DocumentResults,
     message: 'Document(s) updated successfully.',
     errors: ['FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: changeDocuments },
+    uses: { findWritableOrganization, documents: changeDocuments },
     impact: 'customers cannot change their documents',
     example: {
       data: {
@@ -40,8 +39,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const documents = distinctBy(input.documents, ({ documentId }) => documentId);
     const results = await deps.documents.update(
       organizationScope(caller.tenant, organization),
@@ -49,12 +47,7 @@ export const endpoint = defineEndpoint(
       { merge: input.merge ?? false },
       now,
     );
-    return {
-      data: byId(
-        documents.map(({ documentId }) => documentId),
-        results,
-      ),
-    };
+    return { data: byIdOf(documents, ({ documentId }) => documentId, results) };
   },
 );
 

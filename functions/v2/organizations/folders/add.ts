@@ -1,13 +1,12 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { organizationScope, writeFolders } from '../../../../lib/directory/folders/folders.ts';
-import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -32,7 +31,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Folder created successfully.',
     errors: ['FAILED_PRECONDITION'],
-    uses: { organizations: writeOrganizations, folders: writeFolders },
+    uses: { ensureOrganization, folders: writeFolders },
     impact: 'customers cannot create folders',
     example: {
       data: {
@@ -52,21 +51,10 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.ensure(
-      caller.tenant,
-      input.organizationId,
-      input.createOrganization ?? false,
-      now,
-    );
-    requireWritable({ organization });
+    const scope = organizationScope(caller.tenant, await deps.ensureOrganization(caller.tenant, input, now));
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
-    const results = await deps.folders.add(organizationScope(caller.tenant, organization), folders, now);
-    return {
-      data: byId(
-        folders.map(({ folderId }) => folderId),
-        results,
-      ),
-    };
+    const results = await deps.folders.add(scope, folders, now);
+    return { data: byIdOf(folders, ({ folderId }) => folderId, results) };
   },
 );
 

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../lib/directory/folders/folderChanger.ts';
-import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 /** Folders that one call moves: they are moved one after the other. */
@@ -34,7 +33,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Folder Updated successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: changeFolders },
+    uses: { findWritableOrganization, folders: changeFolders },
     impact: 'customers cannot rename or move folders',
     example: {
       data: {
@@ -45,16 +44,10 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, log }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const folders = distinctBy(input.folders, ({ folderId }) => folderId);
     const results = await deps.folders.update({ tenant: caller.tenant, organization, now, log }, folders);
-    return {
-      data: byId(
-        folders.map(({ folderId }) => folderId),
-        results,
-      ),
-    };
+    return { data: byIdOf(folders, ({ folderId }) => folderId, results) };
   },
 );
 

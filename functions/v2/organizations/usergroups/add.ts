@@ -1,13 +1,12 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../lib/content/documentScope.ts';
+import { ensureOrganization } from '../../../../lib/content/documentScope.ts';
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
-import { writeOrganizations } from '../../../../lib/directory/organizations.ts';
 import { writeGroups } from '../../../../lib/directory/userGroups.ts';
 import { distinctBy } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
-import { byId, ItemResults } from '../../../../lib/shared/results.ts';
+import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -24,7 +23,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Organization User Groups added successfully.',
     errors: ['FAILED_PRECONDITION'],
-    uses: { organizations: writeOrganizations, groups: writeGroups },
+    uses: { ensureOrganization, groups: writeGroups },
     impact: 'customers cannot add user groups',
     example: {
       data: { organizationId: 'acme', organizationUserGroups: [{ groupId: 'lawyers', groupName: 'Lawyers' }] },
@@ -36,21 +35,10 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.ensure(
-      caller.tenant,
-      input.organizationId,
-      input.createOrganization ?? false,
-      now,
-    );
-    requireWritable({ organization });
+    const scope = organizationScope(caller.tenant, await deps.ensureOrganization(caller.tenant, input, now));
     const groups = distinctBy(input.organizationUserGroups, ({ groupId }) => groupId);
-    const results = await deps.groups.add(organizationScope(caller.tenant, organization), groups, now);
-    return {
-      data: byId(
-        groups.map(({ groupId }) => groupId),
-        results,
-      ),
-    };
+    const results = await deps.groups.add(scope, groups, now);
+    return { data: byIdOf(groups, ({ groupId }) => groupId, results) };
   },
 );
 

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { removeGroupMembers, memberRemoved } from '../../../../../lib/directory/userGroups.ts';
-import { dict, distinct } from '../../../../../lib/shared/collections.ts';
+import { distinct } from '../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { byId, GroupResults } from '../../../../../lib/shared/results.ts';
+import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -53,16 +53,15 @@ export const endpoint = defineEndpoint(
     const group = await deps.members.require(scope, organizationUserGroupId);
     if (deleteAll) {
       const removed = await deps.members.removeAll(scope, group);
-      return { data: dict(removed.map((userId) => [userId, { ...memberRemoved, organizationUserGroupId }])) };
+      return toGroupResults(
+        organizationUserGroupId,
+        removed,
+        removed.map(() => memberRemoved),
+      );
     }
     const ids = distinct(userIds);
     const results = await deps.members.remove(scope, group, ids);
-    return {
-      data: byId(
-        ids,
-        results.map((result) => ({ ...result, organizationUserGroupId })),
-      ),
-    };
+    return toGroupResults(organizationUserGroupId, ids, results);
   },
 );
 

@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { changeDocuments } from '../../../../../lib/directory/documentChanges.ts';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -26,7 +25,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Updated access for documents successfully.',
     errors: ['FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, documents: changeDocuments },
+    uses: { findWritableOrganization, documents: changeDocuments },
     impact: 'customers cannot change who can open documents',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
@@ -34,8 +33,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const documentIds = distinct(input.documentIds);
     const results = await deps.documents.updateAccess(
       organizationScope(caller.tenant, organization),

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { changeFolders } from '../../../../../lib/directory/folders/folderChanger.ts';
-import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { accessTypes } from '../../../../../lib/directory/rules/access.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -47,7 +46,7 @@ export const endpoint = defineEndpoint(
     message: (_output, { inheritFromParent }) =>
       inheritFromParent ? 'Folder access type updated.' : 'Updated access for folders successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],
-    uses: { organizations: findOrganization, folders: changeFolders },
+    uses: { findWritableOrganization, folders: changeFolders },
     impact: 'customers cannot change who can open folders',
     example: {
       data: { organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
@@ -57,8 +56,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, log }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, input.organizationId);
     const folderIds = distinct(input.folderIds);
     const accessType = input.inheritFromParent ? undefined : input.accessType;
     const request = { tenant: caller.tenant, organization, now, log };

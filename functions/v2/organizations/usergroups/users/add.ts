@@ -1,13 +1,12 @@
 import * as z from 'zod';
-import { requireWritable } from '../../../../../lib/content/documentScope.ts';
+import { findWritableOrganization } from '../../../../../lib/content/documentScope.ts';
 import { organizationScope } from '../../../../../lib/directory/folders/folders.ts';
-import { findOrganization } from '../../../../../lib/directory/organizations.ts';
 import { writeGroups } from '../../../../../lib/directory/userGroups.ts';
 import { distinct } from '../../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../../lib/http/twin.ts';
-import { byId, GroupResults } from '../../../../../lib/shared/results.ts';
+import { GroupResults, toGroupResults } from '../../../../../lib/shared/results.ts';
 import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
@@ -20,7 +19,7 @@ export const endpoint = defineEndpoint(
     output: GroupResults,
     message: 'Added organization users to group successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { organizations: findOrganization, groups: writeGroups },
+    uses: { findWritableOrganization, groups: writeGroups },
     impact: 'customers cannot add users to their user groups',
     example: {
       data: { organizationId: 'acme', organizationUserGroupId: 'lawyers', userIds: ['ada'] },
@@ -32,8 +31,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, organizationUserGroupId, userIds }, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, organizationId);
-    requireWritable({ organization });
+    const organization = await deps.findWritableOrganization(caller.tenant, organizationId);
     const ids = distinct(userIds);
     const results = await deps.groups.addMembers(
       organizationScope(caller.tenant, organization),
@@ -41,12 +39,7 @@ export const endpoint = defineEndpoint(
       ids,
       now,
     );
-    return {
-      data: byId(
-        ids,
-        results.map((result) => ({ ...result, organizationUserGroupId })),
-      ),
-    };
+    return toGroupResults(organizationUserGroupId, ids, results);
   },
 );
 

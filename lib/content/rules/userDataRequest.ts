@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { invalid } from '../../shared/errors.ts';
+import { Id, optional, PageToken } from '../../shared/schema.ts';
+
+/** A request for the data of a user. Two more fields are named after the service, which is a setting: they are among the other keys. */
+export const UserDataRequest = z.looseObject({
+  organizationId: optional(Id),
+  userId: optional(Id),
+  uniqueId: optional(Id),
+  pageToken: optional(PageToken),
+});
+
+/** Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for missing, contradictory and ineffective fields. */
+export function requireUser(
+  input: z.output<typeof UserDataRequest>,
+  service: string,
+): { userId: string; isEverywhere: boolean } {
+  const [userIds, all] = [`${service}UserIds`, `${service}AllOrganizations`];
+  const refuse = (field: string, code: string, message: string) =>
+    invalid({ path: [field], code, message: `${field} ${message}` });
+  if ((input[userIds] ?? undefined) !== undefined)
+    throw refuse(
+      userIds,
+      'no_effect',
+      'must be left out: users have no ids of the service by which they are found; send userId',
+    );
+  const isEverywhere = input[all] ?? false;
+  if (typeof isEverywhere !== 'boolean') throw refuse(all, 'invalid_type', 'must be a boolean');
+  if (isEverywhere && input.organizationId !== undefined)
+    throw refuse(all, 'custom', 'must not be given together with organizationId');
+  if (!isEverywhere && input.organizationId === undefined)
+    throw refuse('organizationId', 'invalid_type', 'is required');
+  if (input.userId === undefined) throw refuse('userId', 'invalid_type', 'is required');
+  return { userId: input.userId, isEverywhere };
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import { accessTypes } from './access.ts';
+
+/** A document in a response. */
+export const DocumentResponse = z.object({
+  id: z.string(),
+  documentName: z.string().optional(),
+  disabled: z.boolean(),
+  accessType: z.enum(accessTypes),
+  folderId: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+type DocumentResponse = z.output<typeof DocumentResponse>;
+
+/** A stored document with its folder. */
+interface RespondedDocument extends Pick<DocumentResponse, 'documentName' | 'disabled' | 'accessType'> {
+  readonly documentId: string;
+  readonly folder?: Required<Pick<DocumentResponse, 'accessType' | 'folderId'>> | undefined;
+  /** JSON text. */
+  readonly metadata?: string | undefined;
+}
+
+/** Returns a document for a response. In a folder it has the access type of the folder. */
+export function toDocumentResponse(document: RespondedDocument): DocumentResponse {
+  const { documentId: id, documentName, disabled, accessType, folder, metadata } = document;
+  return {
+    id,
+    documentName,
+    disabled,
+    accessType: folder?.accessType ?? accessType,
+    folderId: folder?.folderId,
+    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
+  };
+}

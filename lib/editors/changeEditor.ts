@@ -1,0 +1,52 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { type DocumentContext, type DocumentReference, findWritableDocument } from '../content/documentScope.ts';
+import { notifyJobs } from '../jobs/jobStore.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import * as sendTo from '../workers/sendTo.ts';
+import { compactLog } from './compaction.ts';
+import { type Author, type Changed, changeEditors, type EditorLog } from './editorLog.ts';
+import { DEBOUNCE_MS } from './eventJob.ts';
+
+/** A request that changes an editor. */
+type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
+
+/** Writes a change of an editor. */
+export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
+
+/**
+ * Changes an editor of a document. Throws like `FindDocument`, FAILED_PRECONDITION for a disabled document, and what `change` throws.
+ *
+ * After the change it sends the message of the event job and compacts a long log, without throwing: the sweeper finds a job without a
+ * message, and the next change that doubles the log compacts it.
+ */
+type ChangeEditor = (
+  tenant: string,
+  request: EditorChange,
+  change: EditorUpdate,
+  call: { readonly now: number; readonly log: Log },
+) => Promise<Changed>;
+
+export const changeEditor: Capability<ChangeEditor> = /* @__PURE__ */ combine(
+  {
+    findDocument: findWritableDocument,
+    editors: changeEditors,
+    table: /* @__PURE__ */ tableWith(['Query', 'PutItem', 'BatchWriteItem']),
+    jobs: sendTo.jobs,
+  },
+  ({ findDocument, editors, table, jobs }) =>
+    async (tenant, request, change, { now, log }) => {
+      const context = await findDocument(tenant, request);
+      const changed = await change(editors, context, { ...request, now });
+      const { eventJob, isDueForCompaction } = changed;
+      await Promise.all([
+        eventJob && notifyJobs(jobs, [eventJob], log, DEBOUNCE_MS / 1000),
+        isDueForCompaction &&
+          compactLog(table, context.scope, request.editorId, now).catch((error: unknown) => {
+            log.error(logMessages.editorCompactionFailed, { error });
+          }),
+      ]);
+      return changed;
+    },
+);
