@@ -5,7 +5,7 @@ import type { ChangeOptions } from './rules/changeOptions.ts';
 import { agentsOfComments, type CommentAgent } from './rules/commentAgents.ts';
 import { type ContentChange, detectThreadChanges } from './rules/commentEvents.ts';
 import { type Comment, parseAgent, replaceCommentUsers } from './rules/comments.ts';
-import { readJson } from '../content/rules/jsonFields.ts';
+import { readJson } from '../shared/jsonFields.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import {
   changeThread,

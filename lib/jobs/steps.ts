@@ -6,6 +6,7 @@ import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
 import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';
 import { purgeDocumentsStep } from '../deletion/purgeDocuments.ts';
+import { purgeFolders } from '../deletion/purgeFolders.ts';
 import { purgeOrganizationStep } from '../deletion/purgeOrganizations.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -47,7 +48,7 @@ export const runsJobs = /* @__PURE__ */ combine(
         },
         removeDocuments: on(purgeDocumentsStep),
         removeOrganization: on(purgeOrganizationStep),
-        changeFolders: on(changeFoldersStep),
+        changeFolders: (job, clock) => changeFoldersStep(table, job, clock, purgeFolders),
         removeUsers: on(removeUsersStep),
         eraseUsers: on(eraseUsersStep),
         emitEditorUpdate: on(emitEditorUpdateStep),

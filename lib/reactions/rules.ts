@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
-import { readJson } from '../content/rules/jsonFields.ts';
+import { readJson } from '../shared/jsonFields.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
 

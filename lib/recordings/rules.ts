@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
-import { pickFields, readJson, readJsonFields, toStoredFields } from '../content/rules/jsonFields.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
 import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/names.ts';
 import { ContentUser, StoredUser } from '../content/rules/user.ts';
@@ -127,7 +127,7 @@ export function toRecordingResponse(
   recording: Recording,
 ): RecordingResponse {
   const { documentId } = recording;
-  const parsed = readJsonFields(recording, jsonFields) as Pick<RecordingResponse, (typeof jsonFields)[number]>;
+  const parsed = fromJsonFields(jsonFields, recording) as Pick<RecordingResponse, (typeof jsonFields)[number]>;
   return {
     ...pickFields(recording, ['annotationId', 'mode', ...plainFields, 'latestVersion', 'createdAt', 'lastUpdated']),
     ...parsed,

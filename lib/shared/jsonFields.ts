@@ -1,5 +1,18 @@
-/** Fields in which callers send any JSON. They are stored as JSON text, so that no key in them can collide with an attribute or be lost. */
+import { definedFields } from './collections.ts';
+
+/** Fields in which callers send any JSON are stored as JSON text, so that no key in them, such as `__proto__`, is lost or read as an attribute. */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
+
+/** Returns the value of a JSON text; undefined for undefined. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
+export function readJson<T>(text: string | undefined): T | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+/** Returns the named fields of a stored value, parsed. Absent fields stay absent. */
+export function fromJsonFields<F extends string>(names: readonly F[], stored: JsonTexts<F>): { [K in F]?: unknown } {
+  return mapFields(names, stored, (text) => readJson(text as string));
+}
 
 /** Returns the named fields of a value as JSON text. Absent fields stay absent. */
 export function toJsonFields<F extends string>(
@@ -9,9 +22,18 @@ export function toJsonFields<F extends string>(
   return mapFields(names, value, JSON.stringify) as { [K in F]?: string };
 }
 
-/** Returns the named fields of a stored value, parsed. */
-export function fromJsonFields<F extends string>(names: readonly F[], stored: JsonTexts<F>): { [K in F]?: unknown } {
-  return mapFields(names, stored, (text) => JSON.parse(text as string) as unknown);
+/** Returns some fields of an object. */
+export function pickFields<T extends object, F extends keyof T>(object: T, fields: readonly F[]): Pick<T, F> {
+  return Object.fromEntries(fields.map((field) => [field, object[field]])) as Pick<T, F>;
+}
+
+/** Returns the sent fields as they are stored: `jsonFields` as JSON text, `plainFields` unchanged. Fields that were not sent are left out. */
+export function toStoredFields<S extends object>(
+  sent: S,
+  jsonFields: readonly (keyof S & string)[],
+  plainFields: readonly (keyof S)[] = [],
+): Record<string, unknown> {
+  return { ...toJsonFields(jsonFields, sent), ...definedFields(pickFields(sent, plainFields)) };
 }
 
 function mapFields<F extends string>(

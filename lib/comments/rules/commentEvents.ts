@@ -6,7 +6,7 @@ import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../e
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { ServiceActivity } from '../../activities/rules.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
-import { readJson } from '../../content/rules/jsonFields.ts';
+import { readJson } from '../../shared/jsonFields.ts';
 import type { Location } from '../../content/rules/location.ts';
 import { type ContentNames, eventMetadata, eventMetadataIds } from '../../content/rules/names.ts';
 import type { ReactionResponse } from '../../reactions/rules.ts';

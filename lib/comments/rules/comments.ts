@@ -16,7 +16,7 @@ import {
   withFieldRule,
 } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
-import { pickFields, readJson, readJsonFields, toStoredFields } from '../../content/rules/jsonFields.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
@@ -394,7 +394,7 @@ export type CommentResponse = z.output<typeof CommentResponse>;
 export function toCommentResponse(names: ContentNames, comment: Comment): CommentResponse {
   return {
     ...pickFields(comment, ['commentId', ...textFields, 'from', 'isEdited', 'createdAt']),
-    ...(readJsonFields(comment, jsonFields) as Pick<CommentResponse, (typeof jsonFields)[number]>),
+    ...(fromJsonFields(jsonFields, comment) as Pick<CommentResponse, (typeof jsonFields)[number]>),
     type: 'text',
     status: comment.isEdited ? 'updated' : 'added',
     context: toContextResponse(comment.context),

@@ -21,7 +21,7 @@ import {
   toCommentRow,
   toContextResponse,
 } from './comments.ts';
-import { pickFields, readJson, readJsonFields, toStoredFields } from '../../content/rules/jsonFields.ts';
+import { fromJsonFields, pickFields, readJson, toStoredFields } from '../../shared/jsonFields.ts';
 import { Location, locationKey } from '../../content/rules/location.ts';
 import { type ContentNames, recordMetadata } from '../../content/rules/names.ts';
 import { Actions, Progress } from './progress.ts';
@@ -517,7 +517,7 @@ export function toThreadResponse(names: ContentNames, { thread, comments, more }
       'createdAt',
       'lastUpdated',
     ]),
-    ...(readJsonFields(thread, ['status', 'location', 'suggestion', ...jsonFields]) as Pick<
+    ...(fromJsonFields(['status', 'location', 'suggestion', ...jsonFields], thread) as Pick<
       ThreadResponse,
       'status' | 'location' | 'suggestion' | (typeof jsonFields)[number]
     >),

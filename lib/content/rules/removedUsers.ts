@@ -1,6 +1,6 @@
 import type { Activity } from '../../activities/rules.ts';
 import type { Comment } from '../../comments/rules/comments.ts';
-import { readJson } from './jsonFields.ts';
+import { readJson } from '../../shared/jsonFields.ts';
 import type { Notification } from '../../notifications/rules.ts';
 import type { Reaction } from '../../reactions/rules.ts';
 import type { Recording } from '../../recordings/rules.ts';

@@ -1,12 +1,10 @@
 import * as z from 'zod';
 import { ownAccess, parentOf, placeFolder, samePosition } from '../rules/folders.ts';
 import { inParallel } from '../../shared/inParallel.ts';
-import { DocumentEntity } from '../documents.ts';
 import {
   type FolderEntry,
   type FolderVisitor,
   type WalkBudget,
-  type WalkedFolder,
   walkFolders,
   walkFrom,
   WalkStack,
@@ -15,14 +13,11 @@ import {
   FolderChangeEntity,
   folderChangesOf,
   FolderEntity,
-  FolderEntryEntity,
   type OrganizationScope,
   type StoredFolderChange,
 } from './folders.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/jobStore.ts';
 import { endCountedJob } from '../organizationLock.ts';
-import { purgeDocument } from '../../deletion/purgeDocuments.ts';
-import { purgeResource } from '../../deletion/purgeResource.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
 /** The limits of one step: its time, and its pages of entries. */
@@ -62,7 +57,12 @@ type Progress = z.output<typeof Progress>;
  * again, and deletes the content of deleted folders. At the end the step removes the changes, and subtracts the job
  * from the organization's count.
  */
-export async function changeFoldersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
+export async function changeFoldersStep(
+  table: Table,
+  job: StoredJob,
+  clock: () => number,
+  purgeFolders: PurgeFolders,
+): Promise<StepResult> {
   const { organizationKey, organizationId } = Data.parse(JSON.parse(job.data));
   const scope = { tenant: job.tenant, organizationKey };
   const progress: Progress =
@@ -75,7 +75,7 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
   const deadline = clock() + STEP_MILLISECONDS;
   const walk = { table, scope, clock, deadline, missed: progress.missed };
   if (progress.waitFor === undefined) {
-    const stopped = await applyChanges(walk, progress, ownChanges);
+    const stopped = await applyChanges(walk, progress, ownChanges, purgeFolders);
     if (stopped) return { progress: stopped };
     if (progress.round === 'first')
       return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
@@ -107,7 +107,11 @@ export async function changeFoldersStep(table: Table, job: StoredJob, clock: () 
   );
 }
 
-interface Walk {
+/** Returns a visitor that purges the documents and folders in a deleted folder. */
+export type PurgeFolders = (walk: Walk) => FolderVisitor;
+
+/** A walk through the folders of an organization, until a time (epoch ms). */
+export interface Walk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly clock: () => number;
@@ -123,6 +127,7 @@ async function applyChanges(
   walk: Walk,
   { round, at, stack }: Progress,
   own: readonly StoredFolderChange[],
+  purgeFolders: PurgeFolders,
 ): Promise<Progress | undefined> {
   const budget = { pages: PAGES };
   const hasTime = () => walk.clock() < walk.deadline;
@@ -131,7 +136,7 @@ async function applyChanges(
     const from = folderKey === at && stack ? stack : walkFrom({ internalId: folderKey, id: folderId });
     const stoppedAt =
       kind === 'removed'
-        ? await walkFolders(walk.table, walk.scope, from, purgeVisitor(walk), counted(REMOVED_PAGE))
+        ? await walkFolders(walk.table, walk.scope, from, purgeFolders(walk), counted(REMOVED_PAGE))
         : await walkFolders(walk.table, walk.scope, from, rewriteVisitor(walk), counted(REWRITTEN_PAGE));
     if (stoppedAt) return { round, at: folderKey, stack: stoppedAt, missed: walk.missed };
   }
@@ -185,68 +190,6 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
         waiting = conflicted;
       }
       return subfolders;
-    },
-  };
-}
-
-/** Deletes the documents and folders in a deleted folder. */
-function purgeVisitor({ table, scope, clock, deadline }: Walk): FolderVisitor {
-  const key = (folder: WalkedFolder, { kind, id }: FolderEntry) =>
-    FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind, id });
-  return {
-    async visit(folder, entries) {
-      const [documents, folders] = [
-        entries.filter(({ kind }) => kind === 'document'),
-        entries.filter(({ kind }) => kind === 'folder'),
-      ];
-      const [storedDocuments, storedFolders] = await Promise.all([
-        table.getMany(
-          DocumentEntity,
-          documents.map(({ id }) => ({ ...scope, documentId: id })),
-        ),
-        table.getMany(
-          FolderEntity,
-          folders.map(({ id }) => ({ ...scope, folderId: id })),
-        ),
-      ]);
-      let complete = true as boolean;
-      const removed: FolderEntry[] = [];
-      await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
-        const stored = storedDocuments[index];
-        // A new document can have the same id; then only the old one's content is purged. A document with another
-        // folder was moved out just before the folder was deleted, and stays.
-        if (stored?.internalId === entry.internalId) {
-          if (stored.folder?.internalId !== folder.internalId) return;
-          if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
-            return void (complete = false);
-        }
-        if (
-          await purgeDocument(
-            table,
-            { ...scope, documentKey: entry.internalId, documentId: entry.id },
-            { clock, deadline },
-          )
-        )
-          removed.push(entry);
-        else complete = false;
-      });
-      await table.removeKeys(removed.map((entry) => key(folder, entry)));
-      const subfolders = new Set<string>();
-      await inParallel([...folders.entries()], PARALLEL, async ([index, entry]) => {
-        const stored = storedFolders[index];
-        if (stored?.internalId === entry.internalId) {
-          if (parentOf(stored) !== folder.internalId) return;
-          if ((await table.write([remove(FolderEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
-            return void (complete = false);
-        }
-        subfolders.add(entry.id);
-      });
-      return complete ? subfolders : 'stop';
-    },
-    async afterFolder(folder, parent) {
-      await purgeResource(table, scope, folder.internalId);
-      // Remove the folder's entry last, so that an interrupted walk finds the folder again.
-      if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { readJson } from '../../content/rules/jsonFields.ts';
+import { readJson } from '../../shared/jsonFields.ts';
 import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 

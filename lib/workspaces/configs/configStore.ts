@@ -74,8 +74,25 @@ export class ConfigStore<S extends z.ZodObject> {
     sent: Sent,
     change: (stored: z.output<S> | undefined, sent: Sent) => C,
   ): Promise<C> {
+    return mapSecret('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
+  }
+
+  /** Does the same, and returns nothing: no secret is decrypted. */
+  async write<Sent extends object>(
+    tenant: string,
+    sent: Sent,
+    change: (stored: z.output<S> | undefined, sent: Sent) => z.output<S>,
+  ): Promise<void> {
+    await this.#write(tenant, sent, change);
+  }
+
+  async #write<Sent extends object, C extends z.output<S>>(
+    tenant: string,
+    sent: Sent,
+    change: (stored: z.output<S> | undefined, sent: Sent) => C,
+  ): Promise<C> {
     const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
-    const config = await retryOnConflict(async () => {
+    return retryOnConflict(async () => {
       const stored = await this.#table.get(this.#entity, { tenant });
       const changed = change(stored && withoutRevision(stored), sealed);
       const value = { ...changed, tenant };
@@ -84,7 +101,6 @@ export class ConfigStore<S extends z.ZodObject> {
       ]);
       return outcome === 'done' ? changed : 'conflict';
     });
-    return mapSecret('open', this.#entity, this.#box, tenant, config);
   }
 }
 

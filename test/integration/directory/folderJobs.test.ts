@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { JobEntity, JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
@@ -42,12 +43,15 @@ async function jobs(): Promise<StoredJob[]> {
     .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
 }
 
+const runChangeFolders = (at: Table, job: StoredJob, now: () => number) =>
+  changeFoldersStep(at, job, now, purgeFolders);
+
 /**
  * Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same
  * time.
  */
 async function step(job: StoredJob, { twice = false } = {}): Promise<StoredJob | 'done'> {
-  const run = job.kind === 'changeFolders' ? changeFoldersStep : purgeDocumentsStep;
+  const run = job.kind === 'changeFolders' ? runChangeFolders : purgeDocumentsStep;
   const results = await Promise.all([run(table, job, clock), ...(twice ? [run(table, job, clock)] : [])]);
   const [result] = results as Exclude<(typeof results)[number], 'done'>[];
   const store = new JobStore(table);
@@ -194,7 +198,7 @@ describe('moving a subtree of 200 folders', () => {
     for (let open = await jobs(); open.length > 0; open = await jobs()) {
       const job = open[steps % open.length]!;
       // Every third run ends before it writes its progress.
-      if (steps++ % 3 === 0) await (job.kind === 'changeFolders' && changeFoldersStep(table, job, clock));
+      if (steps++ % 3 === 0) await (job.kind === 'changeFolders' && runChangeFolders(table, job, clock));
       else await step(job);
       expect(steps).toBeLessThan(500);
     }
@@ -497,7 +501,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
     const waiting = { ...removal, progress: JSON.stringify({ round: 'second', missed: false }) };
     let looks = 0;
-    expect(await changeFoldersStep(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(
+    expect(await runChangeFolders(table, waiting, () => (looks++ < 3 ? now : now + 60_000))).toHaveProperty(
       'progress.stack',
     );
     expect((await itemsOf(engine, customer, 'Folder')).map(({ folderId }) => folderId).toSorted()).toEqual(['y', 'z']);

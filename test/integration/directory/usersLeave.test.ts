@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
 import { FolderEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/jobStore.ts';
@@ -101,10 +102,9 @@ const silent = { info() {}, warn() {}, error() {} };
 /** Runs the jobs whose messages were sent, until each one ends or waits for a minute. */
 async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
-  const on = (step: typeof changeFoldersStep) => (job: StoredJob, clock: () => number) => step(table, job, clock);
   const steps = {
-    removeUsers: on(removeUsersStep),
-    changeFolders: on(changeFoldersStep),
+    removeUsers: (job: StoredJob, clock: () => number) => removeUsersStep(table, job, clock),
+    changeFolders: (job: StoredJob, clock: () => number) => changeFoldersStep(table, job, clock, purgeFolders),
   } as unknown as RunJobDeps['steps'];
   if (upTo === 'end' && waiting.length > 0) ahead += REQUESTS_ENDED_MS;
   let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];

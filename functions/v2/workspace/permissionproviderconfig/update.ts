@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint(
       'At least one of usePermissionProvider or permissionProviderConfig must be provided.',
     );
     requireProviderUrl(input.permissionProviderConfig?.permissionProviderUrl, deps.addressPolicy);
-    await deps.config.update(caller.tenant, input, (stored = initialPermissionProviderConfig, sent) =>
+    await deps.config.write(caller.tenant, input, (stored = initialPermissionProviderConfig, sent) =>
       merge(stored, sent),
     );
     return {};
