@@ -103,10 +103,7 @@ export class ResourceFinder {
     const places = organizations.map((organization) =>
       organizationScope(tenant, organization as NonNullable<typeof organization>),
     );
-    if (writable)
-      organizations.forEach((organization) =>
-        requireWritable({ organization: organization as NonNullable<typeof organization> }),
-      );
+    if (writable) organizations.forEach((organization) => requireWritable({ organization }));
     const internalIds = await this.#internalIds(named, places, writable);
     const issues = missing(internalIds, (index) => ['permissions', 'resources', index, 'id']);
     if (issues.length > 0)

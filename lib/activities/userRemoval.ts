@@ -1,0 +1,37 @@
+import { claimRecordId, findRecordIds, releaseRecordId } from '../content/recordIds.ts';
+import { eraseFromActivity } from '../content/rules/removedUsers.ts';
+import { recordsUpTo, type EraseHook, writeEachRecord } from '../content/userRemoval.ts';
+import { remove, upsert } from '../table/table.ts';
+import { ActivityEntity } from './activities.ts';
+
+/** Erases immutable activities too: immutability is a rule for users of the customer, and GDPR overrides it. */
+export const eraseActivities: EraseHook = {
+  entities: [ActivityEntity],
+  async erase(removal, after) {
+    const { table, scope, removedUsers } = removal;
+    const page = await recordsUpTo(removal, ActivityEntity, after);
+    await writeEachRecord(
+      removal,
+      page.values.filter((activity) => eraseFromActivity(activity, removedUsers) !== activity),
+      async ({ id, createdAt }) => {
+        // A change of an activity also writes its id item. The id item is read first, so that its revision detects a
+        // concurrent change.
+        const [position] = await findRecordIds(table, scope, [{ kind: 'activity', id, within: '' }]);
+        const activity = await table.get(ActivityEntity, { ...scope, id, createdAt });
+        const erased = activity && eraseFromActivity(activity, removedUsers);
+        if (!activity || erased === activity) return [];
+        const idItem = position?.createdAt === createdAt ? position : undefined;
+        const idKey = { kind: 'activity', id, within: '', documentId: activity.documentId } as const;
+        return [
+          erased
+            ? upsert(ActivityEntity, { ...scope, ...erased })
+            : remove(ActivityEntity, { ...scope, id, createdAt }),
+          ...(idItem
+            ? [erased ? claimRecordId(scope, idKey, createdAt, idItem) : releaseRecordId(scope, idKey, idItem._r)]
+            : []),
+        ];
+      },
+    );
+    return page.next;
+  },
+};

@@ -1,0 +1,180 @@
+import { removeInvolvement } from '../content/involvements.ts';
+import {
+  eraseFromComment,
+  eraseFromThread,
+  isCommentOf,
+  isThreadOf,
+  removeFromComment,
+  removeFromThread,
+} from '../content/rules/removedUsers.ts';
+import {
+  type DocumentRemoval,
+  isSameKey,
+  type Outcome,
+  outcomeOf,
+  RECORDS_PER_PAGE,
+  type RemoveInvolved,
+  type EraseHook,
+} from '../content/userRemoval.ts';
+import { reactionDeletionOps, readCommentReactions } from '../reactions/reactions.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { itemOf, replace, type WriteOp } from '../table/table.ts';
+import { commentInvolvementOps } from './commentInvolvements.ts';
+import { commentDeletionOps, deleteThreads, finishLeftoverPurge, startLeftoverPurge } from './deleteThreads.ts';
+import type { Comment } from './rules/comments.ts';
+import { removeComments, type Thread } from './rules/threads.ts';
+import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
+
+const PARALLEL = 4;
+/** Comments of one thread per read. */
+const COMMENTS_AT_A_TIME = 200;
+/** The limit of DynamoDB for one transaction. */
+const MOST_OPERATIONS = 100;
+
+export const eraseThreads: EraseHook = {
+  entities: [ThreadEntity, CommentEntity],
+  async erase(removal, after) {
+    const { table, scope } = removal;
+    const reader = new ThreadReader(table);
+    const { records, next } = await reader.list(scope, {
+      descending: false,
+      filters: {},
+      limit: RECORDS_PER_PAGE,
+      after,
+    });
+    await inParallel(records, PARALLEL, async ({ value }) => eraseFromWholeThread(removal, reader, value));
+    return next;
+  },
+};
+
+/** Removes the user from a comment and the head of its thread. */
+export const removeCommentUser: RemoveInvolved = (removal, involvement) => {
+  const { id: annotationId, createdAt, commentId = -1 } = involvement;
+  return changeComment(removal, { annotationId, createdAt }, commentId, [
+    removeInvolvement(removal.scope, involvement),
+  ]);
+};
+
+/** Erases users from a thread and all of its comments. */
+async function eraseFromWholeThread(
+  removal: DocumentRemoval,
+  reader: ThreadReader,
+  { thread, comments, more }: StoredThread,
+): Promise<void> {
+  const { table, scope, removedUsers } = removal;
+  if (isThreadOf(thread, removedUsers)) {
+    await retryOnConflict(async () => {
+      const current = await table.get(ThreadEntity, { ...scope, ...thread });
+      return current && isThreadOf(current, removedUsers) ? removeThread(removal, current) : 'done';
+    });
+    return;
+  }
+  let [batch, rest]: [StoredThread['comments'], boolean] = [comments, more];
+  while (batch.length > 0) {
+    for (const comment of batch) {
+      if (isCommentOf(comment, removedUsers) || eraseFromComment(comment, removedUsers) !== comment)
+        await retryOnConflict(() => changeComment(removal, thread, comment.commentId));
+    }
+    const last = batch.at(-1);
+    if (!rest || !last) break;
+    const page = await reader.listComments(scope, thread, {
+      limit: COMMENTS_AT_A_TIME,
+      after: CommentEntity.key({ ...scope, ...last }).SK,
+    });
+    [batch, rest] = [page.values, page.next !== undefined];
+  }
+  if (eraseFromThread(thread, removedUsers) === thread) return;
+  await retryOnConflict(async () => {
+    const current = await table.get(ThreadEntity, { ...scope, ...thread });
+    if (!current) return 'done';
+    const erased = eraseFromThread(current, removedUsers);
+    if (erased === current) return 'done';
+    return (await table.write([replace(ThreadEntity, { ...scope, ...erased }, current._r)])) === 'done'
+      ? 'done'
+      : 'conflict';
+  });
+}
+
+/**
+ * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
+ * users started it. With `erase`, removes the comment if one of the users wrote it. Writes `extraOps` in the same
+ * transaction.
+ */
+async function changeComment(
+  removal: DocumentRemoval,
+  key: ThreadKey,
+  commentId: number,
+  extraOps: readonly WriteOp[] = [],
+): Promise<Outcome> {
+  const { table, scope, removedUsers, mode } = removal;
+  const { annotationId, createdAt } = key;
+  const [thread, comment] = await table.batchGet(
+    itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
+    itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
+  );
+  // A thread without a head is being removed, with its involvements.
+  if (!thread || !comment) return outcomeOf(table, extraOps);
+  if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
+  if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
+  const [head, after] =
+    mode === 'remove'
+      ? [removeFromThread(thread, removedUsers), removeFromComment(comment, removedUsers)]
+      : [eraseFromThread(thread, removedUsers), eraseFromComment(comment, removedUsers)];
+  return outcomeOf(table, [
+    ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
+    ...(after === comment ? [] : [replace(CommentEntity, { ...scope, ...after }, comment._r)]),
+    ...extraOps,
+  ]);
+}
+
+/** Tries once to remove a thread with all its records. Then writes `extraOps`. */
+async function removeThread(
+  { table, scope, clock }: DocumentRemoval,
+  thread: Stored<Thread>,
+  extraOps: readonly WriteOp[] = [],
+): Promise<Outcome> {
+  const [outcome] = await deleteThreads(table, scope, [thread], clock());
+  // A separate write: one transaction must not contain an item twice.
+  return outcome === 'removed' ? outcomeOf(table, extraOps) : 'conflict';
+}
+
+/** Tries once to remove a comment with its reactions. Removes the thread if this is its last comment. */
+async function removeComment(
+  removal: DocumentRemoval,
+  thread: Stored<Thread>,
+  comment: Stored<Comment>,
+  extraOps: readonly WriteOp[],
+): Promise<Outcome> {
+  const { table, scope, removedUsers, clock } = removal;
+  const reader = new ThreadReader(table);
+  const other = async (descending: boolean) =>
+    (await reader.listComments(scope, thread, { limit: 2, descending })).values.find(
+      ({ commentId }) => commentId !== comment.commentId,
+    );
+  const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
+  const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
+  if ((isFirst && !first) || (isLast && !last)) return removeThread(removal, thread, extraOps);
+  const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), removedUsers);
+  const ops = [
+    replace(ThreadEntity, { ...scope, ...next }, thread._r),
+    ...commentDeletionOps(scope, thread, comment),
+    // The first comment holds the assignee. The next comment takes over.
+    ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
+  ];
+  const otherOps = extraOps.filter((op) => !ops.some((one) => isSameKey(one, op)));
+  const references = comment.reactions ?? [];
+  const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
+  const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
+  if (ops.length + otherOps.length + reactionOps.length <= MOST_OPERATIONS)
+    return outcomeOf(table, [...ops, ...otherOps, ...reactionOps]);
+  const { op, unfinished } = startLeftoverPurge(
+    scope,
+    { documentId: thread.documentId, reactions: references },
+    clock(),
+  );
+  if ((await table.write([...ops, ...otherOps, op])) !== 'done') return 'conflict';
+  await finishLeftoverPurge(table, scope.tenant, unfinished);
+  return 'done';
+}

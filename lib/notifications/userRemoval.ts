@@ -1,0 +1,76 @@
+import { CommentEntity } from '../comments/threads.ts';
+import { removeInvolvement } from '../content/involvements.ts';
+import {
+  eraseFromNotification,
+  isCommentOf,
+  quotedComment,
+  removeFromNotification,
+} from '../content/rules/removedUsers.ts';
+import {
+  outcomeOf,
+  recordsUpTo,
+  type RemoveInvolved,
+  type EraseHook,
+  writeEachRecord,
+} from '../content/userRemoval.ts';
+import type { Stored } from '../table/entity.ts';
+import { replace } from '../table/table.ts';
+import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+import type { Notification } from './rules.ts';
+
+/** Erases notifications while the comments that they quote still exist: these comments show whose text a notification quotes. */
+export const eraseNotifications: EraseHook = {
+  entities: [NotificationEntity],
+  async erase(removal, after) {
+    const { table, scope, removedUsers } = removal;
+    const page = await recordsUpTo(removal, NotificationEntity, after);
+    const quoting = page.values.flatMap((notification) => {
+      const quoted = quotedComment(notification);
+      return quoted ? [{ notification, quoted }] : [];
+    });
+    const comments = await table.getMany(
+      CommentEntity,
+      quoting.map(({ quoted }) => ({ ...scope, ...quoted })),
+    );
+    const quotes = new Set(
+      quoting.flatMap(({ notification }, index) =>
+        comments[index] && isCommentOf(comments[index], removedUsers) ? [notification.id] : [],
+      ),
+    );
+    const erase = (notification: Stored<Notification>) =>
+      eraseFromNotification(notification, removedUsers, quotes.has(notification.id));
+    await writeEachRecord(
+      removal,
+      page.values.filter((notification) => erase(notification) !== notification),
+      async ({ id, createdAt }) => {
+        const notification = await table.get(NotificationEntity, { ...scope, id, createdAt });
+        const erased = notification && erase(notification);
+        if (!notification || erased === notification) return [];
+        return erased
+          ? [replace(NotificationEntity, { ...scope, ...erased }, notification._r)]
+          : notificationRemovalOps(scope, notification);
+      },
+    );
+    return page.next;
+  },
+};
+
+/** Removes the user from a notification. Removes a notification that nobody is left for. */
+export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
+  const { table, scope, removedUsers, mode } = removal;
+  const notification = await table.get(NotificationEntity, {
+    ...scope,
+    id: involvement.id,
+    createdAt: involvement.createdAt,
+  });
+  if (!notification) return outcomeOf(table, [removeInvolvement(scope, involvement)]);
+  const remaining =
+    mode === 'remove'
+      ? removeFromNotification(notification, removedUsers)
+      : eraseFromNotification(notification, removedUsers);
+  if (!remaining) return outcomeOf(table, notificationRemovalOps(scope, notification));
+  return outcomeOf(table, [
+    ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
+    removeInvolvement(scope, involvement),
+  ]);
+};

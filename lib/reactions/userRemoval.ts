@@ -1,0 +1,73 @@
+import { CommentEntity } from '../comments/threads.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { removeInvolvement } from '../content/involvements.ts';
+import { removeReactors } from '../content/rules/removedUsers.ts';
+import {
+  type DocumentRemoval,
+  isSameKey,
+  type Outcome,
+  outcomeOf,
+  recordsUpTo,
+  type RemoveInvolved,
+  type EraseHook,
+} from '../content/userRemoval.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { replace, type Table, type WriteOp } from '../table/table.ts';
+import { reactionDeletionOps, ReactionEntity } from './reactions.ts';
+import type { Reaction } from './rules.ts';
+
+export const eraseReactions: EraseHook = {
+  entities: [ReactionEntity],
+  async erase(removal, after) {
+    const { removedUsers } = removal;
+    const page = await recordsUpTo(removal, ReactionEntity, after);
+    // Sequential: reactions to one comment all change this comment.
+    for (const reaction of page.values)
+      if (removeReactors(reaction, removedUsers) !== reaction)
+        await retryOnConflict(() => changeReaction(removal, reaction));
+    return page.next;
+  },
+};
+
+/** Removes the user from a reaction. */
+export const removeReactor: RemoveInvolved = (removal, involvement) =>
+  changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
+    removeInvolvement(removal.scope, involvement),
+  ]);
+
+/** Tries once to remove users from a reaction. Removes the reaction, also from its comment, if no user is left. */
+async function changeReaction(
+  removal: DocumentRemoval,
+  key: { annotationId: string; createdAt: number },
+  extraOps: readonly WriteOp[] = [],
+): Promise<Outcome> {
+  const { table, scope, removedUsers } = removal;
+  const reaction = await table.get(ReactionEntity, { ...scope, ...key });
+  const remaining = reaction && removeReactors(reaction, removedUsers);
+  if (!reaction || remaining === reaction) return outcomeOf(table, extraOps);
+  if (remaining)
+    return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
+  const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
+  return outcomeOf(table, [
+    ...ops,
+    ...extraOps.filter((op) => !ops.some((one) => isSameKey(one, op))),
+    ...(await commentReferenceRemoval(table, scope, reaction)),
+  ]);
+}
+
+/** Returns the operation that removes a reaction from its comment. */
+async function commentReferenceRemoval(
+  table: Table,
+  scope: DocumentScope,
+  { annotationId, on }: Reaction,
+): Promise<WriteOp[]> {
+  const comment = on && (await table.get(CommentEntity, { ...scope, ...on }));
+  if (!comment?.reactions?.some(({ id }) => id === annotationId)) return [];
+  return [
+    replace(
+      CommentEntity,
+      { ...scope, ...comment, reactions: comment.reactions.filter(({ id }) => id !== annotationId) },
+      comment._r,
+    ),
+  ];
+}

@@ -1,0 +1,50 @@
+import { removeInvolvement } from '../content/involvements.ts';
+import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
+import {
+  outcomeOf,
+  recordsUpTo,
+  type RemoveInvolved,
+  type EraseHook,
+  writeEachRecord,
+} from '../content/userRemoval.ts';
+import { replace } from '../table/table.ts';
+import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
+
+export const eraseRecordings: EraseHook = {
+  entities: [RecordingEntity],
+  async erase(removal, after) {
+    const { table, scope, removedUsers } = removal;
+    const page = await recordsUpTo(removal, RecordingEntity, after);
+    await writeEachRecord(
+      removal,
+      page.values.filter(
+        (recording) =>
+          isRecordingOf(recording, removedUsers) || eraseFromRecording(recording, removedUsers) !== recording,
+      ),
+      async ({ annotationId, createdAt }) => {
+        const recording = await table.get(RecordingEntity, { ...scope, annotationId, createdAt });
+        if (!recording) return [];
+        if (isRecordingOf(recording, removedUsers)) return recordingDeletionOps(scope, [recording]);
+        const erased = eraseFromRecording(recording, removedUsers);
+        return erased === recording ? [] : [replace(RecordingEntity, { ...scope, ...erased }, recording._r)];
+      },
+    );
+    return page.next;
+  },
+};
+
+/** Removes a recording of the user. */
+export const removeRecordingUser: RemoveInvolved = async (removal, involvement) => {
+  const { table, scope, removedUsers } = removal;
+  const recording = await table.get(RecordingEntity, {
+    ...scope,
+    annotationId: involvement.id,
+    createdAt: involvement.createdAt,
+  });
+  return outcomeOf(
+    table,
+    recording && isRecordingOf(recording, removedUsers)
+      ? recordingDeletionOps(scope, [recording])
+      : [removeInvolvement(scope, involvement)],
+  );
+};

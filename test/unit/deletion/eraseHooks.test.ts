@@ -1,0 +1,96 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { projectDir } from '../../../infra/build/build.ts';
+import { eraseHooks } from '../../../lib/deletion/eraseContent.ts';
+import { entities } from '../../../lib/table/entity.ts';
+
+// Importing its module registers an entity.
+for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
+  const text = readFileSync(join(projectDir, source), 'utf8');
+  if (/\bdefine(Entity|Config)\(/.test(text)) await import(join(projectDir, source));
+}
+
+/** What the erasure erases outside the hooks, by entity type: the function that does it. */
+const erasedBy: Readonly<Record<string, string>> = {
+  Contact: 'purgeUserAccess',
+  Grant: 'purgeUserAccess',
+  NotificationSettings: 'purgeUserAccess',
+  UserGroupMember: 'purgeUserAccess',
+  Involvement: 'purgeUserContent',
+  Judgment: 'eraseReviewers',
+  User: 'eraseUsersStep',
+};
+
+/** The entities that name no user or name one only by id, and why none of them is erased. */
+const notErased: Readonly<Record<string, readonly string[]>> = {
+  'of a document, without users': ['DeletedThread', 'Document', 'Editor', 'EditorPart', 'RecordId', 'ThreadCounter'],
+  'of an organization, without users': [
+    'Folder',
+    'FolderChange',
+    'FolderDeparture',
+    'FolderEntry',
+    'JudgmentVector',
+    'Organization',
+    'UserGroup',
+  ],
+  'has only the id of the author': ['EditorUpdate'],
+  'has only the ids of users, until the job or the record ends': ['Erasure', 'Job'],
+  'of agents, which are no users': [
+    'Agent',
+    'AgentCount',
+    'AgentGroup',
+    'AgentRun',
+    'AgentVersion',
+    'BuiltInAgentChange',
+    'EmbeddingState',
+  ],
+  'expires after 24 hours': ['Idempotency'],
+  'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'Mail'],
+  'of the customer and its workspace': [
+    'ActivityConfig',
+    'AdvancedWebhookConfig',
+    'AllowedDomains',
+    'ApiKey',
+    'ApiKeyConfig',
+    'AuthToken',
+    'BasicWebhookConfig',
+    'EmailConfig',
+    'EndpointHealth',
+    'EndpointSlots',
+    'LoginLink',
+    'MailPause',
+    'NotificationConfig',
+    'OwnerEmail',
+    'PermissionProviderConfig',
+    'RateBucket',
+    'RateLimit',
+    'WebhookEndpoint',
+    'WebhookEndpointCount',
+    'WebhookEndpointUid',
+    'Workspace',
+    'WorkspaceApiKey',
+  ],
+};
+
+describe('an erasure of users', () => {
+  const hooked = eraseHooks.flatMap((hook) => hook.entities.map(({ type }) => type));
+  const covered = [...hooked, ...Object.keys(erasedBy), ...Object.values(notErased).flat()];
+
+  test('covers every entity once, by a hook, by another step, or as one without user data', () => {
+    const types = entities().map(({ type }) => type);
+    expect(covered.toSorted()).toEqual(types.toSorted());
+  });
+
+  test('erases notifications before the comments that they quote', () => {
+    expect(hooked.indexOf('Notification')).toBe(0);
+    expect(hooked.indexOf('Comment')).toBeGreaterThan(0);
+  });
+
+  test('names only functions that the erasure calls', () => {
+    const source = ['eraseUsersStep', 'eraseContent']
+      .map((name) => readFileSync(join(projectDir, `lib/deletion/${name}.ts`), 'utf8'))
+      .join('\n');
+    for (const name of Object.values(erasedBy)) expect(source).toContain(name);
+  });
+});
