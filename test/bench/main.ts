@@ -18,6 +18,7 @@ const benches: Record<string, number> = {
   organization: 180,
   memory: 180,
   deliveries: 182,
+  local: 120,
 };
 /** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;

@@ -1,0 +1,245 @@
+/**
+ * Publishes events through `npm start` and delivers each to one healthy receiver on loopback. CPU time is that of all
+ * processes of the system, without the clients and the receiver. Takes about 40 s.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Came, startReceiver } from './deliveries/receivers.ts';
+import { slowdownNow } from '../support/cpu.ts';
+import { printTable, quantile } from './report.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
+const EVENTS = Number(process.env.EVENTS ?? 2_000);
+const CLIENTS = Number(process.env.CLIENTS ?? 32);
+const PACED = { events: 200, perSecond: 20 };
+const TEXT = 'x'.repeat(1_700);
+/** Linux counts CPU time in ticks. */
+const TICK_MILLISECONDS = 10;
+const PAGE_BYTES = 4_096;
+
+interface Credentials {
+  readonly baseUrl: string;
+  readonly headerPrefix: string;
+  readonly apiKey: string;
+  readonly authToken: string;
+}
+
+const dataDir = process.env.BENCH_DATA_DIR ?? (await mkdtemp(join(tmpdir(), 'bench-local-')));
+const receiver = await startReceiver();
+const system = spawn(process.execPath, [...(process.env.NODE_FLAGS ?? '').split(' ').filter(Boolean), MAIN], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+  env: {
+    ...process.env,
+    PORT: '0',
+    DATA_DIR: dataDir,
+    WRITES_PER_SECOND_PER_KEY: '100000',
+    READS_PER_SECOND_PER_KEY: '100000',
+  },
+});
+try {
+  await ready(system);
+  await measure();
+} finally {
+  system.kill();
+  await receiver.stop();
+  await new Promise((ended) => system.once('exit', ended));
+  if (!process.env.BENCH_DATA_DIR) await rm(dataDir, { recursive: true, force: true });
+}
+
+async function measure(): Promise<void> {
+  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const call = (path: string, data: unknown) => post(credentials, agent, path, data);
+
+  await call('/v2/workspace/advancedwebhookconfig/update', { isEnabled: true });
+  await call('/v2/organizations/folders/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    folders: [{ folderId: 'contracts', accessType: 'public' }],
+  });
+  await call('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    folderId: 'contracts',
+    documents: [{ documentId: 'nda', documentName: 'NDA' }],
+  });
+  await call('/v2/workspace/advancedwebhook/endpoints/create', { url: receiver.url('/well') });
+  const publish = async () => {
+    const startedAt = performance.now();
+    const { eventId } = (await call('/v2/events/publish', {
+      organizationId: 'acme',
+      documentId: 'nda',
+      event: 'execution.completed',
+      data: { text: TEXT },
+    })) as { eventId: string };
+    return { eventId, answeredAt: Date.now(), milliseconds: performance.now() - startedAt };
+  };
+
+  // Loads the functions.
+  await untilDelivered(await repeat(100, 8, publish));
+
+  const paced: Awaited<ReturnType<typeof publish>>[] = [];
+  const pacedCpu = cpuMilliseconds();
+  const begun: Promise<unknown>[] = [];
+  const begin = performance.now();
+  for (let i = 0; i < PACED.events; i++) {
+    await delay(Math.max(0, begin + (i * 1_000) / PACED.perSecond - performance.now()));
+    begun.push(publish().then((each) => paced.push(each)));
+  }
+  await Promise.all(begun);
+  const times = await untilDelivered(paced);
+  const pacedPerEvent = sum(difference(pacedCpu)) / PACED.events;
+  const waits = paced.map(({ eventId, answeredAt }) => times[eventId]! - answeredAt);
+
+  const cpu = cpuMilliseconds();
+  const startedAt = performance.now();
+  const slowdowns = [slowdownNow()];
+  const published = await repeat(EVENTS, CLIENTS, publish);
+  slowdowns.push(slowdownNow());
+  const publishedAfter = performance.now() - startedAt;
+  await untilDelivered(published);
+  const deliveredAfter = performance.now() - startedAt;
+  const used = difference(cpu);
+  const perEvent = (milliseconds: number) => (milliseconds / EVENTS).toFixed(2);
+  const row = (name: string, values: readonly number[]) =>
+    [name, `${quantile(values, 0.5).toFixed(1)} / ${quantile(values, 0.99).toFixed(1)}`] as const;
+  printTable(
+    `${EVENTS} events of 2 KB through npm start, ${CLIENTS} clients, one healthy receiver`,
+    ['what', 'ours', 'goal'],
+    [
+      ['events delivered per second', ((EVENTS * 1_000) / deliveredAfter).toFixed(0), '300'],
+      ['events published per second', ((EVENTS * 1_000) / publishedAfter).toFixed(0), ''],
+      ['CPU ms per event and delivery', perEvent(sum(used)), '6'],
+      ['the same on the reference machine', perEvent(sum(used) / quantile(slowdowns, 0.5)), ''],
+      ['of it the table engine', perEvent(used.engine), ''],
+      [`CPU ms per event at ${PACED.perSecond} a second`, pacedPerEvent.toFixed(2), ''],
+      [
+        ...row(
+          `publish at ${PACED.perSecond} a second, p50 / p99 ms`,
+          paced.map(({ milliseconds }) => milliseconds),
+        ),
+        '5 / 15',
+      ],
+      [...row('answer to the first byte at the receiver, p50 / p99 ms', waits), '10 / 30'],
+      ['memory after that, MB', (memoryBytes() / 2 ** 20).toFixed(0), '800'],
+    ],
+  );
+}
+
+async function untilDelivered(
+  events: readonly { readonly eventId: string }[],
+): Promise<Readonly<Record<string, number>>> {
+  const until = Date.now() + 120_000;
+  for (;;) {
+    const { times }: Pick<Came, 'times'> = (await receiver.came())['/well'] ?? { times: {} };
+    const missing = events.filter(({ eventId }) => times[eventId] === undefined).length;
+    if (missing === 0) return times;
+    if (Date.now() > until) throw new Error(`${missing} of ${events.length} are missing`);
+    await delay(20);
+  }
+}
+
+async function repeat<T>(times: number, clients: number, run: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let begun = 0;
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (begun++ < times) results.push(await run());
+    }),
+  );
+  return results;
+}
+
+/** CPU time of this system's processes so far. */
+function cpuMilliseconds(): { main: number; engine: number } {
+  const ticks = (pid: number) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MILLISECONDS;
+  };
+  return { main: ticks(system.pid!), engine: sum(children().map(ticks)) };
+}
+
+function difference(before: ReturnType<typeof cpuMilliseconds>): { main: number; engine: number } {
+  const now = cpuMilliseconds();
+  return { main: now.main - before.main, engine: now.engine - before.engine };
+}
+
+function memoryBytes(): number {
+  return sum(
+    [system.pid!, ...children()].map(
+      (pid) => Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES,
+    ),
+  );
+}
+
+function children(): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const parent = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')[1];
+      return Number(parent) === system.pid ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function sum(values: readonly number[] | { main: number; engine: number }): number {
+  return (Array.isArray(values) ? values : Object.values(values)).reduce(
+    (total: number, each: number) => total + each,
+    0,
+  );
+}
+
+function post(
+  { baseUrl, headerPrefix, apiKey, authToken }: Credentials,
+  agent: Agent,
+  path: string,
+  data: unknown,
+): Promise<unknown> {
+  const body = JSON.stringify({ data });
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      baseUrl + path,
+      {
+        method: 'POST',
+        agent,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          [`${headerPrefix}api-key`]: apiKey,
+          [`${headerPrefix}auth-token`]: authToken,
+        },
+      },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve((JSON.parse(text) as { result: { data: unknown } }).result.data);
+          else reject(new Error(`${path}: ${response.statusCode} ${text}`));
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (/^Ready: /m.test(text)) resolve();
+    });
+    child.once('exit', () => reject(new Error(`The system ended: ${text}`)));
+  });
+}
