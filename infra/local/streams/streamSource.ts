@@ -10,6 +10,8 @@ import type { StreamPosition } from './streamPositions.ts';
 const POLL_MILLISECONDS = 1_000;
 /** Collects concurrent writes into one read. */
 const PAUSE_MILLISECONDS = 10;
+/** A read with fewer records is taken for the end of the stream until the next write. */
+const FULL_READ = 50;
 /** Limit of unfinished records. It bounds memory, and the repeated work after a crash. */
 const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
@@ -96,7 +98,7 @@ export class StreamSource {
               },
             );
       if (records.length > 0) this.#accept(records);
-      else await this.#waitForRecords();
+      if (records.length < FULL_READ) await this.#waitForRecords();
     }
   }
 
