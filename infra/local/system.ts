@@ -30,7 +30,8 @@ import type { Shutdown } from './shutdown.ts';
 import { StoppableMessages } from './queues/stoppableMessages.ts';
 import { StreamPositions } from './streams/streamPositions.ts';
 import { openStreams } from './streams/streams.ts';
-import { ensureTable, withoutVectorIndexes } from './table/table.ts';
+import { ensureTable, keyNames, withoutVectorIndexes } from './table/table.ts';
+import { TableCalls } from './table/tableCalls.ts';
 
 /** Time for requests and batches to finish at the end. Supervisors usually wait longer before they kill a process. */
 const FINISH_MILLISECONDS = 8_000;
@@ -90,15 +91,13 @@ export async function startSystem(
   const principals = new Principals();
   const outbox = await openOutbox(dataDir);
   let sources: EventSources | undefined = undefined;
-  aws.open({
-    enginePort: engine.port,
-    secrets,
-    outbox,
-    queues,
-    principals,
+  const table = new TableCalls({
+    engine: engine.connections,
+    keyNames: new Map(model.tables.map((each) => [each.name, keyNames(each)])),
     measurements,
-    onTableWrite: () => sources?.wakeStreams(),
+    onWrite: () => sources?.wakeStreams(),
   });
+  aws.open({ table, secrets, outbox, queues, principals });
   // Registered again, to close before the engine and the queues that it calls.
   shutdown.add(() => aws.close());
   const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
@@ -121,6 +120,10 @@ export async function startSystem(
   shutdown.add(() => log.close());
   const pool = new FunctionPool({
     observer: { log, measurements },
+    aws: {
+      ports: aws.ports,
+      call: (each, call, hasCallerLeft) => aws.answerThread(principals.ofKey(keyOf(each)), call, hasCallerLeft),
+    },
     environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keyOf(each))),
   });
   shutdown.add(() => pool.close());

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { Connections, type Reply } from './connections.ts';
+import { Connections, type Reply } from '../../infra/local/table/connections.ts';
 
 type Json = Record<string, any>;
 

@@ -12,11 +12,11 @@ const OPEN_MILLISECONDS = 10_000;
  */
 export class StoppableServer {
   readonly #server: Server;
-  readonly #port: number;
+  readonly port: number;
 
   private constructor(server: Server) {
     this.#server = server;
-    this.#port = (server.address() as AddressInfo).port;
+    this.port = (server.address() as AddressInfo).port;
   }
 
   /** Listens on any free port. */
@@ -29,7 +29,11 @@ export class StoppableServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get isOpen(): boolean {
+    return this.#server.listening;
   }
 
   /** Sets the handler of requests. Requests wait until then. */
@@ -51,7 +55,7 @@ export class StoppableServer {
     const until = Date.now() + OPEN_MILLISECONDS;
     while (!this.#server.listening) {
       const listening = once(this.#server, 'listening');
-      this.#server.listen(this.#port, '127.0.0.1');
+      this.#server.listen(this.port, '127.0.0.1');
       await listening.catch(async (error: unknown) => {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || Date.now() > until) throw error;
         await delay(RETRY_MILLISECONDS);

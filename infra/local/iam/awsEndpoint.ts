@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sendError } from './awsResponse.ts';
-import type { Service } from './awsService.ts';
+import { errorAnswer } from './awsResponse.ts';
+import type { AwsAnswer, Service } from './awsService.ts';
 import { StoppableServer } from '../gateway/stoppableServer.ts';
 import { dynamoDbAccesses } from './dynamoDbAccess.ts';
-import { forwarder } from './forwarder.ts';
+import type { TableCalls } from '../table/tableCalls.ts';
 import { isLoopbackHost } from '../loopbackHost.ts';
 import { isAllowed } from './iam.ts';
-import type { Measurements } from '../metrics/measurements.ts';
 import type { Outbox } from '../mail/mailOutbox.ts';
 import type { Principal, Principals } from './principals.ts';
 import type { QueueStore } from '../queues/queueStore.ts';
@@ -18,28 +17,35 @@ import { readAuthorization } from './signature.ts';
 import { sqs } from '../queues/sqs.ts';
 
 export interface AwsEndpointOptions {
-  readonly enginePort: number;
+  readonly table: Pick<TableCalls, 'answer'>;
   readonly secrets: readonly Secret[];
   readonly outbox: Outbox;
   readonly queues: QueueStore;
   readonly principals: Principals;
-  readonly measurements: Pick<Measurements, 'recordCapacity'>;
-  /** Called after every write to a table. */
-  readonly onTableWrite: () => void;
 }
 
-const tableWrites = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
+/** A call that a function's thread made in this process, instead of a request over HTTP. */
+export interface ThreadCall {
+  /** The port that the function called. */
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+  /** The header `x-amz-target`. */
+  readonly target: string;
+  readonly body: string;
+}
 
 /**
- * The AWS endpoint for functions. Finds the caller by the access key, checks the signature, and refuses calls that the
- * caller's role in the template does not allow. Then it forwards the call to the table engine or handles it itself.
+ * The AWS endpoint for functions and for the operator's commands. Refuses calls that the caller's role in the template
+ * does not allow. Requests over HTTP must have a valid signature. Calls of functions come from their threads, which
+ * this process knows, so they need none.
  */
 export class AwsEndpoint {
   readonly #door: StoppableServer;
   /** Servers of their own for the services that can be stopped alone. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
-  #close: () => void = () => undefined;
+  #services: Readonly<Record<string, Service>> = {};
 
   private constructor(door: StoppableServer, queues: StoppableServer, mail: StoppableServer) {
     this.#door = door;
@@ -47,7 +53,7 @@ export class AwsEndpoint {
     this.mail = mail;
   }
 
-  /** Opens the ports, which are part of queue URLs in the functions' environment. Calls wait until `open`. */
+  /** Opens the ports, which are part of queue URLs in the functions' environment. Requests wait until `open`. */
   static async listen(): Promise<AwsEndpoint> {
     return new AwsEndpoint(
       await StoppableServer.create(),
@@ -60,114 +66,134 @@ export class AwsEndpoint {
     return this.#door.url;
   }
 
-  open({ enginePort, secrets, outbox, queues, principals, measurements, onTableWrite }: AwsEndpointOptions): void {
-    const engine = forwarder(enginePort, measurements);
-    this.#close = engine.close;
-    const services: Record<string, Service> = {
-      DynamoDB_20120810: {
-        accesses: dynamoDbAccesses,
-        answer(call) {
-          if (tableWrites.has(call.operation)) call.response.once('finish', onTableWrite);
-          engine.forward(call);
-        },
-      },
+  /** The ports of the endpoint. */
+  get ports(): readonly number[] {
+    return this.#doors.map(({ port }) => port);
+  }
+
+  open({ table, secrets, outbox, queues, principals }: AwsEndpointOptions): void {
+    this.#services = {
+      DynamoDB_20120810: { accesses: dynamoDbAccesses, answer: (call) => table.answer(call) },
       AmazonSQS: sqs(queues),
       secretsmanager: secretsManager(secrets),
       ses: ses(outbox),
     };
     const listener = (request: IncomingMessage, response: ServerResponse) => {
-      answer(request, response, services, principals).catch((error: unknown) => {
-        // The caller disconnected.
-        if (request.destroyed && !request.complete) return;
-        process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
-        if (!response.headersSent) sendError(response, 500, 'InternalServerError', 'The local AWS endpoint failed');
-      });
+      this.#answerRequest(request, response, principals).then(
+        (answer) => sendAnswer(response, answer),
+        (error: unknown) => {
+          // The caller disconnected.
+          if (request.destroyed && !request.complete) return;
+          sendAnswer(response, failed(error));
+        },
+      );
     };
     for (const door of this.#doors) door.setListener(listener);
   }
 
+  /** Answers a call of a function. Returns undefined if the called service is stopped. */
+  async answerThread(
+    principal: Principal,
+    call: ThreadCall,
+    hasCallerLeft: () => boolean,
+  ): Promise<AwsAnswer | undefined> {
+    if (!this.#doors.some(({ port, isOpen }) => port === call.port && isOpen)) return undefined;
+    try {
+      const { target, operation } = calledOperation(call.method, call.path, call.target);
+      const service = this.#services[target];
+      return service
+        ? await answerCall(service, principal, operation, call.body, hasCallerLeft)
+        : unknownService(target);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#doors.map((door) => door.close()));
-    this.#close();
   }
 
   get #doors(): readonly StoppableServer[] {
     return [this.#door, this.queues, this.mail];
   }
+
+  async #answerRequest(request: IncomingMessage, response: ServerResponse, principals: Principals): Promise<AwsAnswer> {
+    const { method = '', url = '', headers } = request;
+    if (!isLoopbackHost(headers.host, request.socket.localPort))
+      return errorAnswer(
+        403,
+        'AccessDeniedException',
+        'The local AWS endpoint is reached as 127.0.0.1 or localhost only.',
+      );
+    const { target, operation } = calledOperation(method, url, String(headers['x-amz-target'] ?? ''));
+    const service = this.#services[target];
+    if (!service) return unknownService(target || url);
+    const authorization = readAuthorization(headers.authorization);
+    if (!authorization)
+      return errorAnswer(400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
+    const holder = principals.byAccessKey(authorization.accessKeyId);
+    if (!holder)
+      return errorAnswer(400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
+
+    const chunks: Buffer[] = [];
+    // Hashes the body while it arrives.
+    const hash = createHash('sha256');
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      chunks.push(chunk);
+    }
+    if (!holder.isSignatureValid(authorization, { method, url, headers, bodyHash: hash.digest('hex') }))
+      return errorAnswer(
+        400,
+        'InvalidSignatureException',
+        'The request signature does not match the secret of the access key.',
+      );
+    const body = Buffer.concat(chunks).toString();
+    return answerCall(service, holder.principal, operation, body, () => response.destroyed);
+  }
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  services: Record<string, Service>,
-  principals: Principals,
-): Promise<void> {
-  const { method = '', url = '', headers } = request;
-  if (!isLoopbackHost(headers.host, request.socket.localPort)) {
-    sendError(
-      response,
-      403,
-      'AccessDeniedException',
-      'The local AWS endpoint is reached as 127.0.0.1 or localhost only.',
-    );
-    return;
-  }
-  const { target, operation } = calledOperation(request);
-  const service = services[target];
-  if (!service) {
-    sendError(response, 400, 'UnknownOperationException', `The local AWS endpoint has no ${target || url}`);
-    return;
-  }
-  const authorization = readAuthorization(headers.authorization);
-  if (!authorization) {
-    sendError(response, 400, 'MissingAuthenticationTokenException', 'The request has no signature of version 4.');
-    return;
-  }
-  const holder = principals.byAccessKey(authorization.accessKeyId);
-  if (!holder) {
-    sendError(response, 400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
-    return;
-  }
-
-  const chunks: Buffer[] = [];
-  // Hashes the body while it arrives.
-  const hash = createHash('sha256');
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
-  if (!holder.isSignatureValid(authorization, { method, url, headers, bodyHash: hash.digest('hex') })) {
-    sendError(
-      response,
-      400,
-      'InvalidSignatureException',
-      'The request signature does not match the secret of the access key.',
-    );
-    return;
-  }
-  const { principal } = holder;
-  const input = JSON.parse(body.toString()) as Record<string, unknown>;
-
+async function answerCall(
+  service: Service,
+  principal: Principal,
+  operation: string,
+  body: string,
+  hasCallerLeft: () => boolean,
+): Promise<AwsAnswer> {
+  const input = JSON.parse(body) as Record<string, unknown>;
   const refused = service
     .accesses(operation, input)
     .find(({ action, resource }) => !permits(principal, action, resource));
-  if (!refused) return service.answer({ operation, input, body, request, response });
+  if (!refused) return service.answer({ operation, input, body, hasCallerLeft });
   const { action, resource } = refused;
   process.stderr.write(`AccessDenied: ${principal.name} may not ${action} on ${resource}\n`);
   const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
-  sendError(response, 400, 'AccessDeniedException', message);
+  return errorAnswer(400, 'AccessDeniedException', message);
 }
 
 /**
  * JSON protocols name the service and operation in a header. SES uses REST, of which only this operation is supported.
  */
-function calledOperation({ method, url, headers }: IncomingMessage): { target: string; operation: string } {
-  if (`${method} ${url}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };
-  const [target = '', operation = ''] = String(headers['x-amz-target'] ?? '').split('.');
+function calledOperation(method: string, path: string, header: string): { target: string; operation: string } {
+  if (`${method} ${path}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };
+  const [target = '', operation = ''] = header.split('.');
   return { target, operation };
 }
 
 function permits(principal: Principal, action: string, resource: string): boolean {
   return principal.statements === 'everything' || isAllowed(principal.statements, action, resource);
+}
+
+function unknownService(target: string): AwsAnswer {
+  return errorAnswer(400, 'UnknownOperationException', `The local AWS endpoint has no ${target}`);
+}
+
+function failed(error: unknown): AwsAnswer {
+  process.stderr.write(`The local AWS endpoint failed: ${String((error as Error).stack ?? error)}\n`);
+  return errorAnswer(500, 'InternalServerError', 'The local AWS endpoint failed');
+}
+
+function sendAnswer(response: ServerResponse, { status, body }: AwsAnswer): void {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, headers).end(body);
 }

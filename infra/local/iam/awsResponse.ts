@@ -1,12 +1,11 @@
-import type { ServerResponse } from 'node:http';
+import type { AwsAnswer } from './awsService.ts';
 
-/** Sends a JSON response like AWS services. */
-export function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  const body = Buffer.from(JSON.stringify(value));
-  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1', 'content-length': body.length }).end(body);
+/** Returns an answer with a value as JSON. */
+export function jsonAnswer(value: unknown): AwsAnswer {
+  return { status: 200, body: JSON.stringify(value) };
 }
 
-/** Sends an error in the format of AWS's JSON protocols. */
-export function sendError(response: ServerResponse, status: number, type: string, message: string): void {
-  sendJson(response, status, { __type: `com.amazon.coral.service#${type}`, message });
+/** Returns an error in the format of AWS's JSON protocols. */
+export function errorAnswer(status: number, type: string, message: string): AwsAnswer {
+  return { status, body: JSON.stringify({ __type: `com.amazon.coral.service#${type}`, message }) };
 }

@@ -30,6 +30,13 @@ export class Principals {
     return this.#byAccessKey.get(id);
   }
 
+  /** Returns the caller with this key. Throws if it was not created here. */
+  ofKey({ AWS_ACCESS_KEY_ID: id }: AccessKey): Principal {
+    const holder = this.#byAccessKey.get(id);
+    if (!holder) throw new Error(`There is no access key ${id}`);
+    return holder.principal;
+  }
+
   /** Creates the access key of a function. */
   addFunction({ name, statements }: FunctionModel): AccessKey {
     return this.#add({ name, arn: `arn:aws:sts::${ACCOUNT}:assumed-role/${name}/${name}`, statements });

@@ -1,4 +1,4 @@
-import { sendError, sendJson } from '../iam/awsResponse.ts';
+import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import type { OutgoingMail } from './eml.ts';
 import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
@@ -36,13 +36,10 @@ export function ses(outbox: Outbox): Service {
       ];
       return resources.map((resource) => ({ action: `ses:${operation}`, resource }));
     },
-    async answer({ input, response }) {
+    async answer({ input }) {
       const message = messageOf(input);
-      if (typeof message === 'string') {
-        sendError(response, 400, 'BadRequestException', message);
-        return;
-      }
-      sendJson(response, 200, { MessageId: await outbox.put(message) });
+      if (typeof message === 'string') return errorAnswer(400, 'BadRequestException', message);
+      return jsonAnswer({ MessageId: await outbox.put(message) });
     },
   };
 }

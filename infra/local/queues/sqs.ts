@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { sendError, sendJson } from '../iam/awsResponse.ts';
+import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import { ACCOUNT, queueArn } from '../iam/identity.ts';
 import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from './queueStore.ts';
@@ -38,7 +37,12 @@ class Refusal extends Error {
   }
 }
 
-type Operation = (store: QueueStore, queue: string, input: Input, response: ServerResponse) => object | Promise<object>;
+type Operation = (
+  store: QueueStore,
+  queue: string,
+  input: Input,
+  hasCallerLeft: () => boolean,
+) => object | Promise<object>;
 
 const operations: Readonly<Record<string, Operation>> = {
   SendMessage(store, queue, input) {
@@ -77,12 +81,16 @@ const operations: Readonly<Record<string, Operation>> = {
     };
   },
 
-  async ReceiveMessage(store, queue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout }, response) {
+  async ReceiveMessage(
+    store,
+    queue,
+    { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout },
+    hasCallerLeft,
+  ) {
     within('MaxNumberOfMessages', MaxNumberOfMessages, 1, BATCH_ENTRIES);
     within('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
     within('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
     const until = Date.now() + WaitTimeSeconds * 1000;
-    const hasCallerLeft = () => response.destroyed;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
       // If the caller has disconnected, receiving would hide messages that nobody gets.
@@ -134,22 +142,16 @@ export function sqs(store: QueueStore): Service {
     accesses: (operation, { QueueUrl }) => [
       { action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) },
     ],
-    async answer({ operation, input, response }) {
+    async answer({ operation, input, hasCallerLeft }) {
       const run = operations[operation];
-      if (!run) {
-        sendError(response, 400, 'UnknownOperationException', `The local SQS has no ${operation}`);
-        return;
-      }
+      if (!run) return errorAnswer(400, 'UnknownOperationException', `The local SQS has no ${operation}`);
       const queue = queueName(input.QueueUrl);
-      if (!store.queue(queue)) {
-        sendError(response, 400, 'QueueDoesNotExist', 'The specified queue does not exist.');
-        return;
-      }
+      if (!store.queue(queue)) return errorAnswer(400, 'QueueDoesNotExist', 'The specified queue does not exist.');
       try {
-        sendJson(response, 200, await run(store, queue, input, response));
+        return jsonAnswer(await run(store, queue, input, hasCallerLeft));
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        sendError(response, 400, error.code, error.message);
+        return errorAnswer(400, error.code, error.message);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { sendError, sendJson } from '../iam/awsResponse.ts';
+import { errorAnswer, jsonAnswer } from '../iam/awsResponse.ts';
 import type { Service } from '../iam/awsService.ts';
 import type { Secret } from './secrets.ts';
 
@@ -9,17 +9,13 @@ export function secretsManager(secrets: readonly Secret[]): Service {
     accesses: (operation, { SecretId }) => [
       { action: `secretsmanager:${operation}`, resource: find(SecretId)?.arn ?? String(SecretId) },
     ],
-    answer({ operation, input, response }) {
-      if (operation !== 'GetSecretValue') {
-        sendError(response, 400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
-        return;
-      }
+    answer({ operation, input }) {
+      if (operation !== 'GetSecretValue')
+        return errorAnswer(400, 'UnknownOperationException', `The local Secrets Manager has no ${operation}`);
       const secret = find(input.SecretId);
-      if (!secret) {
-        sendError(response, 400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-        return;
-      }
-      sendJson(response, 200, {
+      if (!secret)
+        return errorAnswer(400, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+      return jsonAnswer({
         ARN: secret.arn,
         Name: secret.name,
         SecretString: secret.value,

@@ -19,16 +19,15 @@ export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
 
-const ASKED = Buffer.from('{"ReturnConsumedCapacity":"INDEXES",');
-const NAME = Buffer.from('"ConsumedCapacity":');
-const [OPENING, COMMA, CLOSING] = [0x7b, 0x2c, 0x7d];
+const ASKED = '{"ReturnConsumedCapacity":"INDEXES",';
+const NAME = '"ConsumedCapacity":';
 
 /**
  * Adds the parameter that asks for consumed capacity. Inserts it at the start of the JSON text, because serialising a
  * large request again would be slow.
  */
-export function askForCapacity(body: Buffer): Buffer {
-  return Buffer.concat([ASKED, body.subarray(1)]);
+export function askForCapacity(body: string): string {
+  return ASKED + body.slice(1);
 }
 
 /**
@@ -37,28 +36,22 @@ export function askForCapacity(body: Buffer): Buffer {
  * response is parsed.
  */
 export function takeCapacity(
-  body: Buffer,
+  body: string,
   isToBeRemoved: boolean,
-): { readonly consumed: readonly ConsumedCapacity[]; readonly body: Buffer } {
+): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
   const at = body.lastIndexOf(NAME);
   if (at < 0) return { consumed: [], body };
   // An attribute of this name inside an item is followed by more closing brackets, so it does not parse.
-  const end = parsed(`{${body.toString('utf8', at)}`);
+  const end = parsed(`{${body.slice(at)}`);
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
-  const { ConsumedCapacity, ...rest } = (isLast ? end : parsed(body.toString())) ?? {};
+  const { ConsumedCapacity, ...rest } = (isLast ? end : parsed(body)) ?? {};
   if (!ConsumedCapacity) return { consumed: [], body };
   const consumed = [ConsumedCapacity].flat();
   if (!isToBeRemoved) return { consumed, body };
   return {
     consumed,
-    body: isLast ? cut(body, body[at - 1] === COMMA ? at - 1 : at) : Buffer.from(JSON.stringify(rest)),
+    body: isLast ? `${body.slice(0, body[at - 1] === ',' ? at - 1 : at)}}` : JSON.stringify(rest),
   };
-}
-
-/** Returns the JSON object that ends here, in the same memory. */
-function cut(body: Buffer, end: number): Buffer {
-  body[end] = CLOSING;
-  return body.subarray(0, end + 1);
 }
 
 function parsed(
@@ -72,6 +65,23 @@ function parsed(
 }
 
 /** Returns whether `askForCapacity` can extend the request. */
-export function canAskForCapacity(input: Readonly<Record<string, unknown>>, body: Buffer): boolean {
-  return input.ReturnConsumedCapacity === undefined && body[0] === OPENING && Object.keys(input).length > 0;
+export function canAskForCapacity(input: Readonly<Record<string, unknown>>, body: string): boolean {
+  return input.ReturnConsumedCapacity === undefined && body.startsWith('{') && Object.keys(input).length > 0;
+}
+
+/** Returns a part of the capacity. */
+export function scaledCapacity(capacity: ConsumedCapacity, share: number): ConsumedCapacity {
+  if (share === 1) return capacity;
+  const scaled = ({ CapacityUnits }: { readonly CapacityUnits: number }) => ({ CapacityUnits: CapacityUnits * share });
+  const { TableName, Table, GlobalSecondaryIndexes } = capacity;
+  return {
+    TableName,
+    ...scaled(capacity),
+    ...(Table && { Table: scaled(Table) }),
+    ...(GlobalSecondaryIndexes && {
+      GlobalSecondaryIndexes: Object.fromEntries(
+        Object.entries(GlobalSecondaryIndexes).map(([index, units]) => [index, scaled(units)]),
+      ),
+    }),
+  };
 }

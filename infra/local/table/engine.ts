@@ -4,7 +4,7 @@ import { open, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EngineCall, engineAt } from './engineCall.ts';
+import { type EngineCall, EngineConnections } from './engineCall.ts';
 import { prepareLaunch } from './engineLaunch.ts';
 import { endProcesses } from '../processes.ts';
 import type { EngineKind } from '../settings.ts';
@@ -20,6 +20,7 @@ const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 /** A running DynamoDB-compatible table engine. */
 export interface Engine {
   readonly port: number;
+  readonly connections: EngineConnections;
   readonly call: EngineCall;
   /** Deletes stream records of a table before this one, so that processed records do not accumulate. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
@@ -49,6 +50,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const logFile = join(dataDir, 'engine.log');
   await rm(logFile, { force: true });
   const port = await freePort();
+  const connections = new EngineConnections(port);
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
   const isStopping = () => stopping;
@@ -58,7 +60,8 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const kept = supervise();
   return {
     port,
-    call: engineAt(port),
+    connections,
+    call: connections.call,
     deleteStreamRecords: launch.deleteStreamRecords,
     crashed: crashed.promise,
     async kill() {
@@ -79,6 +82,7 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     async stop() {
       stopping = true;
       absence?.over.resolve();
+      connections.close();
       running.child.kill('SIGTERM');
       const timer = setTimeout(() => running.child.kill('SIGKILL'), STOP_MILLISECONDS);
       await kept;

@@ -1,24 +1,40 @@
+import { Connections, type Reply } from './connections.ts';
 import { REGION } from '../iam/identity.ts';
 
 /** Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with AWS's names. */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
-/** Calls the engine directly, without a role. The engine requires a signature but does not check it. */
-export function engineAt(port: number): EngineCall {
-  return async <T>(target: string, input: object) => {
-    const response = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/x-amz-json-1.0',
-        'x-amz-target': target,
-        'x-amz-date': '20260101T000000Z',
-        authorization: `AWS4-HMAC-SHA256 Credential=LOCAL/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
-      },
-      body: JSON.stringify(input),
-    });
-    const answer = (await response.json()) as { __type?: string; message?: string; Message?: string };
-    if (response.ok) return answer as T;
-    const name = answer.__type?.split('#').at(-1) ?? `HTTP ${response.status}`;
+/** The engine requires a signature but does not check it. */
+const HEADERS = [
+  'content-type: application/x-amz-json-1.0',
+  'x-amz-date: 20260101T000000Z',
+  `authorization: AWS4-HMAC-SHA256 Credential=LOCAL/20260101/${REGION}/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=none`,
+  'x-amz-target: ',
+].join('\r\n');
+
+/** Kept-alive connections to the table engine. */
+export class EngineConnections {
+  readonly #connections: Connections;
+
+  constructor(port: number) {
+    this.#connections = new Connections(`http://127.0.0.1:${port}`);
+  }
+
+  /** Sends JSON to an operation. A call that waits for a connection is not sent if its caller has left. */
+  post(target: string, body: string, hasCallerLeft?: () => boolean): Promise<Reply> {
+    return this.#connections.post(`${HEADERS}${target}\r\n`, body, hasCallerLeft);
+  }
+
+  /** Calls the engine without a role. */
+  readonly call: EngineCall = async <T>(target: string, input: object) => {
+    const { status, body } = await this.post(target, JSON.stringify(input));
+    const answer = JSON.parse(body) as { __type?: string; message?: string; Message?: string };
+    if (status === 200) return answer as T;
+    const name = answer.__type?.split('#').at(-1) ?? `HTTP ${status}`;
     throw Object.assign(new Error(`${target.split('.')[1]}: ${answer.message ?? answer.Message ?? name}`), { name });
   };
+
+  close(): void {
+    this.#connections.destroy();
+  }
 }

@@ -138,3 +138,8 @@ function stream({ StreamSpecification }: Record<string, unknown>): object {
 function keysOf(schema: Description['KeySchema']): string {
   return schema.map(({ AttributeName, KeyType }) => `${KeyType} ${AttributeName}`).join();
 }
+
+/** Returns the names of a table's key attributes. */
+export function keyNames({ properties }: TableModel): string[] {
+  return (properties.KeySchema as Description['KeySchema']).map(({ AttributeName }) => AttributeName);
+}

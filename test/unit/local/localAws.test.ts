@@ -10,6 +10,8 @@ import { SendEmailCommand, type SendEmailCommandInput, SESv2Client } from '@aws-
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { AwsEndpoint } from '../../../infra/local/iam/awsEndpoint.ts';
 import type { ConsumedCapacity } from '../../../infra/local/table/consumedCapacity.ts';
+import { EngineConnections } from '../../../infra/local/table/engineCall.ts';
+import { TableCalls } from '../../../infra/local/table/tableCalls.ts';
 import type { OutgoingMail } from '../../../infra/local/mail/eml.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
@@ -27,6 +29,7 @@ let forwarded: { target: unknown; body: string }[];
 let engineAnswer: { status: number; body: string };
 /** Whether the engine aborts its responses. */
 let engineBreaks: boolean;
+let connections: EngineConnections;
 let aws: AwsEndpoint;
 let queues: QueueStore;
 let dynamoDb: (key: AccessKey) => DynamoDBClient;
@@ -64,7 +67,9 @@ beforeAll(async () => {
     forwarded.push({ target: request.headers['x-amz-target'], body: Buffer.concat(chunks).toString() });
     if (engineBreaks)
       return void response.writeHead(200, { 'content-length': 100 }).write('{', () => response.destroy());
-    response.writeHead(engineAnswer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(engineAnswer.body);
+    response
+      .writeHead(engineAnswer.status, { 'content-length': Buffer.byteLength(engineAnswer.body) })
+      .end(engineAnswer.body);
   };
   engine = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(engine, 'listening');
@@ -81,15 +86,14 @@ beforeAll(async () => {
       (name) => ({ name, visibilitySeconds: 30, retentionSeconds: 60, delaySeconds: 0 }) as QueueModel,
     ),
   );
-  aws.open({
-    enginePort: (engine.address() as AddressInfo).port,
-    secrets: [secret],
-    outbox,
-    queues,
-    principals,
+  connections = new EngineConnections((engine.address() as AddressInfo).port);
+  const table = new TableCalls({
+    engine: connections,
+    keyNames: new Map(),
     measurements: { recordCapacity: (kind, each) => void consumed.push([kind, each]) },
-    onTableWrite: () => tableWrites++,
+    onWrite: () => tableWrites++,
   });
+  aws.open({ table, secrets: [secret], outbox, queues, principals });
   const options = ({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY }: AccessKey) => ({
     endpoint: aws.url,
     region: 'us-east-1',
@@ -104,6 +108,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await aws.close();
+  connections.close();
   engine.close();
 });
 
@@ -237,6 +242,35 @@ describe('DynamoDB', () => {
     await expect(dynamoDb(stranger).send(new GetItemCommand({ TableName: 't', Key }))).rejects.toMatchObject({
       name: 'UnrecognizedClientException',
     });
+  });
+});
+
+describe("a call of a function's thread", () => {
+  const put = { method: 'POST', path: '/', target: 'DynamoDB_20120810.PutItem', body: '{"TableName":"t","Item":{}}' };
+  const get = { ...put, target: 'DynamoDB_20120810.GetItem' };
+  const queuePort = () => Number(new URL(aws.queues.url).port);
+  const answered = async (made: typeof put, port = Number(new URL(aws.url).port)) => {
+    const answer = await aws.answerThread(principals.ofKey(reader), { port, ...made }, () => false);
+    return answer && [answer.status, (JSON.parse(answer.body) as { __type?: string }).__type?.split('#')[1]];
+  };
+
+  test('needs no signature, but the permission of its role', async () => {
+    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
+    expect(await answered(get)).toEqual([200, undefined]);
+    expect(await answered(put)).toEqual([400, 'AccessDeniedException']);
+    expect(await answered({ ...get, target: 'Unknown.Get' })).toEqual([400, 'UnknownOperationException']);
+    stderr.mockRestore();
+    expect(forwarded.map(({ target }) => target)).toEqual([get.target]);
+  });
+
+  test('is refused while the called service is stopped', async () => {
+    expect(await answered(get, queuePort())).toEqual([200, undefined]);
+    await aws.queues.close();
+    expect(await answered(get, queuePort())).toBeUndefined();
+    expect(await answered(get)).toEqual([200, undefined]);
+    await aws.queues.open();
+    expect(await answered(get, queuePort())).toEqual([200, undefined]);
+    expect(await answered(get, 1)).toBeUndefined();
   });
 });
 

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BroadcastChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { functionEnvironment } from '../../../infra/local/functions/functionEnvironment.ts';
 import { FunctionPool, type PoolOptions } from '../../../infra/local/functions/functionPool.ts';
+import type { ThreadCall } from '../../../infra/local/iam/awsEndpoint.ts';
 import type { FunctionModel } from '../../../infra/local/assembly/functionModel.ts';
 import { localSettings } from '../../../infra/local/settings.ts';
 
@@ -31,7 +35,7 @@ afterEach(async () => {
   await rm(codeDir, { recursive: true });
 });
 
-/** Returns a function with this code. Each of its threads has its own `instance`. */
+/** Returns a function with this code. Each of its instances has its own `instance`. */
 async function define(name: string, code: string, properties: Partial<FunctionModel> = {}): Promise<FunctionModel> {
   await writeFile(join(codeDir, `${name}.mjs`), `const instance = crypto.randomUUID();\n${code}`);
   return {
@@ -62,6 +66,7 @@ function createPool(options: Partial<PoolOptions> = {}): FunctionPool {
   const pool = new FunctionPool({
     environmentOf: ({ environment }) => ({ ...environment }),
     observer: { log, measurements },
+    aws: { ports: [], call: async () => undefined },
     ...options,
   });
   pools.push(pool);
@@ -194,6 +199,57 @@ describe('FunctionPool.invoke', () => {
     ]);
   });
 
+  test("sends the function's AWS calls to this process, and no other requests", async () => {
+    const model = await define(
+      'caller',
+      `import { createServer, request } from 'node:http';
+      const send = (port, key) => new Promise((resolve, reject) => {
+        const authorization = \`AWS4-HMAC-SHA256 Credential=\${key}/20260101/us-east-1/sqs/aws4_request\`;
+        const headers = { authorization, 'x-amz-target': 'AmazonSQS.SendMessage' };
+        const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/', headers }, async (response) => {
+          let text = '';
+          for await (const chunk of response) text += chunk;
+          resolve([response.statusCode, text]);
+        });
+        sent.on('error', (error) => resolve(error.code));
+        sent.end('{"a":"ü"}');
+      });
+      ${handler('return send(event.port, event.key);')}`,
+      { environment: { AWS_ACCESS_KEY_ID: 'LOCAL1' } },
+    );
+    const other = createServer((_request, response) => response.writeHead(404).end('other')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const calls: unknown[] = [];
+    const pool = createPool({
+      aws: {
+        ports: [port, 2],
+        async call({ name }, made: ThreadCall) {
+          calls.push([name, made]);
+          return made.port === port ? { status: 400, body: '{"ö":1}' } : undefined;
+        },
+      },
+    });
+    const made = (port: number) => ({
+      port,
+      method: 'POST',
+      path: '/',
+      target: 'AmazonSQS.SendMessage',
+      body: '{"a":"ü"}',
+    });
+    try {
+      expect(await call(pool, model, { port, key: 'LOCAL1' })).toEqual([400, '{"ö":1}']);
+      expect(await call(pool, model, { port: 2, key: 'LOCAL1' })).toBe('ECONNREFUSED');
+      expect(await call(pool, model, { port, key: 'LOCAL12' })).toEqual([404, 'other']);
+      expect(calls).toEqual([
+        ['caller', made(port)],
+        ['caller', made(2)],
+      ]);
+    } finally {
+      other.close();
+    }
+  });
+
   test("writes a function's output to the log", async () => {
     const model = await define('chatty', handler('console.log("on stdout"); console.error("on stderr");'));
     const both = new Promise<void>((resolve) => {
@@ -238,7 +294,7 @@ describe('FunctionPool.invokeExclusively', () => {
       onBegun();
     });
 
-  test('runs parallel calls in different threads', async () => {
+  test('runs parallel calls in different instances of the function', async () => {
     const model = await define('slow', SLOW);
     const pool = createPool();
     const calls = [1, 2, 3].map(() => alone(pool, model, event()));
@@ -247,7 +303,7 @@ describe('FunctionPool.invokeExclusively', () => {
     expect(new Set(await Promise.all(calls)).size).toBe(3);
   });
 
-  test('starts no second thread while the first one is loading', async () => {
+  test('loads no second instance while the first one is loading', async () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
     // More patience than the default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
@@ -255,9 +311,9 @@ describe('FunctionPool.invokeExclusively', () => {
     expect(new Set(instances).size).toBe(1);
   });
 
-  test('waits at the limit of exclusive threads, but gives every function one', async () => {
+  test('waits at the limit of instances, but gives every function one', async () => {
     const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
-    const pool = createPool({ maxLive: 3, maxExclusive: 1 });
+    const pool = createPool({ maxLive: 3, maxInstances: 1 });
     const instances: unknown[] = [];
     const busy = [1, 2].map(() => alone(pool, worker, event()).then((instance) => instances.push(instance)));
     await Promise.all([alone(pool, other), call(pool, api), whenBegun(1)]);
@@ -271,7 +327,7 @@ describe('FunctionPool.invokeExclusively', () => {
 
   test('fails a waiting call when the pool is closed', async () => {
     const model = await define('endless', SLOW);
-    const pool = createPool({ maxExclusive: 1 });
+    const pool = createPool({ maxInstances: 1 });
     const calls = [1, 2].map(() => alone(pool, model, event()).catch((error: unknown) => (error as Error).message));
     await whenBegun(1);
     await pool.close();

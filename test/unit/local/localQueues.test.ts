@@ -311,13 +311,13 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const input = (await json(request)) as Record<string, unknown>;
-      await service.answer({
+      const { status, body } = await service.answer({
         operation: String(request.headers['x-amz-target']).split('.')[1]!,
         input,
-        body: Buffer.alloc(0),
-        request,
-        response,
+        body: '',
+        hasCallerLeft: () => response.destroyed,
       });
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
     };
     const server: Server = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -466,18 +466,14 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
 
 describe('the local SQS where fauxqs differs from AWS', () => {
   const answered = async (operation: string, input: object) => {
-    const answer: { status?: number; body?: any } = {};
-    const response = {
-      writeHead: (status: number) => ((answer.status = status), response),
-      end: (body: Buffer) => void (answer.body = JSON.parse(body.toString())),
-    };
     const service = sqs(new QueueStore(new DatabaseSync(':memory:'), models));
-    await service.answer({
+    const { status, body } = await service.answer({
       operation,
       input: { QueueUrl: 'http://any/0/q', MessageBody: 'x', ...input },
-      response,
-    } as never);
-    return [answer.status, answer.body.__type?.split('#')[1]];
+      body: '',
+      hasCallerLeft: () => false,
+    });
+    return [status, (JSON.parse(body) as { __type?: string }).__type?.split('#')[1]];
   };
 
   test.each([

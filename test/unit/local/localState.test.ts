@@ -315,7 +315,7 @@ describe('the table engine', () => {
         await engine.kill();
         await engine.kill();
         expect(await pids()).toEqual([]);
-        await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('fetch failed');
+        await expect(engine.call('DynamoDB_20120810.ListTables', {})).rejects.toThrow('ECONNREFUSED');
         await engine.restart();
         expect((await clientOf(engine.port).send(new GetItemCommand({ TableName: 'Root-Table', Key }))).Item).toEqual(
           Key,

@@ -8,13 +8,14 @@ export interface Reply {
 
 interface Request extends PromiseWithResolvers<Reply> {
   readonly message: string;
+  readonly hasCallerLeft: () => boolean;
 }
 
 const MOST = 32;
 
 /**
  * Posts to a local server over a few kept-alive connections. It only supports responses with a `content-length`.
- * It replaces the client of Node, which would take more time in tests than the engine takes to answer.
+ * It replaces the client of Node, which would take more time than the engine takes to answer.
  */
 export class Connections {
   readonly #url: URL;
@@ -26,10 +27,13 @@ export class Connections {
     this.#url = new URL(url);
   }
 
-  /** Posts to the root. `headers` contains whole lines. */
-  post(headers: string, body: string): Promise<Reply> {
+  /**
+   * Posts to the root. `headers` contains whole lines. If all connections are busy, the request waits; it is not sent
+   * if its caller has left meanwhile.
+   */
+  post(headers: string, body: string, hasCallerLeft: () => boolean = () => false): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-    const request = { message, ...Promise.withResolvers<Reply>() };
+    const request = { message, hasCallerLeft, ...Promise.withResolvers<Reply>() };
     const connection = this.#idle.pop() ?? (this.#open.size < MOST ? this.#connect() : undefined);
     // No pipelining: the server holds back a second response until the first one is acknowledged.
     if (connection) connection.send(request);
@@ -45,19 +49,27 @@ export class Connections {
     const connection = new Connection(
       this.#url,
       () => {
-        const next = this.#waiting.shift();
+        const next = this.#nextRequest();
         if (next) connection.send(next);
         else this.#idle.push(connection);
       },
       () => {
         this.#open.delete(connection);
         if (this.#idle.includes(connection)) this.#idle.splice(this.#idle.indexOf(connection), 1);
-        const next = this.#waiting.shift();
+        const next = this.#nextRequest();
         if (next) this.#connect().send(next);
       },
     );
     this.#open.add(connection);
     return connection;
+  }
+
+  #nextRequest(): Request | undefined {
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      if (!next.hasCallerLeft()) return next;
+      next.reject(new Error('The caller has left'));
+    }
+    return undefined;
   }
 }
 

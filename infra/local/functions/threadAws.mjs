@@ -1,0 +1,108 @@
+// @ts-check
+/**
+ * Sends the AWS calls of a function's thread as messages to the main thread instead of over HTTP. The main thread
+ * checks the role of the function as for a request. Functions run the bundles of a deployment, so the transport is
+ * replaced below the SDK: in the module `http` of this thread.
+ */
+import { EventEmitter } from 'node:events';
+import http from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { Readable } from 'node:stream';
+
+/** @typedef {import('node:http').RequestOptions & { headers: Record<string, string | undefined> }} Options */
+/** @typedef {{ aws: number, answer: { status: number, body: string } | undefined }} Answer */
+
+/** The SDK waits for a connection and sets its options. */
+const socket = Object.freeze({
+  connecting: false,
+  setKeepAlive() {},
+  setTimeout() {},
+  removeListener() {},
+  destroy() {},
+});
+
+/**
+ * Replaces `http.request` for calls that the SDK signed with this access key, so that requests of customers' addresses
+ * never become AWS calls. Returns a function that takes the answers.
+ * @param {import('node:worker_threads').MessagePort} port
+ * @param {readonly number[]} awsPorts
+ * @param {string | undefined} accessKeyId
+ * @returns {(answer: Answer) => void}
+ */
+export function callAwsThrough(port, awsPorts, accessKeyId) {
+  /** @type {Map<number, AwsRequest>} */
+  const waiting = new Map();
+  let lastId = 0;
+
+  class AwsRequest extends EventEmitter {
+    socket = socket;
+    #options;
+    #id = 0;
+
+    /** @param {Options} options */
+    constructor(options) {
+      super();
+      this.#options = options;
+    }
+
+    /** @param {string | Uint8Array} [body] */
+    end(body = '') {
+      const { port: awsPort, method, path, headers } = this.#options;
+      this.#id = ++lastId;
+      waiting.set(this.#id, this);
+      port.postMessage({
+        aws: this.#id,
+        port: Number(awsPort),
+        method,
+        path,
+        target: headers['x-amz-target'] ?? '',
+        body: typeof body === 'string' ? body : Buffer.from(body).toString(),
+      });
+      return this;
+    }
+
+    destroy() {
+      if (waiting.delete(this.#id)) port.postMessage({ left: this.#id });
+      this.emit('close');
+      return this;
+    }
+
+    /** @param {Answer['answer']} answer */
+    take(answer) {
+      if (answer) {
+        const response = new Readable({ read() {} });
+        response.push(answer.body);
+        response.push(null);
+        const headers = { 'content-type': 'application/x-amz-json-1.0' };
+        this.emit('response', Object.assign(response, { statusCode: answer.status, statusMessage: '', headers }));
+      } else this.emit('error', Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+      this.emit('close');
+    }
+  }
+
+  const { request } = http;
+  /** @type {any} */
+  const replaced = (/** @type {any[]} */ ...args) => {
+    const [options, onResponse] = args;
+    if (!isSigned(options)) return Reflect.apply(request, http, args);
+    const started = new AwsRequest(options);
+    if (onResponse) started.once('response', onResponse);
+    return started;
+  };
+  http.request = replaced;
+  syncBuiltinESMExports();
+  return ({ aws, answer }) => {
+    const started = waiting.get(aws);
+    waiting.delete(aws);
+    started?.take(answer);
+  };
+
+  /** @param {Options | URL | string} options */
+  function isSigned(options) {
+    if (typeof options !== 'object' || options instanceof URL || options.host !== '127.0.0.1') return false;
+    return (
+      awsPorts.includes(Number(options.port)) &&
+      String(options.headers?.authorization).startsWith(`AWS4-HMAC-SHA256 Credential=${accessKeyId}/`)
+    );
+  }
+}

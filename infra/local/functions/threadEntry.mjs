@@ -1,0 +1,53 @@
+// @ts-check
+/**
+ * The code of a function's thread: loads instances of the bundle and processes calls. Plain JavaScript, because loading
+ * TypeScript's type stripper would double the start time.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { callAwsThrough } from './threadAws.mjs';
+
+/** @typedef {(event: unknown, context: object) => unknown} Handler */
+/** @typedef {{ call: number, instance: number, payload: string, awsRequestId: string, deadline: number }} Call */
+
+/** @type {{ moduleUrl: string, exportName: string, context: object, awsPorts: number[] }} */
+const { moduleUrl, exportName, context, awsPorts } = workerData;
+const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
+const onAwsAnswer = callAwsThrough(port, awsPorts, process.env.AWS_ACCESS_KEY_ID);
+
+/** @type {Map<number, Handler>} */
+const handlers = new Map();
+
+/**
+ * Loads an instance: a copy of the module, with its own state.
+ * @param {number} instance
+ */
+async function load(instance) {
+  const handler = (await import(instance === 0 ? moduleUrl : `${moduleUrl}?instance=${instance}`))[exportName];
+  if (typeof handler !== 'function') throw new Error(`${moduleUrl} exports no function ${exportName}`);
+  handlers.set(instance, handler);
+  port.postMessage({ loaded: instance });
+}
+
+/** @param {Call} call */
+async function answer({ call, instance, payload, awsRequestId, deadline }) {
+  try {
+    const handler = /** @type {Handler} */ (handlers.get(instance));
+    const result = await handler(JSON.parse(payload), {
+      ...context,
+      awsRequestId,
+      getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+    });
+    port.postMessage({ call, payload: JSON.stringify(result) ?? 'null' });
+  } catch (error) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    port.postMessage({ call, error: { name, message, stack } });
+  }
+}
+
+port.on('message', (message) => {
+  if (message.aws !== undefined) onAwsAnswer(message);
+  else if (message.call !== undefined) void answer(message);
+  // A failure is not caught, so it ends the thread.
+  else void load(message.load);
+});
+await load(0);

@@ -1,0 +1,248 @@
+import { jsonAnswer } from '../iam/awsResponse.ts';
+import type { AwsAnswer } from '../iam/awsService.ts';
+
+/** The parts of a write that are needed to group it. */
+export interface Write {
+  readonly operation: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The JSON from which `input` was parsed. */
+  readonly body: string;
+}
+
+/** Sends a write to the engine. `share` is the part of its consumed capacity that counts. */
+export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
+
+/** A write as actions of a transaction. */
+interface Unit {
+  readonly write: Write;
+  /** JSON of each action. */
+  readonly actions: readonly string[];
+  /** The keys of the items. */
+  readonly keys: readonly string[];
+  readonly isTransaction: boolean;
+  /** The answer of the engine if the write succeeds. */
+  readonly success: AwsAnswer;
+  readonly promise: PromiseWithResolvers<AwsAnswer>;
+}
+
+type Key = Readonly<Record<string, unknown>>;
+
+/** Limits of a transaction. */
+const MAX_ACTIONS = 100;
+const MAX_CHARACTERS = 2_000_000;
+/** How often the rest of a cancelled group is tried as a group. */
+const MAX_ROUNDS = 3;
+/** Tokens of more transactions than the SDK repeats at any time. */
+const MAX_TOKENS = 1_000;
+
+/** The parameters that a write has in common with an action of a transaction. */
+const SHARED = new Set([
+  'ConditionExpression',
+  'ExpressionAttributeNames',
+  'ExpressionAttributeValues',
+  'Item',
+  'Key',
+  'ReturnValuesOnConditionCheckFailure',
+  'TableName',
+  'UpdateExpression',
+]);
+const actionNames: Readonly<Record<string, string>> = { PutItem: 'Put', UpdateItem: 'Update', DeleteItem: 'Delete' };
+const NO_RESULT = jsonAnswer({});
+const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
+
+/**
+ * Sends writes that wait for the engine together, as one transaction. The engine writes to the disk at the end of each
+ * call, one call after the other, which takes longer than the call itself. Each write gets the answer that it would
+ * get alone: if the engine cancels a group, the failed writes are sent alone and the others again as a group.
+ */
+export class GroupedWrites {
+  readonly #send: SendWrite;
+  readonly #keyNames: ReadonlyMap<string, readonly string[]>;
+  /** Answers by `ClientRequestToken`: the SDK repeats a transaction under its token. The engine does not see it. */
+  readonly #byToken = new Map<string, Promise<AwsAnswer>>();
+  #waiting: Unit[] = [];
+  #sending = false;
+
+  /** `keyNames` are the key attributes by table. Writes to other tables are not grouped. */
+  constructor(send: SendWrite, keyNames: ReadonlyMap<string, readonly string[]>) {
+    this.#send = send;
+    this.#keyNames = keyNames;
+  }
+
+  /** Returns the engine's answer. Rejects if the engine did not answer. */
+  send(write: Write): Promise<AwsAnswer> {
+    const token = write.input.ClientRequestToken;
+    const earlier = typeof token === 'string' ? this.#byToken.get(token) : undefined;
+    if (earlier) return earlier;
+    const unit = unitOf(write, this.#keyNames);
+    if (!unit) return this.#send(write, 1);
+    if (typeof token === 'string') this.#keepAnswer(token, unit.promise.promise);
+    this.#waiting.push(unit);
+    if (!this.#sending) void this.#sendWaiting();
+    return unit.promise.promise;
+  }
+
+  #keepAnswer(token: string, answer: Promise<AwsAnswer>): void {
+    this.#byToken.set(token, answer);
+    const [oldest] = this.#byToken.keys();
+    if (oldest !== undefined && this.#byToken.size > MAX_TOKENS) this.#byToken.delete(oldest);
+    const forget = () => void this.#byToken.delete(token);
+    // A failed transaction can be repeated.
+    answer.then(({ status }) => status !== 200 && forget(), forget);
+  }
+
+  async #sendWaiting(): Promise<void> {
+    this.#sending = true;
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      await this.#sendGroup(group, MAX_ROUNDS).catch((error: unknown) => {
+        for (const { promise } of group) promise.reject(error);
+      });
+    }
+    this.#sending = false;
+  }
+
+  /**
+   * Removes and returns writes that can be one transaction. Transactions and other writes are not mixed, because they
+   * consume different capacity.
+   */
+  #takeGroup(): Unit[] {
+    const group: Unit[] = [];
+    const rest: Unit[] = [];
+    const keys = new Set<string>();
+    const isTransaction = this.#waiting[0]?.isTransaction;
+    let [actions, characters] = [0, 0];
+    for (const unit of this.#waiting) {
+      const fits =
+        group.length === 0 ||
+        (unit.isTransaction === isTransaction &&
+          actions + unit.actions.length <= MAX_ACTIONS &&
+          characters + unit.write.body.length <= MAX_CHARACTERS &&
+          !unit.keys.some((key) => keys.has(key)));
+      (fits ? group : rest).push(unit);
+      // Also the keys of writes that wait, so that writes to one item keep their order.
+      for (const key of unit.keys) keys.add(key);
+      if (fits) {
+        actions += unit.actions.length;
+        characters += unit.write.body.length;
+      }
+    }
+    this.#waiting = rest;
+    return group;
+  }
+
+  async #sendGroup(group: readonly Unit[], rounds: number): Promise<void> {
+    const [first] = group;
+    if (!first) return;
+    const isAlone = group.length === 1 && (first.actions.length === 1 || first.isTransaction);
+    if (isAlone || rounds === 0) {
+      await Promise.all(group.map((unit) => this.#sendUnitAlone(unit)));
+      return;
+    }
+    const actions = group.flatMap((unit) => unit.actions);
+    const transaction = {
+      operation: 'TransactWriteItems',
+      input: { ReturnConsumedCapacity: 'INDEXES' },
+      body: `{"ReturnConsumedCapacity":"INDEXES","TransactItems":[${actions.join()}]}`,
+    };
+    // A transaction consumes twice the units.
+    const answer = await this.#send(transaction, first.isTransaction ? 1 : 0.5);
+    if (answer.status === 200) {
+      for (const { promise, success } of group) promise.resolve(success);
+      return;
+    }
+    if (answer.status >= 500) {
+      for (const { promise } of group) promise.resolve(answer);
+      return;
+    }
+    const failed = failedUnits(group, answer);
+    await Promise.all([...failed].map((unit) => this.#sendUnitAlone(unit)));
+    await this.#sendGroup(
+      group.filter((unit) => !failed.has(unit)),
+      rounds - 1,
+    );
+  }
+
+  async #sendUnitAlone({ write, promise }: Unit): Promise<void> {
+    promise.resolve(await this.#send(write, 1));
+  }
+}
+
+/** Returns the writes because of which the engine cancelled the group; all of them if it does not say. */
+function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
+  const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
+  const failed = new Set<Unit>();
+  let at = 0;
+  for (const unit of group) {
+    for (const _action of unit.actions) {
+      const { Code: code = 'None' } = reasons[at++] ?? {};
+      if (code !== 'None') failed.add(unit);
+    }
+  }
+  return failed.size > 0 ? failed : new Set(group);
+}
+
+/** Returns a write as actions of a transaction, or undefined if it cannot be one. */
+function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
+  const keys: string[] = [];
+  const addKey = (table: unknown, item: unknown) => {
+    const names = keyNames.get(String(table));
+    if (!names || typeof item !== 'object' || item === null) return false;
+    keys.push(JSON.stringify([table, ...names.map((name) => (item as Key)[name])]));
+    return true;
+  };
+  const unit = (actions: readonly string[], success: AwsAnswer, isTransaction = false): Unit | undefined =>
+    actions.length > 0 && actions.length <= MAX_ACTIONS && new Set(keys).size === actions.length
+      ? { write, actions, keys, success, isTransaction, promise: Promise.withResolvers() }
+      : undefined;
+
+  const { operation, input, body } = write;
+  const action = actionNames[operation];
+  if (action) {
+    const isShared = Object.keys(input).every((name) => SHARED.has(name));
+    return isShared && addKey(input.TableName, input.Item ?? input.Key)
+      ? unit([`{"${action}":${body}}`], NO_RESULT)
+      : undefined;
+  }
+  if (operation === 'BatchWriteItem') {
+    if (Object.keys(input).some((name) => name !== 'RequestItems')) return undefined;
+    const actions: string[] = [];
+    for (const [TableName, requests] of Object.entries(input.RequestItems as Record<string, BatchRequest[]>)) {
+      for (const { PutRequest, DeleteRequest } of requests) {
+        if (!addKey(TableName, PutRequest?.Item ?? DeleteRequest?.Key)) return undefined;
+        actions.push(
+          JSON.stringify(
+            PutRequest ? { Put: { TableName, ...PutRequest } } : { Delete: { TableName, ...DeleteRequest } },
+          ),
+        );
+      }
+    }
+    return unit(actions, ALL_PROCESSED);
+  }
+  if (operation === 'TransactWriteItems') {
+    if (Object.keys(input).some((name) => name !== 'TransactItems' && name !== 'ClientRequestToken')) return undefined;
+    const items = input.TransactItems as readonly Readonly<Record<string, TransactAction>>[];
+    const areKnown = items.every((item) =>
+      Object.values(item).every(({ TableName, Item, Key: key }) => addKey(TableName, Item ?? key)),
+    );
+    return areKnown
+      ? unit(
+          items.map((item) => JSON.stringify(item)),
+          NO_RESULT,
+          true,
+        )
+      : undefined;
+  }
+  return undefined;
+}
+
+interface BatchRequest {
+  readonly PutRequest?: { readonly Item: Key };
+  readonly DeleteRequest?: { readonly Key: Key };
+}
+
+interface TransactAction {
+  readonly TableName: string;
+  readonly Item?: Key;
+  readonly Key?: Key;
+}

@@ -1,0 +1,54 @@
+import { errorAnswer } from '../iam/awsResponse.ts';
+import type { AwsAnswer, AwsCall } from '../iam/awsService.ts';
+import { askForCapacity, canAskForCapacity, capacityKind, scaledCapacity, takeCapacity } from './consumedCapacity.ts';
+import type { EngineConnections } from './engineCall.ts';
+import { GroupedWrites, type Write } from './groupedWrites.ts';
+import type { Measurements } from '../metrics/measurements.ts';
+
+const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
+
+export interface TableCallsOptions {
+  readonly engine: Pick<EngineConnections, 'post'>;
+  /** The key attributes by table. Writes to these tables are grouped. */
+  readonly keyNames: ReadonlyMap<string, readonly string[]>;
+  readonly measurements: Pick<Measurements, 'recordCapacity'>;
+  /** Called after every write to a table. */
+  readonly onWrite: () => void;
+}
+
+/** Sends the calls of functions to the table engine, and measures their consumed capacity. */
+export class TableCalls {
+  readonly #options: TableCallsOptions;
+  readonly #writes: GroupedWrites;
+
+  constructor(options: TableCallsOptions) {
+    this.#options = options;
+    this.#writes = new GroupedWrites(async (write, share) => {
+      const answer = await this.#send(write, share);
+      options.onWrite();
+      return answer;
+    }, options.keyNames);
+  }
+
+  async answer({ operation, input, body, hasCallerLeft }: AwsCall): Promise<AwsAnswer> {
+    const call = { operation, input, body };
+    try {
+      return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, hasCallerLeft));
+    } catch (error) {
+      // The SDK retries a server error, which is also right for a lost connection.
+      return errorAnswer(500, 'InternalServerError', `The table engine did not answer: ${(error as Error).message}`);
+    }
+  }
+
+  async #send({ operation, input, body }: Write, share: number, hasCallerLeft?: () => boolean): Promise<AwsAnswer> {
+    const { engine, measurements } = this.#options;
+    const kind = capacityKind(operation);
+    const asks = kind !== undefined && canAskForCapacity(input, body);
+    const target = `DynamoDB_20120810.${operation}`;
+    const answer = await engine.post(target, asks ? askForCapacity(body) : body, hasCallerLeft);
+    if (kind === undefined) return answer;
+    const { consumed, body: rest } = takeCapacity(answer.body, asks);
+    for (const each of consumed) measurements.recordCapacity(kind, scaledCapacity(each, share));
+    return { status: answer.status, body: rest };
+  }
+}
