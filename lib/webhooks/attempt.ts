@@ -28,11 +28,11 @@ import {
   postponeDelivery,
   unparkDelivery,
 } from './rules/delivery.ts';
-import { type EndpointHealth, healthAt } from './rules/health.ts';
-import { checkSlot } from './rules/limiter.ts';
+import { type EndpointHealth, healthAt, isSlow, SLOW_AFTER } from './rules/health.ts';
+import { checkSlot, isSlotExpired, PREPARE_AHEAD, reserveAhead } from './rules/limiter.ts';
 import { type AttemptOutcome, type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import type { Target } from './targets.ts';
-import { type WebhookClient, webhookClient } from './transport/send.ts';
+import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
 import { disableIfGivenUp, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
@@ -41,10 +41,9 @@ export interface AttemptPorts extends HealthPorts {
   readonly slots: Pick<RateSlots, 'reserve'>;
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
-  /** The queue that the message came from. A message that the rate limit defers goes back to it. */
-  readonly ownQueue: QueueSender;
+  /** The queue of retries, deferred messages, and deliveries to slow endpoints. */
   readonly retryQueue: QueueSender;
-  /** Whether the own queue holds first attempts. Only for these, the time from commit to attempt is measured. */
+  /** Whether the message is of the queue of first attempts. Only for these, the time from commit to attempt is measured. */
   readonly isFirstQueue: boolean;
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
@@ -62,7 +61,6 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
       notifyOwner: notifyOwnersOfFailures,
       requests: prepareRequests,
       client: webhookClient,
-      ownQueue: sendTo[queue],
       retryQueue: sendTo.deliverSlow,
       jobQueue: sendTo.jobs,
       timing: deliveryTiming,
@@ -122,6 +120,8 @@ class DeliveryAttempt {
   readonly #message: DeliveryMessage;
   readonly #call: AttemptCall;
   readonly #endpoint: HealthUpdater;
+  /** How many reserved slots this run has used too late. */
+  #expiredSlots = 0;
 
   constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall) {
     this.#ports = ports;
@@ -139,6 +139,9 @@ class DeliveryAttempt {
     const gate = await this.#checkBreaker(loaded);
     if (!gate) return;
 
+    if (this.#ports.isFirstQueue && isSlow(healthAt(loaded.health, target._r), this.#call.clock()))
+      return this.#handOver(delivery);
+
     const slot = await this.#reserveSlot(delivery, target, reservedSlot);
     if (slot === 'deferred') return;
 
@@ -149,11 +152,7 @@ class DeliveryAttempt {
     const claimed = await this.#claim(delivery);
     if (!claimed) return;
 
-    // Writing the claim takes time, and the slot may have expired. Sending late would exceed the rate limit.
-    const sendAt = await this.#reserveSlot(claimed, target, slot);
-    if (sendAt === 'deferred') return;
-
-    const sent = await this.#send(claimed, sendAt);
+    const sent = await this.#send(claimed, target, slot);
     if (!sent) return;
 
     const recorded = await this.#recordAttempt(claimed, sent);
@@ -215,27 +214,42 @@ class DeliveryAttempt {
   ): Promise<number | undefined | 'deferred'> {
     const { clock } = this.#call;
     if (rateLimit === undefined) return undefined;
-    for (let slot = reserved; ; slot = await this.#ports.slots.reserve(this.#message, rateLimit, clock)) {
-      if (slot === undefined) continue;
-      const decision = checkSlot(slot, clock());
+    for (let slot = reserved; ;) {
+      const decision = slot === undefined ? 'expired' : checkSlot(slot, clock());
       if (decision === 'wait') return slot;
-      if (decision === 'expired') continue;
-      await this.#defer(delivery, slot, decision.deferUntil);
-      return 'deferred';
+      if (slot !== undefined && decision !== 'expired') {
+        await this.#defer(delivery, slot, decision.deferUntil);
+        return 'deferred';
+      }
+      if (slot !== undefined) this.#expiredSlots++;
+      const ahead = reserveAhead(this.#expiredSlots);
+      slot = await this.#ports.slots.reserve(this.#message, rateLimit, () => clock() + ahead);
     }
   }
 
-  /** Sends the message again for the time of its slot. */
+  /**
+   * Sends the message again for the time of its slot. It goes to the queue of retries: the age of a message counts its delay, and the alarm of the
+   * other queue is on that age.
+   */
   async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
-    const { deliveries, ownQueue, timing } = this.#ports;
+    const { deliveries, retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
     // The delivery needs no write if it is not claimed, and the sweeper does not take the message for lost before the slot.
     const isCovered = delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
-    if (messages.length > 0 && isCovered) return ownQueue.send(messages);
+    if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
-    if (stored !== 'lost') await ownQueue.send(nextAttemptMessages(stored, now));
+    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
+  }
+
+  /** Sends the message of a first attempt at a slow endpoint to the queue of retries. */
+  async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
+    const { deliveries, retryQueue, timing } = this.#ports;
+    const now = this.#call.clock();
+    const stored =
+      delivery._r > 0 ? delivery : await deliveries.replace(delivery, postponeDelivery(delivery, now, now, timing));
+    if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
   /** Reserves the one probe of an open breaker by a conditional write. Returns the stored health; `lost` if another run was first. */
@@ -261,14 +275,30 @@ class DeliveryAttempt {
   }
 
   /**
-   * Waits for the slot, makes the request from what is stored now, and posts it once. Cancels the delivery if it may not be delivered any
-   * more. A receiver that fails in any way is a result.
+   * Makes the request from what is stored shortly before the slot, and posts it once, in its slot. A slot that has expired by then is replaced by a
+   * new one: sending late would exceed the rate limit. Cancels the delivery if it may not be delivered any more. A receiver that fails in any way is
+   * a result.
    */
-  async #send(claimed: ClaimedDelivery, slot: number | undefined): Promise<SentAttempt | undefined> {
-    const { client, isFirstQueue, requests, sleep } = this.#ports;
+  async #send(
+    claimed: ClaimedDelivery,
+    loaded: Stored<Target>,
+    reserved: number | undefined,
+  ): Promise<SentAttempt | undefined> {
+    const { isFirstQueue, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
-    if (slot !== undefined) await sleep(Math.max(0, slot - clock()));
-    const prepared = await requests.prepare(this.#message);
+    let slot = reserved;
+    if (slot !== undefined) await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
+    let prepared = await requests.prepare(this.#message);
+    while (slot !== undefined && prepared !== 'cancelled') {
+      await sleep(Math.max(0, slot - clock()));
+      if (!isSlotExpired(slot, clock())) break;
+      const next = await this.#reserveSlot(claimed, loaded, slot);
+      if (next === 'deferred') return undefined;
+      slot = next;
+      if (slot === undefined || slot - clock() <= PREPARE_AHEAD) continue;
+      await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
+      prepared = await requests.prepare(this.#message);
+    }
     if (prepared === 'cancelled') {
       await this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
       return undefined;
@@ -278,9 +308,23 @@ class DeliveryAttempt {
     if (isFirstQueue && claimed.attempts === 0 && this.#message.slot === undefined)
       measures.record('FirstAttemptLatency', at - createdAt);
     const result: AttemptResult =
-      'error' in request ? { outcome: 'failed', error: request.error, durationMs: 0 } : await client.post(request);
+      'error' in request
+        ? { outcome: 'failed', error: request.error, durationMs: 0 }
+        : await this.#post(request, target);
     measures.count(attemptCounters[result.outcome]);
     return { at, endedAt: clock(), result, target };
+  }
+
+  /** Posts the request. If the answer takes long, other attempts at the endpoint learn it before this one ends. */
+  async #post(request: WebhookRequest, target: Stored<Target>): Promise<AttemptResult> {
+    let marking: Promise<void> | undefined;
+    const timer = setTimeout(() => (marking = this.#endpoint.markSlow(target)), SLOW_AFTER);
+    try {
+      return await this.#ports.client.post(request);
+    } finally {
+      clearTimeout(timer);
+      await marking;
+    }
   }
 
   /** Logs the attempt, stores the new state of the delivery, and sends the message of a retry that is near. Returns the stored state. */

@@ -11,7 +11,7 @@ import { type EndpointHealthStore, parkingJob } from './endpointHealth.ts';
 import type { EndpointDisabler } from './disableEndpoints.ts';
 import { isGivenUp, warningDue } from './rules/autoDisable.ts';
 import { breakerPauses } from './rules/breaker.ts';
-import { afterAttempt, type EndpointHealth, healthAt } from './rules/health.ts';
+import { afterAttempt, type EndpointHealth, healthAt, markSlow } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey, Target } from './targets.ts';
@@ -66,6 +66,21 @@ export class HealthUpdater {
       const { eventId, endpointId } = this.#key;
       this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
       return undefined;
+    }
+  }
+
+  /** Notes that an attempt waits long for its answer, best effort. */
+  async markSlow(target: Stored<Target>): Promise<void> {
+    const { health } = this.#ports;
+    try {
+      const stored = await health.get(this.#key);
+      if (stored && stored.about > target._r) return;
+      const current = healthAt(stored, target._r);
+      const next = markSlow(current, this.#call.clock());
+      if (next !== current) await health.write(this.#key, next, stored);
+    } catch (error) {
+      const { eventId, endpointId } = this.#key;
+      this.#call.log.error(logMessages.endpointHealthUpdateFailed, { eventId, endpointId, error });
     }
   }
 

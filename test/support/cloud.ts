@@ -376,11 +376,10 @@ export class Cloud {
         runJob(deps, { ...call, message: call.message as JobMessage, deadline: Infinity });
       return handleMessages(JobMessage, (call) => Promise.race([invocation.crashed, run(call)]), event, this.#call({}));
     }
-    const own = process.sender(queue);
     const work = async (call: MessageCall<unknown, Uses>) => {
       const message = call.message as DeliveryMessage;
       const sleep = (milliseconds: number) => this.#pause(invocation, milliseconds);
-      const ports = { ...process.attempts(message), ownQueue: own, isFirstQueue: queue === 'deliver', sleep };
+      const ports = { ...process.attempts(message), isFirstQueue: queue === 'deliver', sleep };
       try {
         await Promise.race([invocation.crashed, attemptDelivery(ports, message, call)]);
       } finally {
@@ -503,7 +502,7 @@ export class Cloud {
     };
     const requests = new WebhookRequests(table, box, this.#clock);
     const endpoints = new EndpointDisabler(table);
-    const attempts = (message: DeliveryMessage): Omit<AttemptPorts, 'ownQueue' | 'isFirstQueue' | 'sleep'> => ({
+    const attempts = (message: DeliveryMessage): Omit<AttemptPorts, 'isFirstQueue' | 'sleep'> => ({
       deliveries,
       health,
       slots: new RateSlots(table),

@@ -224,11 +224,7 @@ export class DeliverySystem {
 
   /** Processes one message of either queue. */
   async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
-    await attemptDelivery(
-      { ...this.attemptPorts, ownQueue: live ? this.live : this.slow, isFirstQueue: live },
-      message,
-      this.call,
-    );
+    await attemptDelivery({ ...this.attemptPorts, isFirstQueue: live }, message, this.call);
   }
 
   /** Runs the next job of parked deliveries. Returns false if none is due before `until`. */

@@ -348,7 +348,6 @@ export class World {
   #attemptPorts(actor: Actor, { endpointId, attemptNo }: DeliveryMessage): AttemptPorts {
     const queue = this.#sender(actor);
     return {
-      ownQueue: queue,
       retryQueue: queue,
       jobQueue: queue,
       isFirstQueue: false,

@@ -8,6 +8,8 @@ export const EndpointHealth = z.object({
   about: z.number(),
   breaker: Breaker,
   failing: Failing.optional(),
+  /** Until when the endpoint counts as slow, epoch ms: an attempt waited long for its answer. */
+  slowUntil: z.number().optional(),
   /** Epoch ms. */
   writtenAt: z.number(),
 });
@@ -16,6 +18,20 @@ export type EndpointHealth = z.output<typeof EndpointHealth>;
 /** Returns the health of an endpoint at a revision: the stored one, or a healthy one if that is about another revision. */
 export function healthAt<H extends EndpointHealth>(stored: H | undefined, revision: number): H | EndpointHealth {
   return stored?.about === revision ? stored : { about: revision, breaker: closedBreaker, writtenAt: 0 };
+}
+
+/** An attempt that waits this long for its answer makes its endpoint slow, milliseconds. */
+export const SLOW_AFTER = 2_000;
+const SLOW_FOR = 60_000;
+
+/** Whether first attempts at the endpoint use the queue of retries, so that they do not hold the workers of the other one. */
+export function isSlow({ slowUntil = 0 }: EndpointHealth, now: number): boolean {
+  return slowUntil > now;
+}
+
+/** Returns the health of an endpoint that does not answer; the same value if it counts as slow for at least half a minute more. */
+export function markSlow(health: EndpointHealth, now: number): EndpointHealth {
+  return isSlow(health, now + SLOW_FOR / 2) ? health : { ...health, slowUntil: now + SLOW_FOR, writtenAt: now };
 }
 
 export interface HealthChange {

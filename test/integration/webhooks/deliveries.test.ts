@@ -488,6 +488,31 @@ describe('the rate limit of an endpoint', () => {
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
   });
 
+  test('keeps the limit in any second when a request takes long to prepare', async () => {
+    await endpoint('/limited', { rateLimit: 20 });
+    for (let i = 0; i < 60; i++) await system.publish(tenant);
+    const { requests, sleep } = system.attemptPorts;
+    let calls = 0;
+    system.replaced.attempt = {
+      requests: {
+        async prepare(key) {
+          // The slots of the first second have expired afterwards.
+          await sleep(calls++ < 20 ? SECOND : 0);
+          return requests.prepare(key);
+        },
+      },
+    };
+    const times: number[] = [];
+    hooks.answer('/limited', () => {
+      times.push(system.now);
+      return { status: 200 };
+    });
+    await system.drainTogether();
+    expect(times).toHaveLength(60);
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(22);
+  });
+
   test('does not count long deferred messages as lost, even beyond the longest delay', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
@@ -526,6 +551,37 @@ describe('the rate limit of an endpoint', () => {
     );
     // Endpoints do not share a limit.
     expect(await other.reserve({ tenant, endpointId: 'ep_2' }, 100, () => system.now)).toBe(system.now);
+  });
+});
+
+describe('a slow endpoint', () => {
+  test('is noted while an attempt waits, and its first attempts then use the queue of retries', async () => {
+    const endpointId = await endpoint('/slow');
+    await endpoint('/fast');
+    const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
+    // The receiver answers when the endpoint counts as slow.
+    hooks.answer('/slow', async () => {
+      while (!(await health())?.slowUntil) await new Promise((resolve) => setImmediate(resolve));
+      return { status: 200 };
+    });
+    const first = await system.publish(tenant);
+    await system.drain();
+    expect(await stateOf(first, endpointId)).toEqual(['DELIVERED', 1]);
+    expect((await health())?.slowUntil).toBeGreaterThan(system.now);
+
+    const second = await system.publish(tenant);
+    for (const message of system.live.messages.splice(0)) await system.work(message.body, { live: true });
+    expect(hooks.at('/fast')).toHaveLength(2);
+    expect(hooks.at('/slow')).toHaveLength(1);
+    expect(system.slow.messages).toMatchObject([{ body: { eventId: second, endpointId, attemptNo: 1 } }]);
+    await system.drain();
+    expect(await stateOf(second, endpointId)).toEqual(['DELIVERED', 1]);
+
+    // After a minute it is attempted directly again.
+    system.now += MINUTE + SECOND;
+    await system.publish(tenant);
+    for (const message of system.live.messages.splice(0)) await system.work(message.body, { live: true });
+    expect(hooks.at('/slow')).toHaveLength(3);
   });
 });
 

@@ -10,7 +10,7 @@ import {
   sampleWeight,
 } from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
-import { slotInterval, SLOT_TOLERANCE, checkSlot } from '../../../lib/webhooks/rules/limiter.ts';
+import { slotInterval, SLOT_TOLERANCE, checkSlot, reserveAhead } from '../../../lib/webhooks/rules/limiter.ts';
 import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
 
 const SECOND = 1000;
@@ -311,6 +311,16 @@ describe('the rate limit', () => {
       expect(deferrals).toBeGreaterThan(0);
     },
   );
+
+  test.each([1, 2, 3, 5, 9])('keeps a backlog at %d per second at its limit in any second', (rateLimit) => {
+    const { sends } = simulate(rateLimit, rateLimit * 20, chances(rateLimit));
+    expect(peak(sends)).toBeLessThanOrEqual(rateLimit);
+    expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
+  });
+
+  test('reserves further ahead after each slot that expired before its use', () => {
+    expect([0, 1, 2, 3, 20].map(reserveAhead)).toEqual([0, 50, 100, 200, 1_600]);
+  });
 
   test('rejects an expired slot, because late deliveries together would exceed the limit', () => {
     expect(checkSlot(NOW - SLOT_TOLERANCE - 1, NOW)).toBe('expired');
