@@ -11,6 +11,7 @@ import {
   VerifyWithinMs,
   WorkspaceResponse,
 } from '../../../lib/workspaces/rules/workspaces.ts';
+import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError, invalid } from '../../../lib/shared/errors.ts';
 import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
@@ -39,19 +40,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: { ownerEmail: 'ada@example.com', name: 'Ada Lovelace' },
       result: {
-        data: {
-          id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-          name: 'Ada Lovelace workspace',
-          owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
-          authToken: '3f1c9a4b7d2e4f60817263544a5b6c7d',
-          apiKeyList: {
-            key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: {
-              id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD',
-              apiKeyName: 'Ada Test API Key',
-              type: 'testing',
-            },
-          },
-        },
+        data: exampleWorkspace,
       },
     },
   },

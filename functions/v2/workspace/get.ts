@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { readWorkspace } from '../../../lib/workspaces/workspaces.ts';
 import { toWorkspaceResponse, WorkspaceResponse } from '../../../lib/workspaces/rules/workspaces.ts';
+import { exampleWorkspace } from '../../../lib/workspaces/example.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../lib/shared/errors.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
@@ -21,19 +22,7 @@ export const endpoint = defineEndpoint(
     example: {
       data: {},
       result: {
-        data: {
-          id: 'ws_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-          name: 'Ada Lovelace workspace',
-          authToken: '3f1c9a4b7d2e4f60817263544a5b6c7d',
-          owner: { email: 'ada@example.com', id: 'usr_2xgC5Rk0zXDyhXwLxRgfvRBJ3aZ', name: 'Ada Lovelace', avatar: '' },
-          apiKeyList: {
-            key_2xgC5RqLyN9oFzL3hM5vW7tB1cD: {
-              id: 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD',
-              apiKeyName: 'Ada Test API Key',
-              type: 'testing',
-            },
-          },
-        },
+        data: exampleWorkspace,
       },
     },
   },

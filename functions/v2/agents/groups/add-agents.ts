@@ -1,4 +1,5 @@
 import { addAgentsToGroups } from '../../../../lib/agents/agentGroups.ts';
+import { exampleGroup } from '../../../../lib/agents/example.ts';
 import { GroupMembers, toGroupAnswer, GroupAnswer, withAgents } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -19,14 +20,7 @@ export const endpoint = defineEndpoint(
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', agentIds: ['spell-check', 'broken-links'] },
       result: {
         data: {
-          group: {
-            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-            name: 'Website',
-            agentIds: ['spell-check', 'broken-links'],
-            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-            createdAt: 1795300000000,
-            updatedAt: 1795300060000,
-          },
+          group: { ...exampleGroup, agentIds: ['spell-check', 'broken-links'], updatedAt: 1795300060000 },
         },
       },
     },

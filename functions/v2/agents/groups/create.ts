@@ -1,4 +1,5 @@
 import { createAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { exampleGroup } from '../../../../lib/agents/example.ts';
 import { MAX_GROUPS, NewGroup, newGroup, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
@@ -26,13 +27,9 @@ export const endpoint = defineEndpoint(
       result: {
         data: {
           group: {
-            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-            name: 'Website',
+            ...exampleGroup,
             description: 'What runs before a release',
-            agentIds: ['spell-check'],
-            metadata: { team: 'web', apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-            createdAt: 1795300000000,
-            updatedAt: 1795300000000,
+            metadata: { team: 'web', ...exampleGroup.metadata },
           },
         },
       },

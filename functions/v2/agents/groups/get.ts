@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { readAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { exampleGroup } from '../../../../lib/agents/example.ts';
 import { toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -21,14 +22,7 @@ export const endpoint = defineEndpoint(
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
       result: {
         data: {
-          group: {
-            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-            name: 'Website',
-            agentIds: ['agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'spell-check'],
-            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-            createdAt: 1795300000000,
-            updatedAt: 1795300000000,
-          },
+          group: { ...exampleGroup, agentIds: ['agt_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'spell-check'] },
         },
       },
     },

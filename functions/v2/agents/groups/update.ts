@@ -1,4 +1,5 @@
 import { changeAgentGroups } from '../../../../lib/agents/agentGroups.ts';
+import { exampleGroup } from '../../../../lib/agents/example.ts';
 import { changeGroup, GroupChange, toGroupAnswer, GroupAnswer } from '../../../../lib/agents/rules/groups.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
@@ -20,14 +21,7 @@ export const endpoint = defineEndpoint(
       data: { groupId: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', name: 'Website, released' },
       result: {
         data: {
-          group: {
-            id: 'agrp_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
-            name: 'Website, released',
-            agentIds: ['spell-check'],
-            metadata: { apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ' },
-            createdAt: 1795300000000,
-            updatedAt: 1795300060000,
-          },
+          group: { ...exampleGroup, name: 'Website, released', updatedAt: 1795300060000 },
         },
       },
     },
