@@ -21,7 +21,7 @@ import { requireRecoverable, startRecovery } from '../../lib/webhooks/recover.ts
 import { Instant } from '../../lib/shared/times.ts';
 import { basicTargets } from '../../lib/webhooks/rules/matching.ts';
 import { toAttemptResponse } from '../../lib/webhooks/rules/messageView.ts';
-import { iso } from '../../lib/shared/isoTime.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
 import { queues, queueVariable } from '../../lib/workers/queues.ts';
 import * as sendTo from '../../lib/workers/sendTo.ts';
 import { columns } from './columns.ts';
@@ -209,8 +209,8 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
   return columns([
     ['Message', messageId],
     ['Event', event.event],
-    ['Created', iso(event.createdAt)],
-    ['Deliveries created', event.fannedOutAt === undefined ? 'not yet' : iso(event.fannedOutAt)],
+    ['Created', isoTime(event.createdAt)],
+    ['Deliveries created', event.fannedOutAt === undefined ? 'not yet' : isoTime(event.fannedOutAt)],
     [],
     ['Endpoint', 'state', 'attempts', 'next attempt'],
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),

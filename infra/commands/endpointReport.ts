@@ -14,7 +14,7 @@ import { basicTargets, type BasicTargetId, isBasicTarget } from '../../lib/webho
 import type { BasicWebhookConfig } from '../../lib/webhooks/rules/basic.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import { inParallel } from '../../lib/shared/inParallel.ts';
-import { iso } from '../../lib/shared/isoTime.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
 import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];
@@ -70,7 +70,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
     [],
     ['Last messages', 'event', 'state', 'attempts', 'next attempt', 'last outcome'],
     ...deliveries.map((delivery, index) => [
-      `${iso(delivery.createdAt)} ${delivery.eventId}`,
+      `${isoTime(delivery.createdAt)} ${delivery.eventId}`,
       delivery.event,
       ...stateOf(delivery),
       outcomeOf(attempts[index]),
@@ -79,7 +79,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
 }
 
 function lastDelivered(messages: number, at: number | undefined): string {
-  if (at !== undefined) return iso(at);
+  if (at !== undefined) return isoTime(at);
   return messages === 0 ? 'no messages in the last 30 days' : `none of the last ${messages} messages`;
 }
 
@@ -131,14 +131,14 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ['Events', filterTypes?.join(', ') ?? 'every type'],
     ['Channels', channels ? `events with one of ${channels.join(', ')}` : 'events with any channel or none'],
     ['Rate limit', rateLimit === undefined ? 'none' : `${rateLimit} per second`],
-    ['Last changed', iso(updatedAt)],
+    ['Last changed', isoTime(updatedAt)],
   ];
 }
 
 function disabledState({ disabled, disabling }: WebhookEndpoint): string | undefined {
   if (!disabled) return undefined;
   if (!disabling) return 'disabled';
-  return `disabled since ${iso(disabling.at)}, ${disabling.by === 'failures' ? `by the service, because every attempt failed for ${DISABLED_AFTER / DAY} days` : 'by the customer'}`;
+  return `disabled since ${isoTime(disabling.at)}, ${disabling.by === 'failures' ? `by the service, because every attempt failed for ${DISABLED_AFTER / DAY} days` : 'by the customer'}`;
 }
 
 function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTargetId): Rows {
@@ -168,18 +168,18 @@ function healthRows({ breaker, failing }: EndpointHealth, delivered: number | un
   const gate = checkGate(breaker, now);
   const pause =
     typeof gate === 'object'
-      ? `until ${iso(gate.pausedUntil)}`
+      ? `until ${isoTime(gate.pausedUntil)}`
       : gate === 'probe'
         ? 'no: the next attempt decides'
         : 'no';
   const fails = failing && (delivered === undefined || delivered < failing.since);
   return [
     ['Deliveries paused', pause],
-    ['Failing', fails ? `since ${iso(failing.since)}` : 'no'],
+    ['Failing', fails ? `since ${isoTime(failing.since)}` : 'no'],
   ];
 }
 
 /** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */
 export function stateOf({ status, attempts, nextAt }: Delivery): string[] {
-  return [status, `${attempts}`, nextAt === undefined ? '-' : iso(nextAt)];
+  return [status, `${attempts}`, nextAt === undefined ? '-' : isoTime(nextAt)];
 }

@@ -11,7 +11,7 @@ import { openTable, replace } from '../../lib/table/table.ts';
 import { createWorkspaces, WorkspaceReader } from '../../lib/workspaces/workspaces.ts';
 import { type LimitClass, limitClasses } from '../../lib/workspaces/rules/rateLimit.ts';
 import { emailKey, OwnerEmail, ShortName } from '../../lib/workspaces/rules/workspaces.ts';
-import { iso } from '../../lib/shared/isoTime.ts';
+import { isoTime } from '../../lib/shared/isoTime.ts';
 import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
 
 const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
@@ -161,15 +161,15 @@ export async function findWorkspace(subject: string, env: Environment): Promise<
   return {
     workspaceId,
     workspaceName,
-    owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : iso(verifiedAt) },
+    owner: { email: owner.email, name: owner.name, verified: verifiedAt === undefined ? 'no' : isoTime(verifiedAt) },
     apiKeys: apiKeys.map(({ apiKey, apiKeyName, type, createdAt }, index) => {
       const { expiresAt, withheld = [] } = keys[index] ?? {};
       return {
         apiKey,
         apiKeyName,
         type,
-        createdAt: iso(createdAt),
-        expiresAt: expiresAt === undefined ? 'never' : iso(expiresAt),
+        createdAt: isoTime(createdAt),
+        expiresAt: expiresAt === undefined ? 'never' : isoTime(expiresAt),
         advancedWebhooks: withheld.includes('advancedWebhooks') ? 'off' : 'on',
       };
     }),

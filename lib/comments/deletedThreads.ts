@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
@@ -28,7 +28,7 @@ export const DeletedThreadEntity = defineEntity({
   purpose: 'The id of a thread that was deleted in the last 30 days',
   schema: DeletedThread,
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
-  sk: (key: { deletedAt: number; annotationId: string }) => [instantKey(key.deletedAt), key.annotationId],
+  sk: (key: { deletedAt: number; annotationId: string }) => [isoTime(key.deletedAt), key.annotationId],
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
@@ -49,7 +49,7 @@ export async function listDeletedThreads(
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
   // A time without an id sorts before all keys that begin with the time.
-  const start = after ?? joinKey([instantKey(deletedAfter)]);
+  const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
     annotationId: thread.annotationId,
     documentId: thread.documentId,

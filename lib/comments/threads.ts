@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Comment, MAX_COMMENTS } from './rules/comments.ts';
 import { matchesFilters, type ThreadFilters } from './rules/threadFilters.ts';
 import { Thread, type ThreadWithComments } from './rules/threads.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
@@ -303,8 +303,8 @@ function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: 
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
   // `/` sorts before every digit, `:` after. A time without an id sorts before all keys that begin with the time.
   return [
-    createdAfter === undefined ? '/' : instantKey(createdAfter),
-    createdBefore === undefined ? ':' : instantKey(createdBefore),
+    createdAfter === undefined ? '/' : isoTime(createdAfter),
+    createdBefore === undefined ? ':' : isoTime(createdBefore),
   ];
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { remove, upsert, type WriteOp } from '../table/table.ts';
@@ -45,7 +45,7 @@ export const InvolvementEntity = defineEntity({
   sk: (key: { kind: InvolvedKind; at: number; documentKey: string; id: string; commentId?: number | undefined }) => [
     'DATA',
     key.kind,
-    instantKey(key.at),
+    isoTime(key.at),
     key.documentKey,
     key.id,
     ...(key.commentId === undefined ? [] : [String(key.commentId)]),
@@ -87,7 +87,7 @@ export const EVERYBODY = '\u0000everybody';
 
 /** Returns the sort key of a record in its document: by creation time, then id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
-  return [instantKey(createdAt), id];
+  return [isoTime(createdAt), id];
 }
 
 /** Returns the partition of the records of a kind in a document. */
@@ -104,7 +104,7 @@ export function locationIndex(kind: string, holds: string) {
     sk: (of: { readonly organizationKey: string; readonly createdAt: number; readonly annotationId: string }) => [
       of.organizationKey,
       kind,
-      instantKey(of.createdAt),
+      isoTime(of.createdAt),
       of.annotationId,
     ],
   };

@@ -1,5 +1,5 @@
 import { inParallel } from '../shared/inParallel.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import type { Entity } from '../table/entity.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -63,7 +63,7 @@ export function recordsUpTo<T, K>(
 ): Promise<QueryPage<T>> {
   // The upper bound is the separator plus one. It includes all keys that start with the time.
   return table.query(entity, scope, {
-    between: [instantKey(0), `${keyPrefix([instantKey(removedUsers.removedAt)]).slice(0, -1)}$`],
+    between: [isoTime(0), `${keyPrefix([isoTime(removedUsers.removedAt)]).slice(0, -1)}$`],
     limit: RECORDS_PER_PAGE,
     after,
   });

@@ -7,7 +7,7 @@ import { removeNotifiedUser } from '../notifications/userRemoval.ts';
 import { removeReactor } from '../reactions/userRemoval.ts';
 import { removeRecordingUser } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
@@ -97,5 +97,5 @@ export async function purgeUserContent(
 /** Returns the range of sort keys of a kind of involvements up to a time. */
 function upTo(kind: InvolvedKind, removedAt: number): [string, string] {
   // The upper bound is the separator plus one. It includes all keys that start with the time.
-  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, instantKey(removedAt)]).slice(0, -1)}$`];
+  return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, isoTime(removedAt)]).slice(0, -1)}$`];
 }

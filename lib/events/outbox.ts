@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import type { Capability } from '../app/capability.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
@@ -47,12 +47,12 @@ export const EventEntity = defineEntity({
     gsi3: {
       holds: 'events not yet fanned out, by shard and time',
       pk: ({ shard, fannedOutAt }) => (fannedOutAt === undefined ? pendingEvents(shard) : undefined),
-      sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
+      sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
     gsi4: {
       holds: 'events of a tenant, by shard and time',
       pk: ({ tenant, shard }) => tenantEvents(tenant, shard),
-      sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
+      sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
@@ -195,7 +195,7 @@ export class OutboxStore {
     before: number,
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: StoredEvent[]; next: string | undefined }> {
-    const between = [instantKey(0), instantKey(before)] as const;
+    const between = [isoTime(0), isoTime(before)] as const;
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', pendingEvents(shard)), {
       ...options,
       between,

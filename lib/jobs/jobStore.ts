@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import type { Log } from '../app/endpoint.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
@@ -69,7 +69,7 @@ export const JobEntity = defineEntity({
     gsi3: {
       holds: 'jobs, by shard and the time they are due',
       pk: ({ shard }) => dueJobs(shard),
-      sk: ({ tenant, dueAt, jobId }) => [instantKey(dueAt), tenant, jobId],
+      sk: ({ tenant, dueAt, jobId }) => [isoTime(dueAt), tenant, jobId],
     },
   },
   // Each run moves the due time, so a job that fails for a long time does not expire.
@@ -233,7 +233,7 @@ export class JobSweeper {
   ): Promise<{ jobs: StoredJob[]; next: string | undefined }> {
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueJobs(shard)), {
       ...options,
-      between: [instantKey(0), instantKey(at)],
+      between: [isoTime(0), isoTime(at)],
     });
     const found = await this.#table.getByKeys(JobEntity, keys);
     return {

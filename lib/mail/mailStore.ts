@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { eventShards } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -41,7 +41,7 @@ export const MailEntity = defineEntity({
     gsi3: {
       holds: 'mails that are to be sent or are being sent, by shard and the time when the sweeper looks after them',
       pk: ({ shard, dueAt }) => (dueAt === undefined ? undefined : dueMails(shard)),
-      sk: ({ dueAt = 0, mailId }) => [instantKey(dueAt), mailId],
+      sk: ({ dueAt = 0, mailId }) => [isoTime(dueAt), mailId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
@@ -124,7 +124,7 @@ export class MailStore {
     time: number,
     options: { limit: number; after?: string | undefined },
   ): Promise<{ values: StoredMail<ReadyMail | SendingMail>[]; next: string | undefined }> {
-    const between = [instantKey(0), instantKey(time)] as const;
+    const between = [isoTime(0), isoTime(time)] as const;
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', dueMails(shard)), {
       ...options,
       between,

@@ -4,7 +4,7 @@ import { EmbeddingState } from './rules/embeddingModels.ts';
 import { Judgment } from './rules/judgments.ts';
 import { type FilterField, filteredValues, filterFields, type TimeRange } from './rules/filters.ts';
 import { DIMENSIONS } from './rules/similarity.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key } from '../table/entity.ts';
 import { type OrganizationScope, organizationPartition } from '../directory/folders/folders.ts';
 import { encodePart } from '../table/keys.ts';
@@ -20,7 +20,7 @@ export interface JudgmentRef {
 /** The time, then the filtered values: a listing applies filters without reading the judgments. */
 const listingKey = (judgment: Judgment) => {
   const values = filteredValues(judgment);
-  return [instantKey(judgment.createdAt), ...filterFields.map((field) => values[field])];
+  return [isoTime(judgment.createdAt), ...filterFields.map((field) => values[field])];
 };
 
 /** A judgment without its vectors, which only searches read. */
@@ -89,7 +89,7 @@ export function threadListing(
 /** Returns the first and the last sort key of a listing in a time range. */
 export function listingRange({ from, to }: TimeRange): [from: string, to: string] {
   // The time is followed by `#`, and `$` sorts right behind it.
-  return [instantKey(from), `${instantKey(to)}$`];
+  return [isoTime(from), `${isoTime(to)}$`];
 }
 
 /** Reads the time of a judgment from the sort key of a listing, and whether it matches filters. */

@@ -1,6 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { accessFieldsOf } from '../comments/rules/comments.ts';
 import {
   annotationIdOf,
@@ -58,7 +58,7 @@ export const NotificationEntity = defineEntity({
       holds: 'notifications with a location',
       pk: ({ tenant, documentId, locationKey }) =>
         locationKey === undefined ? undefined : [tenant, 'LOCATION', documentId, locationKey],
-      sk: ({ organizationKey, createdAt, id }) => [organizationKey, 'notification', instantKey(createdAt), id],
+      sk: ({ organizationKey, createdAt, id }) => [organizationKey, 'notification', isoTime(createdAt), id],
     },
   },
 });

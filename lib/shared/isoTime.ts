@@ -1,4 +1,7 @@
-/** Returns a time (epoch milliseconds) as ISO 8601: `2026-11-22T09:00:00.000Z`. */
-export function iso(at: number): string {
+/**
+ * Returns a time (epoch milliseconds) as ISO 8601 in UTC, with milliseconds: for responses, and as a part of sort keys, because
+ * these texts sort by time.
+ */
+export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }

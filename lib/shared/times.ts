@@ -29,8 +29,3 @@ export const Instant = z.union(
 
 /** The times of content that is imported from another system. Default: now. */
 export const importedTimes = { createdAt: optional(Instant), lastUpdated: optional(Instant) };
-
-/** Returns a time (epoch milliseconds) as a part of a sort key, which sorts by time. */
-export function instantKey(at: number): string {
-  return new Date(at).toISOString();
-}

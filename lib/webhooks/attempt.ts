@@ -3,7 +3,7 @@ import type { WorkerCall } from '../app/worker.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import type { CountedMetric } from '../observability/deliveryMetrics.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { iso } from '../shared/isoTime.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
@@ -336,7 +336,7 @@ class DeliveryAttempt {
     const stored = await this.#storeResult(
       claimed,
       (current) => recordOutcome(current, result, endedAt, chance, timing),
-      { at: iso(at), outcome: result.outcome, responseStatus: result.responseStatus },
+      { at: isoTime(at), outcome: result.outcome, responseStatus: result.responseStatus },
     );
     if (stored && isPending(stored)) await retryQueue.send(nextAttemptMessages(stored, endedAt));
     return stored;

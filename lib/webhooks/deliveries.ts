@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Capability, IndexName } from '../app/capability.ts';
 import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -62,14 +62,14 @@ export const DeliveryEntity = defineEntity({
         return hasFailed(status) ? failedDeliveriesTo(tenant, endpointId) : undefined;
       },
       sk({ dueAt, parked, deadline, createdAt, eventId, endpointId }) {
-        if (dueAt !== undefined) return [instantKey(dueAt), eventId, endpointId];
-        return [instantKey(parked ? deadline : createdAt), eventId];
+        if (dueAt !== undefined) return [isoTime(dueAt), eventId, endpointId];
+        return [isoTime(parked ? deadline : createdAt), eventId];
       },
     },
     gsi4: {
       holds: 'deliveries to an endpoint, by the time of their event',
       pk: ({ tenant, endpointId }) => deliveriesTo(tenant, endpointId),
-      sk: ({ createdAt, eventId }) => [instantKey(createdAt), eventId],
+      sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
@@ -254,7 +254,7 @@ export class DeliveryStore {
 
   /** Lists the deliveries of a shard that were due at a time (epoch ms), the most overdue first. */
   async due(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
-    const { values, next } = await this.#list('gsi3', duePartition(shard), [instantKey(0), instantKey(at)], options);
+    const { values, next } = await this.#list('gsi3', duePartition(shard), [isoTime(0), isoTime(at)], options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
     return { values: values.filter(isDue), next };
@@ -266,7 +266,7 @@ export class DeliveryStore {
     since: number,
     options: PageOptions,
   ): Promise<DeliveryPage> {
-    return this.#list('gsi4', deliveriesTo(tenant, endpointId), [instantKey(since), LAST], options);
+    return this.#list('gsi4', deliveriesTo(tenant, endpointId), [isoTime(since), LAST], options);
   }
 
   /** Lists the failed deliveries of a range, oldest event first. A page can have fewer than `limit`, if some were recovered in the meantime. */
@@ -363,7 +363,7 @@ export class DeliveryStore {
 
 function failedBounds({ since, until }: FailedRange): readonly [string, string] {
   // The ids of events follow the last time.
-  return [instantKey(since), `${instantKey(until)}${LAST}`];
+  return [isoTime(since), `${isoTime(until)}${LAST}`];
 }
 
 export const createDeliveries: Capability<Pick<DeliveryStore, 'create' | 'createFor'>> =

@@ -1,5 +1,5 @@
 import type { WebhookEndpoint } from './rules/endpoints.ts';
-import { iso } from '../shared/isoTime.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import { emit } from '../events/outbox.ts';
 import { replace, type Table } from '../table/table.ts';
@@ -27,8 +27,8 @@ export class EndpointDisabler {
     const data = {
       metadata: { apiKey: tenant },
       endpointId,
-      firstFailureAt: iso(firstFailureAt),
-      disabledAt: iso(now),
+      firstFailureAt: isoTime(firstFailureAt),
+      disabledAt: isoTime(now),
     };
     const outcome = await this.#table.write([
       replace(

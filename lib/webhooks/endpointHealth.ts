@@ -1,7 +1,7 @@
 import type { Capability } from '../app/capability.ts';
 import * as z from 'zod';
 import { type NewJob, restartJob } from '../jobs/jobStore.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -35,7 +35,7 @@ export const EndpointHealthEntity = defineEntity({
       pk: ({ breaker, failing }) => (breaker.open || failing?.warned ? UNHEALTHY : undefined),
       sk: ({ breaker, failing, endpointId }) => [
         failing?.warned ? 'WARNED' : 'OPEN',
-        instantKey(breaker.open?.until ?? 0),
+        isoTime(breaker.open?.until ?? 0),
         endpointId,
       ],
     },
@@ -91,7 +91,7 @@ export class EndpointHealthStore {
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
     // Descending order counts endpoints with a warning first, if there are too many.
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', UNHEALTHY), {
-      between: [`OPEN#${instantKey(now)}`, 'WARNED~'],
+      between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MOST_UNHEALTHY,
       descending: true,
     });

@@ -1,7 +1,7 @@
 import type { Capability, IndexName } from '../app/capability.ts';
 import { EventEntity, eventShards, type StoredEvent, tenantEvents } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
@@ -124,7 +124,7 @@ export class MessageReader {
     partition: readonly string[],
     { since, before = LAST, limit }: EntryOptions,
   ): Promise<IndexEntry[]> {
-    const from = instantKey(since);
+    const from = isoTime(since);
     if (before <= from) return [];
     const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', partition), {
       between: [from, before],

@@ -1,5 +1,5 @@
 import type { Capability } from '../app/capability.ts';
-import { instantKey } from '../shared/times.ts';
+import { isoTime } from '../shared/isoTime.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { itemOf, type Table } from '../table/table.ts';
@@ -53,7 +53,7 @@ export class ParkedDeliveryStore {
    * (epoch ms) if it is given.
    */
   async oldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
-    const between = [instantKey(0), `${until === undefined ? '' : instantKey(until)}${LAST}`] as const;
+    const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
     const pages = await Promise.all(
       Array.from({ length: parkedShards }, (_each, shard) =>
         this.#table.queryIndex('gsi3', indexPartition('tenant', parkedDeliveriesTo(key, shard)), {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
-import { iso } from '../../shared/isoTime.ts';
+import { isoTime } from '../../shared/isoTime.ts';
 import {
   AccessContext,
   Id,
@@ -399,7 +399,7 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
     status: comment.isEdited ? 'updated' : 'added',
     context: toContextResponse(comment.context),
     reactionAnnotationIds: (comment.reactions ?? []).map(({ id }) => id),
-    lastUpdated: iso(comment.lastUpdated),
+    lastUpdated: isoTime(comment.lastUpdated),
     metadata: recordMetadata(names, comment.metadata),
   };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { iso } from '../../shared/isoTime.ts';
+import { isoTime } from '../../shared/isoTime.ts';
 import { IsoTime } from '../../shared/schema.ts';
 import { CommentResponse } from './comments.ts';
 import { StoredUser } from '../../content/rules/user.ts';
@@ -38,5 +38,5 @@ export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<ty
 
 /** Returns the `/v1` form of a thread; null for an unknown id. */
 export function toV1Thread(row: V2Thread | null): z.output<typeof V1Thread> | null {
-  return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: iso(row.lastUpdated) });
+  return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: isoTime(row.lastUpdated) });
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { IsoTime } from '../../shared/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { iso } from '../../shared/isoTime.ts';
+import { isoTime } from '../../shared/isoTime.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
 import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
 
@@ -45,12 +45,12 @@ export function toMessageResponse(
     id: eventId,
     event,
     channels: channels ? [...channels] : null,
-    createdAt: iso(createdAt),
+    createdAt: isoTime(createdAt),
     deliveries: deliveries.map(({ endpointId, status, attempts, nextAt }) => ({
       endpointId,
       status: toMessageStatus(status),
       attempts,
-      nextAttemptAt: nextAt === undefined ? null : iso(nextAt),
+      nextAttemptAt: nextAt === undefined ? null : isoTime(nextAt),
     })),
   };
 }
@@ -91,7 +91,7 @@ export function toAttemptResponse({
   return {
     endpointId,
     attempt,
-    at: iso(at),
+    at: isoTime(at),
     outcome,
     responseStatus: responseStatus ?? null,
     responseBody: responseBody ? bodyText(responseBody) : null,
