@@ -3,8 +3,10 @@ const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns the name that is most similar to the given text, or undefined if none is similar. */
 export function nearestName<N extends string>(given: string, names: readonly N[]): N | undefined {
-  const wanted = plain(given);
-  const [nearest] = names.map((name) => ({ name, far: distance(wanted, plain(name)) })).sort((a, b) => a.far - b.far);
+  const plainName = plain(given);
+  const [nearest] = names
+    .map((name) => ({ name, far: distance(plainName, plain(name)) }))
+    .sort((a, b) => a.far - b.far);
   return nearest && nearest.far <= Math.ceil(nearest.name.length / 4) ? nearest.name : undefined;
 }
 

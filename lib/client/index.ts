@@ -28,7 +28,10 @@ export interface ClientOptions {
 
 /** A failed call: an error of the service or of the platform in front of it, or no answer. */
 export class ServiceError extends Error {
-  /** The status in the answer, otherwise one for its HTTP status. UNAVAILABLE without an answer; `cause` is then the error of `fetch`. */
+  /**
+   * The status in the answer, otherwise one for its HTTP status. UNAVAILABLE without an answer; `cause` is then the
+   * error of `fetch`.
+   */
   readonly status: ErrorStatus;
   /** 0 without an answer. */
   readonly httpStatus: number;
@@ -66,9 +69,9 @@ const LONGEST_PAUSE = 5_000;
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
 /**
- * Returns a client of a service. Methods throw ServiceError when the service rejects a call or cannot be reached, and the abort reason
- * when the call's signal ends it. The client repeats calls after temporary failures. All attempts of a write have one idempotency
- * key, so it happens once.
+ * Returns a client of a service. Methods throw ServiceError when the service rejects a call or cannot be reached, and
+ * the abort reason when the call's signal ends it. The client repeats calls after temporary failures. All attempts of a
+ * write have one idempotency key, so it happens once.
  */
 export function createClient({
   attempts = 4,
@@ -94,7 +97,7 @@ export function createClient({
     };
     const url = new URL(path, options.baseUrl);
     for (let attempt = 1; ; attempt++) {
-      let asked = 0;
+      let requestedSeconds = 0;
       try {
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
         return await resultOf(
@@ -105,12 +108,16 @@ export function createClient({
         if (signal?.aborted) throw error;
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
         if (attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
-        asked = failure.retryAfterSeconds ?? 0;
-        if (asked > LONGEST_RETRY_AFTER_SECONDS) throw failure;
+        requestedSeconds = failure.retryAfterSeconds ?? 0;
+        if (requestedSeconds > LONGEST_RETRY_AFTER_SECONDS) throw failure;
       }
-      await pause(asked * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE), undefined, {
-        signal,
-      });
+      await pause(
+        requestedSeconds * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE),
+        undefined,
+        {
+          signal,
+        },
+      );
     }
   }
 
@@ -135,14 +142,14 @@ function credentialHeaders(
   prefix: string,
   { apiKey, authToken, workspaceId, workspaceAuthToken }: Partial<ClientOptions>,
 ): Record<string, string> {
-  const given = {
+  const credentials = {
     'api-key': apiKey,
     'auth-token': authToken,
     'workspace-id': workspaceId,
     'workspace-auth-token': workspaceAuthToken,
   };
   return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[prefix + name, value]])),
+    Object.entries(credentials).flatMap(([name, value]) => (value === undefined ? [] : [[prefix + name, value]])),
   );
 }
 
@@ -170,7 +177,10 @@ function unreachable(path: string, cause: unknown): ServiceError {
   );
 }
 
-/** The fields of an answer. The gateway answers `{ "message" }` without an envelope, and a proxy may answer no JSON at all. */
+/**
+ * The fields of an answer. The gateway answers `{ "message" }` without an envelope, and a proxy may answer no JSON at
+ * all.
+ */
 interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };

@@ -39,7 +39,10 @@ const Leftover = z.object({
   documentKey: z.string(),
   /** The customer's id of the document. */
   documentId: z.string(),
-  /** A thread whose head is deleted. Its id stays taken until its last comment is purged: a new thread must not get old comments. */
+  /**
+   * A thread whose head is deleted. Its id stays taken until its last comment is purged: a new thread must not get old
+   * comments.
+   */
   thread: z
     .object({
       annotationId: z.string(),
@@ -61,14 +64,17 @@ export interface UnfinishedLeftover {
   readonly leftover: Leftover;
 }
 
-/** Returns the operation that starts the purge of a leftover, for the transaction of the deletion. Call `finishLeftoverPurge` after it. */
+/**
+ * Returns the operation that starts the purge of a leftover, for the transaction of the deletion. Call
+ * `finishLeftoverPurge` after it.
+ */
 export function startLeftoverPurge(
   { tenant, organizationKey, documentKey }: DocumentScope,
-  left: Omit<Leftover, 'organizationKey' | 'documentKey'>,
+  fields: Omit<Leftover, 'organizationKey' | 'documentKey'>,
   now: number,
 ): { op: WriteOp; unfinished: UnfinishedLeftover } {
   const jobId = newId('job', now);
-  const leftover = { organizationKey, documentKey, ...left };
+  const leftover = { organizationKey, documentKey, ...fields };
   const job = { jobId, kind: 'removeRecords', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
   return { op: startJob(tenant, job, now), unfinished: { jobId, leftover } };
 }
@@ -120,8 +126,8 @@ async function purgeThread(
 }
 
 /**
- * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the assignee, and a purge
- * of the document can remove the comment without the head.
+ * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the
+ * assignee, and a purge of the document can remove the comment without the head.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,
@@ -171,9 +177,9 @@ export interface DeletableThread {
 export type ThreadDeletion = 'removed' | 'absent' | 'busy';
 
 /**
- * Deletes threads with their comments, reactions, ids and involvements. A thread disappears at once. Records that do not fit its
- * transaction are purged before this function returns, or by a job if the function is cut off. `threads` are distinct and as they were
- * read; `eventOps` returns the operations of a thread's events.
+ * Deletes threads with their comments, reactions, ids and involvements. A thread disappears at once. Records that do
+ * not fit its transaction are purged before this function returns, or by a job if the function is cut off. `threads`
+ * are distinct and as they were read; `eventOps` returns the operations of a thread's events.
  */
 export async function deleteThreads(
   table: Table,

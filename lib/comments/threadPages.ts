@@ -88,8 +88,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns the documents of a request, without unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND
-   * for an unknown document or folder.
+   * Returns the documents of a request, without unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown
+   * organization, NOT_FOUND for an unknown document or folder.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -132,7 +132,10 @@ export class ThreadPages {
     });
   }
 
-  /** Reads a page of the threads deleted at or after `deletedAfter` (epoch ms), document by document, in each the oldest deletion first. */
+  /**
+   * Reads a page of the threads deleted at or after `deletedAfter` (epoch ms), document by document, in each the oldest
+   * deletion first.
+   */
   async listDeleted(
     { documents }: ThreadListingScope,
     { deletedAfter, limit, from }: { deletedAfter: number; limit: number; from?: ListingPosition | undefined },
@@ -161,12 +164,12 @@ export class ThreadPages {
       table.getMany(ThreadEntity, keys),
       Promise.all(keys.map((key) => this.#threads.firstComments(key, key, share))),
     ]);
-    const listed = threads.flatMap((thread, index) => {
+    const matching = threads.flatMap((thread, index) => {
       if (!thread || !matchesFilters(thread, filters)) return [];
       const names = namesOf(tenant, organizationId, thread.documentId);
       return [toListedThread(names, { thread, ...(comments[index] as FirstComments) }, parts)];
     });
-    const byId = Map.groupBy(listed, ({ thread }) => thread.annotationId);
+    const byId = Map.groupBy(matching, ({ thread }) => thread.annotationId);
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 

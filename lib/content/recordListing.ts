@@ -100,9 +100,9 @@ export async function listAcrossDocuments<V>({
   while (documentsDone < MOST_DOCUMENTS && bytesRead < MOST_BYTES) {
     if (ahead.length === 0) {
       if (!more) return { values, next: undefined };
-      const listed = await documents.list(position?.documentId);
-      more = listed.more;
-      ahead = listed.documents.filter(
+      const documentsPage = await documents.list(position?.documentId);
+      more = documentsPage.more;
+      ahead = documentsPage.documents.filter(
         ({ documentId }) => documentId !== position?.documentId || position.after !== undefined,
       );
       continue;
@@ -138,7 +138,7 @@ export async function listAcrossDocuments<V>({
 
 /** All documents of an organization. */
 export function allDocuments(
-  reader: Pick<DocumentReader, 'named' | 'placed' | 'list'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'placed' | 'list'>,
   scope: OrganizationScope,
 ): DocumentSource {
   return pagedDocuments(reader, scope, {
@@ -150,7 +150,7 @@ export function allDocuments(
 
 /** The documents directly in a folder. */
 export function documentsInFolder(
-  reader: Pick<DocumentReader, 'named' | 'placed' | 'listInFolder'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'placed' | 'listInFolder'>,
   scope: OrganizationScope,
   folder: Stored<Folder>,
 ): DocumentSource {
@@ -178,7 +178,7 @@ interface PagedDocuments {
 }
 
 function pagedDocuments(
-  reader: Pick<DocumentReader, 'named' | 'placed'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'placed'>,
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
@@ -209,12 +209,12 @@ export function toListed(
 
 /** Reads the existing documents by the customer's ids. Records of other documents count as deleted. */
 export async function findLiveDocuments(
-  reader: Pick<DocumentReader, 'named' | 'placed'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'placed'>,
   scope: OrganizationScope,
   documentIds: readonly string[],
 ): Promise<ReadonlyMap<string, PlacedDocument>> {
   if (documentIds.length === 0) return new Map();
-  const documents = await reader.placed(scope, await reader.named(scope, distinct(documentIds)));
+  const documents = await reader.placed(scope, await reader.getByIds(scope, distinct(documentIds)));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 

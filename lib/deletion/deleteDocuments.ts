@@ -30,7 +30,7 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
       const results = await writeEach({
         table,
         items: documentIds,
-        read: (ids) => documents.named(scope, ids),
+        read: (ids) => documents.getByIds(scope, ids),
         decide: (documentId, stored) => {
           if (!stored) return { result: failedDocument(documentId, ABSENT, 'not-found'), ops: [] };
           const result: DocumentResult = { success: true, id: stored.internalId, message: 'Deleted Successfully' };

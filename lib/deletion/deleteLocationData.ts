@@ -107,15 +107,19 @@ export class LocationRemover {
         }),
       );
       if (!reaction) return 'done';
-      const named = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
+      const referringComment = comment?.reactions?.some(({ id }) => id === annotationId) ? comment : undefined;
       const outcome = await this.#table.write([
         ...reactionDeletionOps(scope, documentId, [reaction]),
-        ...(named
+        ...(referringComment
           ? [
               replace(
                 CommentEntity,
-                { ...scope, ...named, reactions: named.reactions?.filter(({ id }) => id !== annotationId) },
-                named._r,
+                {
+                  ...scope,
+                  ...referringComment,
+                  reactions: referringComment.reactions?.filter(({ id }) => id !== annotationId),
+                },
+                referringComment._r,
               ),
             ]
           : []),

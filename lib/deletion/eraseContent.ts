@@ -40,8 +40,8 @@ export const eraseHooks: readonly EraseHook[] = [
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * Erases users from content that no involvement of these users leads to: activities, subscriptions, readers, comments that
- * stayed after an earlier removal, and the name, address and picture in records of other users
+ * Erases users from content that no involvement of these users leads to: activities, subscriptions, readers, comments
+ * that stayed after an earlier removal, and the name, address and picture in records of other users
  * (`lib/content/rules/removedUsers.ts` has the rules). Reads all content of the organization once, several documents in
  * parallel. Writes only records that change, at the revision that was read (optimistic lock). Erases immutable
  * activities too: immutability is a rule for users of the customer, and GDPR overrides it. Returns the position at
@@ -56,13 +56,13 @@ export async function eraseContent(
   deadline: number,
 ): Promise<ContentPosition | 'done'> {
   const hooks = records === 'notifications' ? [eraseNotifications] : eraseHooks;
-  let [listed, open] = [from?.listed, [...(from?.open ?? [])]];
+  let [lastListed, open] = [from?.listed, [...(from?.open ?? [])]];
   for (;;) {
     if (open.length === 0) {
-      const after = listed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: listed }).SK;
+      const after = lastListed === undefined ? undefined : DocumentEntity.key({ ...scope, documentId: lastListed }).SK;
       const page = await table.query(DocumentEntity, scope, { limit: DOCUMENTS_AT_A_TIME, after });
       if (page.values.length === 0) return 'done';
-      listed = page.values.at(-1)?.documentId;
+      lastListed = page.values.at(-1)?.documentId;
       open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
     }
     const rest: OpenDocument[] = [];
@@ -72,7 +72,7 @@ export async function eraseContent(
       if (at) rest.push(at);
     });
     open = rest;
-    if (clock() > deadline) return { listed, open };
+    if (clock() > deadline) return { listed: lastListed, open };
   }
 
   async function continuePart({ documentKey, part, after }: OpenDocument): Promise<OpenDocument | undefined> {

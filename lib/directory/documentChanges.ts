@@ -121,7 +121,7 @@ export class DocumentChanger {
     now: number,
   ): Promise<void> {
     await retryOnConflict(async () => {
-      const found = await this.#documents.named(scope, documentIds);
+      const found = await this.#documents.getByIds(scope, documentIds);
       rejectIf(found, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
       rejectIf(found, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
       const documents = found.filter((document) => document !== undefined);
@@ -160,7 +160,7 @@ export class DocumentChanger {
       table: this.#table,
       items,
       read: (some) =>
-        this.#documents.named(
+        this.#documents.getByIds(
           scope,
           some.map(({ documentId }) => documentId),
         ),

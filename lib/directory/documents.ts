@@ -67,14 +67,14 @@ export class DocumentReader {
   }
 
   /** Returns the documents under the customer's ids, in their order; undefined where no document exists. */
-  async named(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
+  async getByIds(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
   /** Returns the document under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = scope.hasFolderChanges
-      ? (await this.named(scope, [documentId]))[0]
+      ? (await this.getByIds(scope, [documentId]))[0]
       : await this.#table.get(DocumentEntity, { ...scope, documentId });
     if (!document) throw new ApiError('NOT_FOUND', ABSENT);
     return document;
@@ -113,7 +113,7 @@ export class DocumentReader {
       { ...scope, folderKey },
       { ...options, prefix: ['document'] },
     );
-    const documents = await this.named(
+    const documents = await this.getByIds(
       scope,
       values.map(({ id }) => id),
     );
@@ -134,7 +134,7 @@ export class DocumentReader {
     scope: OrganizationScope,
     documents: readonly (Stored<Document> | undefined)[],
   ): Promise<(PlacedDocument | undefined)[]> {
-    const folders = await this.#folders.named(
+    const folders = await this.#folders.getByIds(
       scope,
       distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])),
     );

@@ -10,8 +10,8 @@ import { replace, type Table, type WriteOp } from '../table/table.ts';
 export type JobCount = 'folderChanges' | 'folderDepartures';
 
 /**
- * An optimistic lock on an organization. Each write of the request also writes the organization, at the revision that was
- * read, and counts the jobs that it starts.
+ * An optimistic lock on an organization. Each write of the request also writes the organization, at the revision that
+ * was read, and counts the jobs that it starts.
  */
 export class OrganizationLock {
   readonly #table: Table;
@@ -45,7 +45,9 @@ export class OrganizationLock {
     return organizationScope(this.#tenant, this.#organization);
   }
 
-  /** Writes `ops` together with the organization at the revision that was read, and adds `more` to its count of jobs. */
+  /**
+   * Writes `ops` together with the organization at the revision that was read, and adds `more` to its count of jobs.
+   */
   async write(count: JobCount, more: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
     const next = { ...organization, [count]: (organization[count] ?? 0) + more };
@@ -61,8 +63,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job and subtracts it from its organization's count, in one transaction. Without an organization it only ends the
- * job. Returns `otherwise` if another worker holds the job.
+ * Ends a job and subtracts it from its organization's count, in one transaction. Without an organization it only ends
+ * the job. Returns `otherwise` if another worker holds the job.
  */
 export async function endCountedJob(
   table: Table,
@@ -74,11 +76,11 @@ export async function endCountedJob(
   return retryOnConflict<StepResult>(async () => {
     const found = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
     const head = found?.internalId === organizationKey ? found : undefined;
-    const left = Math.max((head?.[count] ?? 0) - 1, 0);
+    const jobsLeft = Math.max((head?.[count] ?? 0) - 1, 0);
     const outcome = await table.write([
       endJob(job.tenant, job.jobId, job._r),
       ...(head
-        ? [replace(OrganizationEntity, { tenant: job.tenant, ...head, [count]: left || undefined }, head._r)]
+        ? [replace(OrganizationEntity, { tenant: job.tenant, ...head, [count]: jobsLeft || undefined }, head._r)]
         : []),
     ]);
     if (outcome === 'done') return 'done';

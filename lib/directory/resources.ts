@@ -143,7 +143,7 @@ export class ResourceFinder {
           FolderEntity,
           named.map(({ scope, id }) => ({ ...scope, folderId: id })),
         ),
-      (scope, ids) => reader.named(scope, ids),
+      (scope, ids) => reader.getByIds(scope, ids),
     );
   }
 
@@ -156,7 +156,7 @@ export class ResourceFinder {
           DocumentEntity,
           named.map(({ scope, id }) => ({ ...scope, documentId: id })),
         ),
-      (scope, ids) => reader.named(scope, ids),
+      (scope, ids) => reader.getByIds(scope, ids),
     );
   }
 }

@@ -84,7 +84,7 @@ export class GroupReader {
   }
 
   /** Returns the groups under the customer's ids, in their order; undefined where no group exists. */
-  async named(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
+  async getByIds(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.#table.getMany(
       GroupEntity,
       groupIds.map((groupId) => ({ ...scope, groupId })),
@@ -100,15 +100,15 @@ export class GroupReader {
   }
 
   /**
-   * Returns a page of the users in a group, by user id; an empty page for an unknown group. It leaves out users that were
-   * removed from the organization or erased, so a page can be shorter than `limit`.
+   * Returns a page of the users in a group, by user id; an empty page for an unknown group. It leaves out users that
+   * were removed from the organization or erased, so a page can be shorter than `limit`.
    */
   async members(
     scope: OrganizationScope,
     groupId: string,
     options: { limit: number; after?: string | undefined },
   ): Promise<QueryPage<User>> {
-    const [group] = await this.named(scope, [groupId]);
+    const [group] = await this.getByIds(scope, [groupId]);
     if (!group) return { values: [], next: undefined };
     const { values, next } = await this.#table.query(
       GroupMemberEntity,
@@ -118,7 +118,9 @@ export class GroupReader {
     return { values: [...(await this.#users(scope, values)).values()], next };
   }
 
-  /** Returns those of the users that are in any of the groups, in the order of the user ids. `groups` are internal ids. */
+  /**
+   * Returns those of the users that are in any of the groups, in the order of the user ids. `groups` are internal ids.
+   */
   async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
@@ -175,7 +177,7 @@ export class GroupReader {
   #among(scope: OrganizationScope, groupIds: readonly string[]): GroupSource {
     return async (after) => {
       const first = after === undefined ? 0 : Number(after) + 1;
-      const found = await this.named(scope, groupIds.slice(first));
+      const found = await this.getByIds(scope, groupIds.slice(first));
       return {
         groups: found.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
         next: undefined,
@@ -207,7 +209,10 @@ export class GroupReader {
     );
   }
 
-  /** Returns the users of members; leaves out users that were erased, or removed from the organization after they were added. */
+  /**
+   * Returns the users of members; leaves out users that were erased, or removed from the organization after they were
+   * added.
+   */
   async #users<M extends GroupMember>(
     { tenant, organizationKey }: OrganizationScope,
     members: readonly M[],
@@ -255,7 +260,7 @@ export class GroupWriter {
       table: this.#table,
       items: groups,
       read: (items) =>
-        this.#groups.named(
+        this.#groups.getByIds(
           scope,
           items.map(({ groupId }) => groupId),
         ),
@@ -280,8 +285,8 @@ export class GroupWriter {
   }
 
   /**
-   * Adds users to a group. Members stay in it; a user that the tenant does not know fails alone. Throws NOT_FOUND if the
-   * group does not exist. Ids are distinct.
+   * Adds users to a group. Members stay in it; a user that the tenant does not know fails alone. Throws NOT_FOUND if
+   * the group does not exist. Ids are distinct.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -289,7 +294,7 @@ export class GroupWriter {
     userIds: readonly string[],
     now: number,
   ): Promise<MemberChanged[]> {
-    const [group] = await this.#groups.named(scope, [groupId]);
+    const [group] = await this.#groups.getByIds(scope, [groupId]);
     if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
     const at = { ...scope, groupKey: group.internalId };
     return writeEach<string, MemberState, MemberChanged>({
@@ -313,7 +318,8 @@ export class GroupWriter {
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
         const added = { ...at, userId, addedAt: givenAt(user.departures, scope.organizationKey, now) };
-        // The first revision is the time: a member that is removed and added again never has the revision of the one before.
+        // The first revision is the time: a member that is removed and added again never has the revision of the one
+        // before.
         return {
           result,
           ops: [
@@ -365,8 +371,8 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if that takes more than 20 s, or if the ids do
-   * not fit into one response. The removed users stay removed, and the next call continues.
+   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if that takes more than 20 s, or if the
+   * ids do not fit into one response. The removed users stay removed, and the next call continues.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
     const until = clock() + REMOVES_FOR;

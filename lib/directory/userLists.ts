@@ -117,7 +117,7 @@ export class UserLists {
       return { records: values, next };
     };
     const [found, page] = await Promise.all([
-      groups.named(scope, groupIds),
+      groups.getByIds(scope, groupIds),
       isMatch
         ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isMatch })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
@@ -135,7 +135,7 @@ export class UserLists {
     groupIds: readonly string[],
     userIds: readonly string[],
   ): Promise<ListedUser[]> {
-    const found = await this.#deps.groups.named(scope, groupIds);
+    const found = await this.#deps.groups.getByIds(scope, groupIds);
     if (found.includes(undefined)) throw unknownGroup();
     return this.#deps.groups.membersNamed(
       scope,
@@ -178,7 +178,7 @@ export class UserLists {
   }
 
   async #folderOf(scope: OrganizationScope, { documentId }: ListedDocument): Promise<string | undefined> {
-    const [document] = await this.#deps.documents.named(scope, [documentId]);
+    const [document] = await this.#deps.documents.getByIds(scope, [documentId]);
     return document?.folder?.folderId;
   }
 }

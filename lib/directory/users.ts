@@ -311,7 +311,7 @@ export class UserReader {
     if (!needsFolders) return direct;
     const folderId = typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
     if (folderId === undefined) return direct;
-    const [folder] = await new FolderReader(this.#table).named(scope, [folderId]);
+    const [folder] = await new FolderReader(this.#table).getByIds(scope, [folderId]);
     return folder ? [resource.internalId, ...folderChain(folder), organizationKey] : direct;
   }
 }

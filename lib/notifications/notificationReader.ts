@@ -247,10 +247,10 @@ export class NotificationReader {
       });
       for (let i = 0; i === 0 || i < involvements.length; i += READ_AT_ONCE) {
         const slice = involvements.slice(i, i + READ_AT_ONCE);
-        const asked =
+        const selected =
           document === undefined ? slice : slice.filter((involvement) => involvement.documentKey === document);
-        const read = await readNotifications(this.#table, scope, asked);
-        const candidates = asked.flatMap((involvement, index) =>
+        const read = await readNotifications(this.#table, scope, selected);
+        const candidates = selected.flatMap((involvement, index) =>
           read[index]
             ? [{ key: involvement.key, documentKey: involvement.documentKey, notification: read[index] }]
             : [],

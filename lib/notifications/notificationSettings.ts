@@ -146,11 +146,11 @@ export class NotificationSettingsWriter {
         ),
       decide: ({ departures, ...item }, stored) => {
         const setAt = givenAt(departures, scope.organizationKey, now);
-        const left =
+        const wasRemoved =
           stored &&
           hasEnded(departures, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
-        const merged = { ...(left ? {} : stored), ...pickLevels(sent) };
-        if (stored && !left && notificationChannels.every((channel) => stored[channel] === merged[channel]))
+        const merged = { ...(wasRemoved ? {} : stored), ...pickLevels(sent) };
+        if (stored && !wasRemoved && notificationChannels.every((channel) => stored[channel] === merged[channel]))
           return { result: true, ops: [] };
         const value = { ...scope, ...item, ...merged, setAt };
         return {

@@ -146,17 +146,17 @@ export async function findNotifications(
   ids: readonly string[],
 ): Promise<(FoundNotification | undefined)[]> {
   const positions = await findRecordIds(table, scope, ids.map(recordKey));
-  const known = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] ?? '' }] : []));
+  const existing = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] ?? '' }] : []));
   const [notifications, documents] = await Promise.all([
-    readNotifications(table, scope, known),
+    readNotifications(table, scope, existing),
     findLiveDocuments(
       new DocumentReader(table),
       scope,
-      known.flatMap(({ documentId }) => documentId ?? []),
+      existing.flatMap(({ documentId }) => documentId ?? []),
     ),
   ]);
   const found = new Map<string, FoundNotification>();
-  for (const [index, { id, documentKey, documentId = '' }] of known.entries()) {
+  for (const [index, { id, documentKey, documentId = '' }] of existing.entries()) {
     const [notification, home] = [notifications[index], documents.get(documentId)];
     if (notification && home?.internalId === documentKey) found.set(id, { documentKey, home, notification });
   }
@@ -366,15 +366,15 @@ export class NotificationWriter {
     { tenant, organizationKey }: OrganizationScope,
     sources: readonly { documentKey: string; documentId: string; annotationId: string | undefined }[],
   ): Promise<(ThreadReference | undefined)[]> {
-    const asked = sources.flatMap(({ annotationId, ...source }, index) =>
+    const commentSources = sources.flatMap(({ annotationId, ...source }, index) =>
       annotationId === undefined ? [] : [{ ...source, annotationId, index }],
     );
     const positions = await findRecordIds(
       this.#table,
       { tenant, organizationKey },
-      asked.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
+      commentSources.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
     );
-    const located = asked.flatMap((source, at) => {
+    const located = commentSources.flatMap((source, at) => {
       const position = positions[at];
       return position?.documentKey === source.documentKey
         ? [{ ...source, tenant, organizationKey, createdAt: position.createdAt }]

@@ -33,7 +33,10 @@ export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = no
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
-/** Replaces each choice that includes any value by any value. Works on the finished schema, because zod fills parts that fields share at the end. */
+/**
+ * Replaces each choice that includes any value by any value. Works on the finished schema, because zod fills parts that
+ * fields share at the end.
+ */
 function withAnything(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withAnything);
   if (typeof node !== 'object' || node === null) return node;
@@ -58,8 +61,8 @@ function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | unde
   if (schema instanceof z.ZodUnknown || saysNothing) return anything;
   const changed = fieldChangesOf(schema);
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
-  const known = declaredKeysOf(schema as z.ZodType);
-  if (known) return { ...jsonSchemaOf(known), additionalProperties: true };
+  const declaredKeys = declaredKeysOf(schema as z.ZodType);
+  if (declaredKeys) return { ...jsonSchemaOf(declaredKeys), additionalProperties: true };
   // `list` is a pipe: it checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;

@@ -105,9 +105,9 @@ export class ReactionWriter {
     );
     // The first try of the first wave uses the states that the call has read already. All other tries read again.
     const read = async (some: readonly ReactionKey[]) => {
-      const known = some.map((key) => firstRead.get(key));
+      const firstStates = some.map((key) => firstRead.get(key));
       for (const key of some) firstRead.delete(key);
-      return known.every((state) => state !== undefined) ? known : this.#read(context, some);
+      return firstStates.every((state) => state !== undefined) ? firstStates : this.#read(context, some);
     };
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {

@@ -1,8 +1,11 @@
-/** Returns an object without a prototype, so that ids such as `__proto__` and `constructor` are ordinary keys. For maps in answers. */
+/**
+ * Returns an object without a prototype, so that ids such as `__proto__` and `constructor` are ordinary keys. For maps
+ * in answers.
+ */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
-  const made = Object.create(null) as Record<string, V>;
-  for (const [key, value] of entries) made[key] = value;
-  return made;
+  const record = Object.create(null) as Record<string, V>;
+  for (const [key, value] of entries) record[key] = value;
+  return record;
 }
 
 /** Returns the values without those whose key occurred before. */

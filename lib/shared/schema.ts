@@ -285,9 +285,9 @@ export const documentOrFolder = z.refine<{ documentId?: string | undefined; fold
 
 /** Refuses `one` together with any of the others. `false` counts as left out. */
 export function notTogether(one: string, ...others: readonly string[]) {
-  const given = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
+  const isGiven = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
   return z.refine<Record<string, unknown>>(
-    (input) => !given(input, one) || !others.some((other) => given(input, other)),
+    (input) => !isGiven(input, one) || !others.some((other) => isGiven(input, other)),
     { path: [one], error: `must not be given together with ${others.join(', ')}` },
   );
 }

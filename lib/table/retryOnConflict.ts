@@ -40,9 +40,9 @@ export class Retries {
 
   /** Waits for a random time that grows with each call. Returns false at once if no time is left. */
   async next(): Promise<boolean> {
-    const left = this.#until - this.#context.clock();
-    if (left <= 0) return false;
-    await this.#context.sleep(Math.min(pauseAfter(this.#conflicts++, this.#context), left));
+    const timeLeft = this.#until - this.#context.clock();
+    if (timeLeft <= 0) return false;
+    await this.#context.sleep(Math.min(pauseAfter(this.#conflicts++, this.#context), timeLeft));
     return true;
   }
 

@@ -50,11 +50,11 @@ export class LoginLinkIssuer {
 
   /** Returns the owner with this address; undefined when there is none. */
   async findOwner(address: string): Promise<LinkOwner | undefined> {
-    const known = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
-    if (!known) return undefined;
+    const ownerAddress = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
+    if (!ownerAddress) return undefined;
     const [workspace, { values: apiKeys }] = await Promise.all([
-      this.#table.get(WorkspaceEntity, known),
-      this.#table.query(WorkspaceApiKeyEntity, known, { prefix: ['KEY'], limit: MOST_API_KEYS }),
+      this.#table.get(WorkspaceEntity, ownerAddress),
+      this.#table.query(WorkspaceApiKeyEntity, ownerAddress, { prefix: ['KEY'], limit: MOST_API_KEYS }),
     ]);
     const configs = await this.#table.getMany(
       AllowedDomainsEntity,
@@ -62,7 +62,7 @@ export class LoginLinkIssuer {
     );
     return (
       workspace && {
-        workspaceId: known.workspaceId,
+        workspaceId: ownerAddress.workspaceId,
         email: workspace.owner.email,
         allowedDomains: configs.flatMap((config) => config?.domains ?? []),
       }
@@ -91,8 +91,8 @@ export class OwnerVerifier {
   }
 
   /**
-   * Verifies the owner of a link and deletes the link in the same transaction, so exactly one of several calls with the same token succeeds. Returns
-   * undefined when the token is unknown, used or expired.
+   * Verifies the owner of a link and deletes the link in the same transaction, so exactly one of several calls with the
+   * same token succeeds. Returns undefined when the token is unknown, used or expired.
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
@@ -119,8 +119,9 @@ export class OwnerStatus {
   }
 
   /**
-   * Returns whether the owner with this address is verified; undefined when there is none. The first call after the verification removes the expiry of
-   * the workspace's API keys. It stores that fact with the address, so every later call is one read.
+   * Returns whether the owner with this address is verified; undefined when there is none. The first call after the
+   * verification removes the expiry of the workspace's API keys. It stores that fact with the address, so every later
+   * call is one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });

@@ -1,4 +1,7 @@
-/** Measures the middleware chain with cached credentials, next to bare parsing and stringifying of the same request and answer. */
+/**
+ * Measures the middleware chain with cached credentials, next to bare parsing and stringifying of the same request and
+ * answer.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ const GOAL_RATIO = 2.5;
 const GOAL_EXTRA = 5;
 
 const rows = [];
-for (const [level, shown] of [
+for (const [level, label] of [
   ['SILENT', 'without logging'],
   ['INFO', 'with the access log'],
 ] as const) {
@@ -23,7 +26,7 @@ for (const [level, shown] of [
   for (const { what, ours, bare } of times) {
     const extra = ours - bare;
     rows.push([
-      `${what}, ${shown}`,
+      `${what}, ${label}`,
       ours.toFixed(2),
       bare.toFixed(2),
       extra.toFixed(2),

@@ -1,4 +1,7 @@
-/** Measures memory search at 1,000 and 5,000 judgments next to the engine's own search: time, recall, cost, and the lexical embedding. */
+/**
+ * Measures memory search at 1,000 and 5,000 judgments next to the engine's own search: time, recall, cost, and the
+ * lexical embedding.
+ */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
 import { vectorsOf } from '../../lib/memory/entities.ts';
@@ -226,7 +229,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
   for (const [what, data, meets] of among) {
     const random = numbers(23);
     const matching = judgments.filter(meets);
-    let [hits, wanted] = [0, 0];
+    let [hits, expected] = [0, 0];
     const taken: number[] = [];
     calls = [];
     for (let n = 0; n < RECALL_QUERIES; n++) {
@@ -241,14 +244,14 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
         }),
       );
       hits += exact.filter((id) => found.includes(id)).length;
-      wanted += exact.length;
+      expected += exact.length;
     }
     const searches = calls.filter(({ name }) => name === 'SearchVectors').length / RECALL_QUERIES;
     recalls.push([
       judgments.length,
       what,
       matching.length,
-      wanted === 0 ? '-' : (hits / wanted).toFixed(2),
+      expected === 0 ? '-' : (hits / expected).toFixed(2),
       searches.toFixed(1),
       quantile(taken, 0.5).toFixed(1),
     ]);

@@ -64,9 +64,9 @@ interface Removed {
 
 async function measured(client: LeanClient, work: (meter: Meter, until: number) => Promise<void>): Promise<Removed> {
   const meter = new Meter(client);
-  const begun = performance.now();
-  await work(meter, begun + MAX_MILLISECONDS);
-  const seconds = (performance.now() - begun) / 1000;
+  const startedAt = performance.now();
+  await work(meter, startedAt + MAX_MILLISECONDS);
+  const seconds = (performance.now() - startedAt) / 1000;
   return { items: meter.removed, perSecond: Math.round(meter.removed / seconds), units: meter.units / meter.removed };
 }
 
@@ -111,9 +111,9 @@ const client = new LeanClient();
 
 /** Returns the milliseconds that the handler takes to delete an organization. */
 async function deletion(customer: Customer, organizationId: string): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
 
 const customer = await newCustomer();

@@ -62,12 +62,12 @@ const nothingSaid = (page: Page) => page.getByRole('alert').filter({ hasText: /^
 
 /** Checks the content security policy: an injected script does not run, and the browser reports the violation. */
 async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
-  const told = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
+  const violation = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
   await inPage(
     page,
     "document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))",
   );
-  await told;
+  await violation;
   expect(await inPage(page, 'window.ran')).toBeUndefined();
   expect(problems).toEqual([expect.stringContaining('Executing inline script violates')]);
 }

@@ -76,8 +76,8 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
   for (const word of [`r${replaces} `, 'last0.0-', 'last1.0-']) expect(value).toContain(word);
 
   await receiver.until('/editors', 1, ({ body }) => JSON.parse(body).data.crdtData.data === value);
-  const told = JSON.parse(receiver.at('/editors').at(-1)!.body);
-  expect(told).toMatchObject({
+  const event = JSON.parse(receiver.at('/editors').at(-1)!.body);
+  expect(event).toMatchObject({
     event: 'crdt.update_data',
     actionType: 'updateData',
     source: 'crdt',

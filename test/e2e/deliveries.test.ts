@@ -47,7 +47,8 @@ const asking = (server: string) => `
   syncBuiltinESMExports();
 `;
 
-// All tests share one system, because a start takes a second; each has its own workspace. The last test kills and restarts the system.
+// All tests share one system, because a start takes a second; each has its own workspace. The last test kills and
+// restarts the system.
 describe('deliveries in npm start', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
@@ -328,10 +329,10 @@ describe('deliveries in npm start', () => {
     await workspace.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     const endpointId = await workspace.endpoint('/wrapped', { filterTypes: ['huddle.join'] });
     const old = await workspace.secretOf(endpointId);
-    let came = 0;
+    let received = 0;
     const next = async () => {
       await workspace.publish('huddle.join', { actionUser: ada });
-      return (await receiver.until('/wrapped', ++came)).at(-1)!;
+      return (await receiver.until('/wrapped', ++received)).at(-1)!;
     };
 
     const { encodedPayload } = verified(await next(), old);
@@ -442,8 +443,8 @@ describe('deliveries in npm start', () => {
     await workspace.endpoint('/watching', { filterTypes: ['message.attempt.exhausted'] });
     const messages = [await workspace.publish('huddle.create'), await workspace.publish('huddle.create')] as const;
 
-    const told = await receiver.until('/watching', 2);
-    expect(told.map((hook) => JSON.parse(hook.body).data)).toEqual(
+    const received = await receiver.until('/watching', 2);
+    expect(received.map((hook) => JSON.parse(hook.body).data)).toEqual(
       expect.arrayContaining(
         messages.map((messageId) =>
           expect.objectContaining({
@@ -591,11 +592,11 @@ describe('deliveries in npm start', () => {
     expect(text).toContain('> Two years is too long.');
     expect(html).toContain('Two years is too long.');
 
-    const shown = await until(
+    const listed = await until(
       () => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'linus' }),
       (found: any[]) => found.length > 0,
     );
-    expect(shown).toEqual([
+    expect(listed).toEqual([
       expect.objectContaining({
         notificationSource: 'comment',
         actionUser: ada,
@@ -647,10 +648,11 @@ describe('deliveries in npm start', () => {
     const publishers = await Promise.allSettled([publish(), publish(), publish()]);
     expect(publishers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await killed;
-    const begun = [hanging, failing].map((path) => receiver.at(path).map(idOf));
+    const attempted = [hanging, failing].map((path) => receiver.at(path).map(idOf));
     for (const path of [hanging, failing]) await receiver.will(path, { status: 200 });
 
-    // A delivery is claimed for one minute, and a message is hidden for three. This simulates a machine that was off for longer.
+    // A delivery is claimed for one minute, and a message is hidden for three. This simulates a machine that was off
+    // for longer.
     system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
     for (const [index, path] of [hanging, failing].entries()) {
       const delivered = () =>
@@ -660,7 +662,7 @@ describe('deliveries in npm start', () => {
             .filter(({ answered }) => answered === 200)
             .map(idOf),
         );
-      const missing = () => [...acknowledged, ...begun[index]!].filter((id) => !delivered().has(id));
+      const missing = () => [...acknowledged, ...attempted[index]!].filter((id) => !delivered().has(id));
       await receiver.when(
         () => missing().length === 0,
         () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,

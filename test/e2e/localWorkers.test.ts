@@ -307,9 +307,9 @@ describe('workers in npm start', () => {
 
   test('moves only messages that fail repeatedly to the dead-letter queue', async () => {
     await sendTo('test', { do: 'fail', id: 'bad' }, { do: 'wait', milliseconds: 0, id: 'good' });
-    const begun = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
-    expect(begun.map(({ receives }) => receives)).toEqual([1, 2]);
-    expect(begun[1]!.at - begun[0]!.at).toBeGreaterThanOrEqual(950);
+    const starts = await until(({ id, step }) => id === 'bad' && step === 'begun', 2);
+    expect(starts.map(({ receives }) => receives)).toEqual([1, 2]);
+    expect(starts[1]!.at - starts[0]!.at).toBeGreaterThanOrEqual(950);
     const { body } = await ask('SQS', 'ReceiveMessage', {
       QueueUrl: url('test-dead'),
       WaitTimeSeconds: 5,

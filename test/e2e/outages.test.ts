@@ -106,7 +106,7 @@ describe('outage of a part of the system', () => {
   }
 
   /** Returns the dashboard data, as soon as they meet a condition. */
-  async function shown(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
+  async function waitForState(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
     const until = performance.now() + PATIENCE_MILLISECONDS;
     for (;;) {
       const now = await state();
@@ -227,7 +227,7 @@ describe('outage of a part of the system', () => {
     ];
     expect(engine).toEqual([]);
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
-    const during = await shown(
+    const during = await waitForState(
       (now) => ringing(now, 'ApiFaults') !== undefined && ringing(now, 'V2OrganizationsFaults') !== undefined,
     );
     expect(ringing(during, 'V2OrganizationsFaults')!.contributors).toEqual(['v2.organizations.add']);
@@ -261,7 +261,7 @@ describe('outage of a part of the system', () => {
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
     const attempts = Array.from({ length: FAULTS }, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
-    const during = await shown(
+    const during = await waitForState(
       (now) =>
         ringing(now, 'V2WorkspaceFaults') !== undefined &&
         ringing(now, 'MailFails') !== undefined &&
@@ -307,7 +307,7 @@ describe('outage of a part of the system', () => {
       await call();
       expect(performance.now() - since).toBeLessThan(SOON_MILLISECONDS);
     }
-    const during = await shown((now) => failures(now) >= before + FAULTS);
+    const during = await waitForState((now) => failures(now) >= before + FAULTS);
     expect(ringing(during, 'WorkersFail')?.contributors).toContain('fanOutEvents');
     expect(missing()).toHaveLength(4);
     expect(await mailsWith('during-queues')).toEqual([]);
@@ -336,7 +336,7 @@ describe('outage of a part of the system', () => {
     while (!(await patient.v2.users.data.delete.status({ jobId })).data.isDeleteCompleted)
       await delay(POLL_MILLISECONDS);
     await drained();
-    const now = await shown((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
+    const now = await waitForState((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
     // Only alarms about late events remain.
     expect(now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : [])).sort()).toEqual([
       'FanOutEventsBehind',

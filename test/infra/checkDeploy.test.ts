@@ -196,7 +196,7 @@ describe('npm run check:deploy', () => {
       });
     writeFileSync(join(after, 'CollaborationBackend.template.json'), only(resources));
     writeFileSync(join(after, 'workers.json'), JSON.stringify({ Resources: {} }));
-    const asked: string[] = [];
+    const requested: string[] = [];
     const account: Record<string, string> = {
       mine: only(templates.resources),
       'arn:workers': JSON.stringify({ Resources: { Kept: { Type: 'AWS::SQS::Queue' } } }),
@@ -204,7 +204,7 @@ describe('npm run check:deploy', () => {
     const client = {
       send: async (command: unknown) => {
         if (command instanceof GetTemplateCommand)
-          return (asked.push(command.input.StackName!), { TemplateBody: account[command.input.StackName!] });
+          return (requested.push(command.input.StackName!), { TemplateBody: account[command.input.StackName!] });
         const {
           input: { NextToken },
         } = command as ListStackResourcesCommand;
@@ -216,7 +216,7 @@ describe('npm run check:deploy', () => {
     await expect(run(['--stack', 'mine', '--after', after], client)).rejects.toThrow(
       /Refused:\n {2}Table \(AWS::DynamoDB::Table\) is removed, and with it all data\n {2}Workers\/Kept \(AWS::SQS::Queue\) is removed[^]*--allow <id>/,
     );
-    expect(asked).toEqual(['mine', 'arn:workers']);
+    expect(requested).toEqual(['mine', 'arn:workers']);
     await expect(
       run(['--stack', 'mine', '--after', after, '--allow', 'Table', '--allow', 'Workers/Kept'], client),
     ).resolves.toContain('No resource with state');

@@ -129,9 +129,9 @@ describe('createMonitoring', () => {
       const [, alarm] = alarms.find(([id]) => id.startsWith(`${pascal(family)}Faults`))!;
       const impacts = functions.filter(({ path }) => familyOf(path) === family).map(({ impact }) => impact);
       const text = alarm.Properties.AlarmDescription as string;
-      const shown = impacts.filter((impact) => text.includes(impact));
-      expect(shown.length).toBeGreaterThan(0);
-      if (shown.length < impacts.length) expect(text).toMatch(/- and \d+ more/);
+      const listedImpacts = impacts.filter((impact) => text.includes(impact));
+      expect(listedImpacts.length).toBeGreaterThan(0);
+      if (listedImpacts.length < impacts.length) expect(text).toMatch(/- and \d+ more/);
     }
     for (const [, { Properties }] of alarms) {
       expect(Properties.AlarmDescription).toMatch(
@@ -229,8 +229,10 @@ describe('workerAlarms', () => {
       ]);
     }
     for (const id of ['WorkersFail', 'WorkersCrash']) {
-      const shown = workers.filter(({ name, impact }) => alarm(id).AlarmDescription.includes(`- ${name}: ${impact}`));
-      expect(shown.length).toBeGreaterThan(2);
+      const listedWorkers = workers.filter(({ name, impact }) =>
+        alarm(id).AlarmDescription.includes(`- ${name}: ${impact}`),
+      );
+      expect(listedWorkers.length).toBeGreaterThan(2);
     }
   });
 
@@ -360,12 +362,12 @@ describe('alarmText', () => {
     const lines = alarmText({ ...text, impacts }, undefined).split('\n');
     expect(lines.join('\n').length).toBeLessThanOrEqual(1024);
     expect(lines.join('\n').length).toBeGreaterThan(900);
-    const shown = impacts.filter((impact) => lines.includes(`- ${impact}`)).length;
+    const impactCount = impacts.filter((impact) => lines.includes(`- ${impact}`)).length;
     expect(lines).toEqual([
       'The door is open.',
       'Impact, one or more of:',
-      ...impacts.slice(0, shown).map((impact) => `- ${impact}`),
-      `- and ${40 - shown} more, see "impact" in the source code`,
+      ...impacts.slice(0, impactCount).map((impact) => `- ${impact}`),
+      `- and ${40 - impactCount} more, see "impact" in the source code`,
       'Threshold: one open door.',
       'First step: close it.',
       'Runbook: infra/RUNBOOK.md#here',
@@ -532,13 +534,13 @@ describe('createDashboard', () => {
 
   test('shows every metric of deliveries and mail in its row, durations as percentiles', () => {
     for (const heading of ['Deliveries', 'E-mail'] as const) {
-      const shown = ownMetrics(
+      const graphMetrics = ownMetrics(
         [...row(`**${heading}`)].filter(([title]) => !title.includes('%')).map(([, metrics]) => metrics),
       );
       const declared = Object.entries(deliveryMetrics)
         .filter(([, { row: own }]) => own === heading)
         .flatMap(([name, { kind }]) => (kind === 'spread' ? [name, name] : [name]));
-      expect(shown.sort()).toEqual(declared.sort());
+      expect(graphMetrics.sort()).toEqual(declared.sort());
     }
     expect(
       row('**Deliveries')

@@ -32,18 +32,19 @@ export class TestBrowser {
 
   /** Opens a new tab with a separate context. */
   async open(options: BrowserContextOptions = {}): Promise<Tab> {
-    // Without this option, the browser uses the locale of the process. On a server, JavaScript may not support that locale.
+    // Without this option, the browser uses the locale of the process. On a server, JavaScript may not support that
+    // locale.
     const context = await this.#browser.newContext({ serviceWorkers: 'block', locale: 'en-US', ...options });
     context.setDefaultTimeout(TIMEOUT_MILLISECONDS);
-    const [problems, asked]: [string[], string[]] = [[], []];
+    const [problems, requestedUrls]: [string[], string[]] = [[], []];
     const page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     page.on('pageerror', (error) => problems.push(String(error)));
-    page.on('request', (request) => asked.push(request.url()));
+    page.on('request', (request) => requestedUrls.push(request.url()));
     page.on('requestfailed', (request) =>
       problems.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
     );
-    return { page, problems, asked };
+    return { page, problems, asked: requestedUrls };
   }
 
   stop(): Promise<void> {

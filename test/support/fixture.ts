@@ -126,8 +126,8 @@ const nameOf = ({ organizationId, documentId }: At) => `${organizationId}/${docu
 const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
 
 /**
- * Creates content of an organization through the API with a seeded generator, and keeps a ledger of the expected content.
- * Each method plans one change. The ledger contains the change at once. The returned act sends it.
+ * Creates content of an organization through the API with a seeded generator, and keeps a ledger of the expected
+ * content. Each method plans one change. The ledger contains the change at once. The returned act sends it.
  */
 export class Fixture {
   threads: WrittenThread[] = [];
@@ -350,12 +350,12 @@ export class Fixture {
     ];
     const differs =
       what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
-    const asked = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
+    const flags = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
     const triggers = this.#triggers(
       thread.at,
       what === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
       `${thread.annotationId}/`,
-      asked,
+      flags,
     );
     if (what === 'status') thread.statusId = statusId;
     if (what === 'assignedTo') thread.assignee = assignee;
@@ -633,7 +633,10 @@ export class Fixture {
   }
 }
 
-/** Returns the users of a comment, each with whether the user wrote it. The first comment also involves the assignee of the thread. */
+/**
+ * Returns the users of a comment, each with whether the user wrote it. The first comment also involves the assignee of
+ * the thread.
+ */
 function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComment): Map<string, boolean> {
   const assigned = assignee !== undefined && comments[0] === comment ? [[assignee, false] as const] : [];
   return new Map([...assigned, ...comment.mentions.map((userId) => [userId, false] as const), [comment.from, true]]);
@@ -646,7 +649,9 @@ export function run(acts: readonly Act[]): Promise<void> {
   });
 }
 
-/** Creates an organization of 40 users with 5 documents, and a second organization that has a document with the same id. */
+/**
+ * Creates an organization of 40 users with 5 documents, and a second organization that has a document with the same id.
+ */
 export async function buildOrganization(customer: Customer): Promise<void> {
   await customer.ok('/v2/organizations/folders/add', {
     organizationId: 'acme',
@@ -766,7 +771,8 @@ export async function tableLines(engine: Engine, { apiKey }: Customer): Promise<
       `activity ${documentOf(item)} ${item.actionType} ${item.targetEntityId}/${item.targetSubEntityId ?? ''}`,
   };
   const others = items.filter(({ _t }) => !line[_t]);
-  // The service generates the ids of its own activities, so the ledger cannot predict them. The id records must match the activities.
+  // The service generates the ids of its own activities, so the ledger cannot predict them. The id records must match
+  // the activities.
   const own = (id: string) => id.startsWith('act_');
   const activityIds = items
     .filter(({ _t, id }) => _t === 'Activity' && own(id))

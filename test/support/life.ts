@@ -1,7 +1,8 @@
 /**
- * A reference model of organizations, folders, documents, users and groups: plain objects without background jobs.
- * A deletion removes the object at once, and a move takes effect at once. Access follows these rules: the nearest grant wins,
- * a document in a folder has the access type of the folder, and removing a user from a resource also revokes the user's grants in it.
+ * A reference model of organizations, folders, documents, users and groups: plain objects without background jobs. A
+ * deletion removes the object at once, and a move takes effect at once. Access follows these rules: the nearest grant
+ * wins, a document in a folder has the access type of the folder, and removing a user from a resource also revokes the
+ * user's grants in it.
  */
 
 export type AccessType = 'public' | 'restricted' | 'organizationPrivate';
@@ -28,7 +29,10 @@ interface Grant {
   readonly fields: readonly string[];
 }
 
-/** A resource on which users have grants. Compared by identity: a resource that is created again under the same id is a new one. */
+/**
+ * A resource on which users have grants. Compared by identity: a resource that is created again under the same id is a
+ * new one.
+ */
 export type Thing = LivingOrganization | LivingFolder | LivingDocument;
 
 /** The resource that a request names. */
@@ -66,13 +70,13 @@ export class LivingOrganization {
   }
 
   /** Returns the grant of a user on the resource itself, unless the grant has expired at `now` (epoch ms). */
-  liveGrant(userId: string, thing: Thing, now: number): Grant | undefined {
-    const grant = this.grantsOf(userId).get(thing);
+  liveGrant(userId: string, resource: Thing, now: number): Grant | undefined {
+    const grant = this.grantsOf(userId).get(resource);
     return grant && (grant.expiresAt === undefined || grant.expiresAt > now / 1000) ? grant : undefined;
   }
 
-  contactsOf(thing: Thing): Set<string> {
-    return upsert(this.contacts, thing, () => new Set());
+  contactsOf(resource: Thing): Set<string> {
+    return upsert(this.contacts, resource, () => new Set());
   }
 
   deleteDocument(document: LivingDocument): void {
@@ -90,26 +94,29 @@ export class LivingOrganization {
     }
   }
 
-  #revokeAll(thing: Thing): void {
-    this.contacts.delete(thing);
-    for (const userId of this.grants.keys()) this.#revoke(userId, thing);
+  #revokeAll(resource: Thing): void {
+    this.contacts.delete(resource);
+    for (const userId of this.grants.keys()) this.#revoke(userId, resource);
   }
 
-  #revoke(userId: string, thing: Thing): void {
+  #revoke(userId: string, resource: Thing): void {
     const lingering = upsert(this.lingering, userId, () => new Set<string>());
-    for (const field of this.grantsOf(userId).get(thing)?.fields ?? []) lingering.add(field);
-    this.grantsOf(userId).delete(thing);
+    for (const field of this.grantsOf(userId).get(resource)?.fields ?? []) lingering.add(field);
+    this.grantsOf(userId).delete(resource);
   }
 
   /** Removes a user's grants on a resource and on everything in it. */
-  removeUser(userId: string, thing: Thing): void {
-    const isWithin = (other: Thing) => thing === this || above(other).includes(thing);
+  removeUser(userId: string, resource: Thing): void {
+    const isWithin = (other: Thing) => resource === this || withAncestors(other).includes(resource);
     for (const other of [...this.grantsOf(userId).keys()]) if (isWithin(other)) this.#revoke(userId, other);
     for (const [other, users] of this.contacts) if (isWithin(other)) users.delete(userId);
-    if (thing === this) for (const users of this.groups.values()) users.delete(userId);
+    if (resource === this) for (const users of this.groups.values()) users.delete(userId);
   }
 
-  /** Returns the expected answer of `permissions/get` for a user on the organization and the named folders and documents. */
+  /**
+   * Returns the expected answer of `permissions/get` for a user on the organization and the named folders and
+   * documents.
+   */
   permissions(
     userId: string,
     isKnown: boolean,
@@ -117,7 +124,7 @@ export class LivingOrganization {
     asked: { readonly folders: readonly string[]; readonly documents: readonly string[] },
   ) {
     const grants = this.grantsOf(userId);
-    const live = (thing: Thing) => this.liveGrant(userId, thing, now);
+    const live = (resource: Thing) => this.liveGrant(userId, resource, now);
     const toEntry = ({ role, expiresAt }: Grant, accessType?: AccessType) => ({
       accessRole: role,
       ...(accessType && { accessType }),
@@ -129,8 +136,8 @@ export class LivingOrganization {
       ...(accessType && { accessType }),
     });
     const member = live(this);
-    const entry = (what: string, thing: LivingFolder | LivingDocument, accessType: AccessType) => {
-      const nearest = above(thing)
+    const entry = (what: string, resource: LivingFolder | LivingDocument, accessType: AccessType) => {
+      const nearest = withAncestors(resource)
         .map(live)
         .find((grant) => grant !== undefined);
       if (nearest) return toEntry(nearest, accessType);
@@ -139,7 +146,7 @@ export class LivingOrganization {
       return accessType === 'public' && isKnown ? { accessRole: 'editor', accessType } : denied(what, accessType);
     };
     const missing = (what: string) => ({ error: `${what} does not exist`, errorCode: 'does_not_exist' });
-    const fields = [...new Set([...grants.keys()].flatMap((thing) => live(thing)?.fields ?? []))].sort();
+    const fields = [...new Set([...grants.keys()].flatMap((resource) => live(resource)?.fields ?? []))].sort();
     return {
       folders: Object.fromEntries(
         asked.folders.map((id) => {
@@ -165,15 +172,15 @@ export function chain(folder: LivingFolder | undefined): LivingFolder[] {
 }
 
 /** Returns a resource and its ancestor folders, nearest first. */
-export function above(thing: Thing): Thing[] {
-  if (thing instanceof LivingOrganization) return [thing];
-  return 'threads' in thing ? [thing, ...chain(thing.folder)] : chain(thing);
+export function withAncestors(resource: Thing): Thing[] {
+  if (resource instanceof LivingOrganization) return [resource];
+  return 'threads' in resource ? [resource, ...chain(resource.folder)] : chain(resource);
 }
 
 /** Returns the access type of a folder or document. A document in a folder has the access type of the folder. */
-export function typeOf(thing: LivingFolder | LivingDocument): AccessType {
-  if ('threads' in thing) return thing.folder ? typeOf(thing.folder) : thing.own;
-  return thing.own ?? (thing.parent ? typeOf(thing.parent) : 'public');
+export function typeOf(resource: LivingFolder | LivingDocument): AccessType {
+  if ('threads' in resource) return resource.folder ? typeOf(resource.folder) : resource.own;
+  return resource.own ?? (resource.parent ? typeOf(resource.parent) : 'public');
 }
 
 function upsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {

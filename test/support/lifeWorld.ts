@@ -172,20 +172,20 @@ export class LifeWorld {
   async #expectDocuments(org: LivingOrganization): Promise<void> {
     const at = { organizationId: org.id };
     const documents = [...org.documents.values()].sort(byId);
-    const shown = (one: LivingDocument) => ({
+    const toResponse = (one: LivingDocument) => ({
       id: one.id,
       disabled: one.disabled,
       accessType: typeOf(one),
       ...(one.folder && { folderId: one.folder.id }),
     });
-    expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(shown));
+    expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(toResponse));
     expect(await this.answer('/v2/organizations/documents/get', { ...at, documentIds: names.documents })).toEqual(
-      documents.map(shown),
+      documents.map(toResponse),
     );
     for (const folderId of names.folders) {
       const folder = org.folders.get(folderId);
       expect(await this.answer('/v2/organizations/documents/get', { ...at, folderId })).toEqual(
-        folder ? documents.filter((one) => one.folder === folder).map(shown) : 'NOT_FOUND',
+        folder ? documents.filter((one) => one.folder === folder).map(toResponse) : 'NOT_FOUND',
       );
     }
     const threads = await this.answer('/v2/commentannotations/get', at);
@@ -229,9 +229,9 @@ export class LifeWorld {
     const lists: [object, Thing][] = [[at, org]];
     for (const folder of org.folders.values()) lists.push([{ ...at, folderId: folder.id }, folder]);
     for (const document of org.documents.values()) lists.push([{ ...at, documentId: document.id }, document]);
-    for (const [data, thing] of lists) {
+    for (const [data, resource] of lists) {
       expect((await this.answer('/v2/users/get', data)).map(({ userId }: any) => userId)).toEqual(
-        [...org.contactsOf(thing)].sort(),
+        [...org.contactsOf(resource)].sort(),
       );
     }
     const groups = await this.answer('/v2/organizations/usergroups/get', { ...at, includeUsers: true });

@@ -1,6 +1,7 @@
 /**
- * A receiver of webhooks in a process of its own: what has come stays when the sender is killed, and it answers while the sender is
- * busy. It tells its parent of each request and does with those of a path what the parent says; `RemoteReceiver` is that parent.
+ * A receiver of webhooks in a process of its own: what has come stays when the sender is killed, and it answers while
+ * the sender is busy. It tells its parent of each request and does with those of a path what the parent says;
+ * `RemoteReceiver` is that parent.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -8,7 +9,7 @@ import type { Behaviour, FromReceiver, ToReceiver } from './remoteReceiver.ts';
 import { startHttp } from './receivers.ts';
 
 const behaviours = new Map<string, Behaviour>();
-const seen = new Map<string, number>();
+const requestCounts = new Map<string, number>();
 
 const tell = (message: FromReceiver) => process.send?.(message);
 
@@ -23,8 +24,8 @@ const respond = async (request: IncomingMessage, response: ServerResponse) => {
     hangs = false,
     timesEach = Infinity,
   } = behaviours.get(path) ?? {};
-  const times = (seen.get(`${path} ${id}`) ?? 0) + 1;
-  seen.set(`${path} ${id}`, times);
+  const times = (requestCounts.get(`${path} ${id}`) ?? 0) + 1;
+  requestCounts.set(`${path} ${id}`, times);
   const behaves = times <= timesEach;
   const answered = behaves ? (hangs ? undefined : status) : 200;
   tell({ came: { path, headers: request.headers, body, at, answered } });

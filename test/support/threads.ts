@@ -47,8 +47,8 @@ export async function addLongThread(
 
 /** Reads a thread of the document `nda`. Returns null if it does not exist. */
 export async function getThread(customer: Customer, annotationId: string): Promise<any> {
-  const [found] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
-  return found;
+  const [thread] = await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: [annotationId] });
+  return thread;
 }
 
 /** Returns the ids of threads. */

@@ -47,18 +47,18 @@ export const endpoint = defineEndpoint(
     if (input.organizationIds) {
       const found = await deps.organizations.find(caller.tenant, distinct(input.organizationIds));
       const organizations = found.filter((organization) => organization !== undefined);
-      return { data: organizations.map(shown), nextPageToken: null };
+      return { data: organizations.map(toResponse), nextPageToken: null };
     }
     const pages = paging(caller, [path], input, now);
     const page = await deps.organizations.list(caller.tenant, {
       limit: input.pageSize ?? limits.pageSize,
       after: pages.after,
     });
-    return { data: page.values.map(shown), nextPageToken: pages.next(page.next) };
+    return { data: page.values.map(toResponse), nextPageToken: pages.next(page.next) };
   },
 );
 
-function shown(organization: Organization) {
+function toResponse(organization: Organization) {
   const open = organization.metadata === undefined ? {} : (JSON.parse(organization.metadata) as object);
   return {
     ...open,

@@ -58,10 +58,10 @@ export const endpoint = defineEndpoint(
       accessRole,
       profile,
     }));
-    const at = input.organizationId === undefined ? undefined : await named(input.organizationId);
+    const at = input.organizationId === undefined ? undefined : await findResource(input.organizationId);
     return { data: byIdOf(users, ({ userId }) => userId, await deps.users.update(caller.tenant, at, users, now)) };
 
-    async function named(organizationId: string): Promise<ResourceAt> {
+    async function findResource(organizationId: string): Promise<ResourceAt> {
       const scope = organizationScope(
         caller.tenant,
         await deps.findWritableOrganization(caller.tenant, organizationId),

@@ -91,8 +91,8 @@ export class Stack {
   }
 
   #nestedStack(id: string, raw: RawResource): Stack {
-    const known = this.#nested.get(id);
-    if (known) return known;
+    const cached = this.#nested.get(id);
+    if (cached) return cached;
     const parameters = (raw.Properties?.Parameters ?? {}) as Record<string, unknown>;
     const url = String(this.#resolve(raw.Properties?.TemplateURL));
     const objectKey = url.slice(url.lastIndexOf('/') + 1);

@@ -61,8 +61,9 @@ export function identityOf(
   property: (name: string) => unknown,
   urls: Urls,
 ): Identity {
-  const given = nameProperties[type] === undefined ? undefined : (property(nameProperties[type]) as string | undefined);
-  const name = given ?? generatedName;
+  const physicalName =
+    nameProperties[type] === undefined ? undefined : (property(nameProperties[type]) as string | undefined);
+  const name = physicalName ?? generatedName;
   const service = type.split('::')[1]?.toLowerCase() ?? 'local';
   const arn = arns[type]?.(name) ?? `arn:aws:${service}:${REGION}:${ACCOUNT}:${name}`;
   const attributes: Record<string, string> = { Arn: arn, ...attributesOf[type]?.(name, arn, urls) };

@@ -43,8 +43,8 @@ export function signatureVerifier(
 ): (authorization: Authorization, request: SignedRequest) => boolean {
   const keys = new Map<string, Buffer>();
   const signingKey = (scope: string) => {
-    const known = keys.get(scope);
-    if (known) return known;
+    const cachedKey = keys.get(scope);
+    if (cachedKey) return cachedKey;
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;

@@ -56,7 +56,7 @@ export function dashboardSnapshot(
 ): DashboardSnapshot {
   const periodSeconds = minutes <= SHORT_MINUTES ? SHORT_SECONDS : LONG_SECONDS;
   const times = endsOfPeriods(now, periodSeconds, (minutes * 60) / periodSeconds);
-  const shown = times.map((end): Window => ({ from: bucketAt(end - periodSeconds * 1000), to: bucketAt(end) - 1 }));
+  const windows = times.map((end): Window => ({ from: bucketAt(end - periodSeconds * 1000), to: bucketAt(end) - 1 }));
   const pictures = alarms.map((alarm) => alarmSnapshot(alarm, store, now));
   return {
     at: now,
@@ -64,7 +64,7 @@ export function dashboardSnapshot(
     times,
     rows: rows.map(({ title, graphs }) => ({
       title,
-      graphs: graphs.map((graph) => graphSnapshot(graph, store, shown)),
+      graphs: graphs.map((graph) => graphSnapshot(graph, store, windows)),
     })),
     alarms: [
       ...pictures.filter(({ active: ringing }) => ringing),
@@ -82,27 +82,27 @@ function endsOfPeriods(now: number, periodSeconds: number, count: number): numbe
 function graphSnapshot(
   { title, width, series }: GraphModel,
   store: MetricStore,
-  shown: readonly Window[],
+  windows: readonly Window[],
 ): GraphSnapshot {
-  return { title, width, series: series.flatMap((each) => linesOf(each, store, shown)) };
+  return { title, width, series: series.flatMap((each) => linesOf(each, store, windows)) };
 }
 
 function linesOf(
   { source, label }: SeriesModel,
   store: MetricStore,
-  shown: readonly Window[],
+  windows: readonly Window[],
 ): GraphSnapshot['series'] {
-  const [first] = shown;
+  const [first] = windows;
   const hasMeasurements = ({ latest }: Bound) => first !== undefined && latest >= first.from;
   if (source.kind !== 'query') {
     const bound = bind(source, store);
     const counts = source.kind === 'metric' && source.statistic === 'Sum';
-    return hasMeasurements(bound) ? [{ label, values: valuesOf(bound, store, shown, counts) }] : [];
+    return hasMeasurements(bound) ? [{ label, values: valuesOf(bound, store, windows, counts) }] : [];
   }
   const groups = [...bindQuery(source, store)]
     .filter(([, bound]) => hasMeasurements(bound))
     .map(([group, bound]) => {
-      const values = valuesOf(bound, store, shown, true);
+      const values = valuesOf(bound, store, windows, true);
       return {
         label: label.replaceAll(LABEL, group),
         values,
@@ -117,11 +117,11 @@ function linesOf(
 function valuesOf(
   { valueIn }: Bound,
   store: MetricStore,
-  shown: readonly Window[],
+  windows: readonly Window[],
   counts: boolean,
 ): (number | null)[] {
   const began = bucketAt(store.since);
-  return shown.map((window) => (window.to < began ? null : (valueIn(window) ?? (counts ? 0 : null))));
+  return windows.map((window) => (window.to < began ? null : (valueIn(window) ?? (counts ? 0 : null))));
 }
 
 function alarmSnapshot(alarm: AlarmModel, store: MetricStore, now: number): AlarmSnapshot {

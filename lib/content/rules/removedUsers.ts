@@ -202,9 +202,9 @@ export function eraseFromRecording(recording: Recording, removed: RemovedUsers):
 export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
   const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
   if (createdAt > removed.removedAt) return notification;
-  const left = notifyUsers.filter(({ userId }) => !removed.userIds.has(userId));
-  if (left.length === 0 && notifyUsers.length > 0 && !notifyAll) return undefined;
-  return withChanges(notification, { notifyUsers: left, actionUser: keepId(actionUser, removed) });
+  const recipients = notifyUsers.filter(({ userId }) => !removed.userIds.has(userId));
+  if (recipients.length === 0 && notifyUsers.length > 0 && !notifyAll) return undefined;
+  return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
 }
 
 /** Returns the key of the comment that a notification quotes; undefined when it quotes none. */
@@ -228,13 +228,13 @@ export function eraseFromNotification(
   quotes = false,
 ): Notification | undefined {
   if (notification.createdAt > removed.removedAt) return notification;
-  const left = removed.userIds.has(notification.actionUser.userId)
+  const remaining = removed.userIds.has(notification.actionUser.userId)
     ? undefined
     : removeFromNotification(notification, removed);
-  if (!left) return undefined;
-  const { readByUserIds, thread } = left;
+  if (!remaining) return undefined;
+  const { readByUserIds, thread } = remaining;
   const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
-  const without = withChanges(left, {
+  const without = withChanges(remaining, {
     readByUserIds: readers?.length === 0 ? undefined : readers,
     // No user has an empty id.
     thread: thread && {
@@ -243,7 +243,7 @@ export function eraseFromNotification(
       visibility: withoutVisibleUsers(thread.visibility, removed),
     },
     ...withoutPersonalFields(
-      left,
+      remaining,
       ['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata'],
       removed,
     ),

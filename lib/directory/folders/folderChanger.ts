@@ -145,7 +145,7 @@ export class FolderChanger {
     const change = new TreeChange(this.#table, request);
     await retryOnConflict(async () => {
       const scope = await change.scope();
-      const [folder] = await this.#folders.named(scope, [folderId]);
+      const [folder] = await this.#folders.getByIds(scope, [folderId]);
       if (!folder) throw new ApiError('NOT_FOUND', 'Folder not found.');
       return change.write([
         remove(FolderEntity, { ...scope, folderId }, folder._r),
@@ -161,7 +161,7 @@ export class FolderChanger {
       table: this.#table,
       items: renames,
       read: (items) =>
-        this.#folders.named(
+        this.#folders.getByIds(
           scope,
           items.map(({ folderId }) => folderId),
         ),
@@ -178,7 +178,7 @@ export class FolderChanger {
       update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
     return retryOnConflict(async () => {
       const scope = await change.scope();
-      const [folder, parent] = await this.#folders.named(scope, [
+      const [folder, parent] = await this.#folders.getByIds(scope, [
         update.folderId,
         ...(parentId === undefined ? [] : [parentId]),
       ]);
@@ -246,10 +246,10 @@ export class FolderChanger {
   }
 
   async #withParents(scope: OrganizationScope, folderIds: readonly string[]): Promise<(WithParent | undefined)[]> {
-    const folders = await this.#folders.named(scope, folderIds);
+    const folders = await this.#folders.getByIds(scope, folderIds);
     const parentIds = folders.flatMap((folder) => folder?.ancestors.at(-1)?.folderId ?? []);
     const parents = new Map(
-      (await this.#folders.named(scope, parentIds)).map((parent) => [parent?.internalId, parent]),
+      (await this.#folders.getByIds(scope, parentIds)).map((parent) => [parent?.internalId, parent]),
     );
     return folders.map((folder) => {
       if (!folder) return undefined;

@@ -91,7 +91,7 @@ export class FolderTreeReader {
     folderIds: readonly string[],
     isParent: (parentKey: string) => boolean,
   ): Promise<Stored<Folder>[]> {
-    const folders = await new FolderReader(this.#table).named(scope, folderIds);
+    const folders = await new FolderReader(this.#table).getByIds(scope, folderIds);
     return folders.filter((folder) => folder !== undefined).filter((folder) => isParent(parentOf(folder)));
   }
 

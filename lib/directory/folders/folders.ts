@@ -164,14 +164,14 @@ export class FolderReader {
   }
 
   /** Returns the folders under the customer's ids, in their order; undefined where no folder exists. */
-  async named(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
+  async getByIds(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
 
   /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = scope.hasFolderChanges
-      ? (await this.named(scope, [folderId]))[0]
+      ? (await this.getByIds(scope, [folderId]))[0]
       : await this.#table.get(FolderEntity, { ...scope, folderId });
     if (!folder) throw new ApiError('NOT_FOUND', 'Folder does not exist');
     return folder;

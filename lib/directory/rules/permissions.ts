@@ -43,35 +43,36 @@ export const UserPermissions = z.object({
 export type UserPermissions = z.output<typeof UserPermissions>;
 
 /**
- * Returns one user's part of the response to a permission call. It has an entry for each requested folder and document, even
- * if it is denied or missing. It always has the entry of the organization. It has the access context if it is not empty.
+ * Returns one user's part of the response to a permission call. It has an entry for each requested folder and document,
+ * even if it is denied or missing. It always has the entry of the organization. It has the access context if it is not
+ * empty.
  */
-export function userPermissions(user: UserAccess, asked: AskedResources): UserPermissions {
+export function userPermissions(user: UserAccess, requested: AskedResources): UserPermissions {
   const above = new Map([
-    ...asked.folders.flatMap(({ folder }) =>
+    ...requested.folders.flatMap(({ folder }) =>
       folder ? [[folder.internalId, folderChain(folder).slice(1)] as const] : [],
     ),
-    ...asked.documents.flatMap(({ document }) =>
+    ...requested.documents.flatMap(({ document }) =>
       document?.folder ? [[document.internalId, folderChain(document.folder)] as const] : [],
     ),
   ]);
   const fields = accessContext(user, (internalId) => above.get(internalId));
   return {
-    ...(asked.folders.length > 0 && {
+    ...(requested.folders.length > 0 && {
       folders: dict(
-        asked.folders.map(
+        requested.folders.map(
           ({ id, folder }) => [id, folder ? folderPermission(user, folder) : missing('folder')] as const,
         ),
       ),
     }),
-    ...(asked.documents.length > 0 && {
+    ...(requested.documents.length > 0 && {
       documents: dict(
-        asked.documents.map(
+        requested.documents.map(
           ({ id, document }) => [id, document ? documentPermission(user, document) : missing('document')] as const,
         ),
       ),
     }),
-    organization: dict([[asked.organization.organizationId, organizationPermission(user)]]),
+    organization: dict([[requested.organization.organizationId, organizationPermission(user)]]),
     ...(fields && { context: { accessFields: fields } }),
   };
 }

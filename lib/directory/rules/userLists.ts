@@ -5,8 +5,9 @@ export interface ListPage<V> {
 }
 
 /**
- * Merges pages of several lists into one page in the order of keys, each key once. The pages start after the same key and
- * have at least `limit` values unless their list ends. The next page starts after `next`: nothing is lost or repeated.
+ * Merges pages of several lists into one page in the order of keys, each key once. The pages start after the same key
+ * and have at least `limit` values unless their list ends. The next page starts after `next`: nothing is lost or
+ * repeated.
  */
 export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { values: V[]; next: string | undefined } {
   // Behind the end of the page that ends first, that list can have values that were not read.
@@ -15,10 +16,10 @@ export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { v
   for (const { key, value } of pages.flatMap(({ values }) => values))
     if (end === undefined || byBytes(key, end) <= 0) merged.set(key, value);
   const keys = [...merged.keys()].sort(byBytes);
-  const shown = keys.slice(0, limit);
+  const pageKeys = keys.slice(0, limit);
   return {
-    values: shown.map((key) => merged.get(key) as V),
-    next: shown.length < keys.length ? shown.at(-1) : end,
+    values: pageKeys.map((key) => merged.get(key) as V),
+    next: pageKeys.length < keys.length ? pageKeys.at(-1) : end,
   };
 }
 

@@ -3,11 +3,14 @@ interface ProfileFields {
   readonly initial?: string | undefined;
 }
 
-/** Returns a stored profile with the sent fields in place of its own. A new name changes the initial, unless an initial was sent. */
+/**
+ * Returns a stored profile with the sent fields in place of its own. A new name changes the initial, unless an initial
+ * was sent.
+ */
 export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
-  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
-  const initial = given.initial ?? (given.name === undefined ? stored.initial : initialOf(given.name));
-  return { ...stored, ...given, ...(initial !== undefined && { initial }) };
+  const sentFields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
+  const initial = sentFields.initial ?? (sentFields.name === undefined ? stored.initial : initialOf(sentFields.name));
+  return { ...stored, ...sentFields, ...(initial !== undefined && { initial }) };
 }
 
 /** Returns the first character (grapheme) of a name in upper case. */
@@ -22,7 +25,10 @@ interface SearchableUser {
   readonly email?: string | undefined;
 }
 
-/** Returns a function that says whether each word of a search text is part of a user's name, e-mail address or user id, in any case. */
+/**
+ * Returns a function that says whether each word of a search text is part of a user's name, e-mail address or user id,
+ * in any case.
+ */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
   const words = normalize(searchKey)
     .split(/\s+/)

@@ -41,8 +41,9 @@ function domainField(parse: (text: string) => string | undefined) {
 }
 
 /**
- * Returns the bare domain in a text, as it is stored: `https://www.Bücher.example:8443/page` has `xn--bcher-kva.example`. Undefined for a text without a
- * domain. IP addresses and names without a dot are no domains, except `localhost`.
+ * Returns the bare domain in a text, as it is stored: `https://www.Bücher.example:8443/page` has
+ * `xn--bcher-kva.example`. Undefined for a text without a domain. IP addresses and names without a dot are no domains,
+ * except `localhost`.
  */
 export function parseDomain(text: string): string | undefined {
   const [, wildcard = '', host = ''] = ADDRESS.exec(text) ?? [];
@@ -85,14 +86,18 @@ export function removeDomains(present: readonly string[], deleted: readonly stri
 }
 
 function split(present: readonly string[], named: readonly string[]): { there: string[]; missing: string[] } {
-  const known = new Set(present);
+  const presentDomains = new Set(present);
   const names = distinct(named);
-  return { there: names.filter((name) => known.has(name)), missing: names.filter((name) => !known.has(name)) };
+  return {
+    there: names.filter((name) => presentDomains.has(name)),
+    missing: names.filter((name) => !presentDomains.has(name)),
+  };
 }
 
 /**
- * Returns whether a host is one of the allowed domains, or a subdomain of one written as `*.example.com`, at any depth but not `example.com` itself.
- * Case, a leading `www.`, a final dot and punycode make no difference. `host` has no port.
+ * Returns whether a host is one of the allowed domains, or a subdomain of one written as `*.example.com`, at any depth
+ * but not `example.com` itself. Case, a leading `www.`, a final dot and punycode make no difference. `host` has no
+ * port.
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);

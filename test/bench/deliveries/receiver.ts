@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Came } from './receivers.ts';
 
-const came = new Map<string, { times: Map<string, number>; requests: number }>();
+const received = new Map<string, { times: Map<string, number>; requests: number }>();
 let recovered = false;
 
 const server = createServer((request, response) => {
   const at = performance.timeOrigin + performance.now();
   const path = request.url ?? '';
-  let here = came.get(path);
-  if (!here) came.set(path, (here = { times: new Map(), requests: 0 }));
+  let here = received.get(path);
+  if (!here) received.set(path, (here = { times: new Map(), requests: 0 }));
   here.requests++;
   const id = request.headers['webhook-id'];
   request.resume().on('end', () => {
@@ -24,10 +24,10 @@ server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as 
 
 process.on('message', (asked) => {
   if (asked === 'recover') recovered = true;
-  if (asked === 'clear') came.clear();
+  if (asked === 'clear') received.clear();
   process.send?.(
     Object.fromEntries(
-      [...came].map(([path, { times, requests }]): [string, Came] => [
+      [...received].map(([path, { times, requests }]): [string, Came] => [
         path,
         { times: Object.fromEntries(times), requests },
       ]),

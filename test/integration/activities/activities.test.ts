@@ -75,14 +75,14 @@ describe('POST /v2/activities/add', () => {
     };
     const before = Date.now();
     await add([sent]);
-    const [shown] = await get();
-    expect(shown).toEqual({
+    const [activity] = await get();
+    expect(activity).toEqual({
       ...sent,
       metadata: { apiKey: customer.apiKey, documentId: 'nda', organizationId: 'acme' },
       timestamp: expect.any(Number),
     });
-    expect(shown.timestamp).toBeGreaterThanOrEqual(before);
-    expect(shown.timestamp).toBeLessThanOrEqual(Date.now());
+    expect(activity.timestamp).toBeGreaterThanOrEqual(before);
+    expect(activity.timestamp).toBeLessThanOrEqual(Date.now());
   });
 
   test('keeps open fields exactly, with __proto__ keys', async () => {
@@ -91,11 +91,11 @@ describe('POST /v2/activities/add', () => {
       JSON.parse(`[{"id":"a","featureType":"crdt","actionType":"crdt.editor_edit","actionUser":{"userId":"__proto__"},
       "changes":${odd},"displayMessageTemplateData":${odd},"entityData":[${odd}],"entityTargetData":0}]`);
     await add(activities);
-    const [shown] = await get();
-    expect(JSON.stringify(shown.changes)).toBe(JSON.stringify(JSON.parse(odd)));
-    expect(JSON.stringify(shown.displayMessageTemplateData)).toBe(JSON.stringify(JSON.parse(odd)));
-    expect(JSON.stringify(shown.entityData)).toBe(JSON.stringify([JSON.parse(odd)]));
-    expect(shown).toMatchObject({ entityTargetData: 0, actionUser: { userId: '__proto__' } });
+    const [activity] = await get();
+    expect(JSON.stringify(activity.changes)).toBe(JSON.stringify(JSON.parse(odd)));
+    expect(JSON.stringify(activity.displayMessageTemplateData)).toBe(JSON.stringify(JSON.parse(odd)));
+    expect(JSON.stringify(activity.entityData)).toBe(JSON.stringify([JSON.parse(odd)]));
+    expect(activity).toMatchObject({ entityTargetData: 0, actionUser: { userId: '__proto__' } });
   });
 
   test.each(['text', 0, false, [], {}])('accepts any JSON as entityData: %j', async (entityData) => {
@@ -128,10 +128,12 @@ describe('POST /v2/activities/add', () => {
   test('generates missing ids and keeps the order of the request', async () => {
     await add(list(60, (i) => ({ entityData: i })));
     await add([activity({ entityData: 0 })]);
-    const shown = await get({ order: 'asc' });
-    expect(new Set(shown.map(({ id }) => id)).size).toBe(61);
-    expect(shown.every(({ id }) => /^act_[0-9A-Za-z]{27}$/.test(id))).toBe(true);
-    expect(shown.slice(0, 60).map(({ entityData }) => entityData)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    const activities = await get({ order: 'asc' });
+    expect(new Set(activities.map(({ id }) => id)).size).toBe(61);
+    expect(activities.every(({ id }) => /^act_[0-9A-Za-z]{27}$/.test(id))).toBe(true);
+    expect(activities.slice(0, 60).map(({ entityData }) => entityData)).toEqual(
+      Array.from({ length: 60 }, (_, i) => i),
+    );
   });
 
   test('overwrites an existing id and keeps its time and document', async () => {
@@ -249,9 +251,9 @@ describe('POST /v2/activities/add', () => {
 
   test('stores one activity per id for ten concurrent requests', async () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => add(list(30, (n) => ({ id: `a${n}`, entityData: i })))));
-    const shown = await get();
-    expect(shown).toHaveLength(30);
-    expect(new Set(shown.map(({ id }) => id)).size).toBe(30);
+    const activities = await get();
+    expect(activities).toHaveLength(30);
+    expect(new Set(activities.map(({ id }) => id)).size).toBe(30);
   });
 
   test.each([
@@ -424,8 +426,8 @@ describe('POST /v2/activities/get', () => {
   });
 
   test('names document and organization of each activity', async () => {
-    const shown = await get({ order: 'asc' });
-    expect(shown.map(({ metadata }) => metadata.documentId)).toEqual(['nda', 'nda', 'nda', 'tos', 'tos']);
+    const activities = await get({ order: 'asc' });
+    expect(activities.map(({ metadata }) => metadata.documentId)).toEqual(['nda', 'nda', 'nda', 'tos', 'tos']);
   });
 
   test.each([

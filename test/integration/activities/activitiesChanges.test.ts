@@ -127,8 +127,8 @@ describe('POST /v2/activities/update', () => {
     const answers = await Promise.all(
       fields.map((field) => customer.ok(UPDATE, { organizationId: 'acme', activities: [{ id: 'a', [field]: field }] })),
     );
-    const [shown] = await get();
-    expect(fields.filter((field) => shown[field] === field)).toEqual(
+    const [changedActivity] = await get();
+    expect(fields.filter((field) => changedActivity[field] === field)).toEqual(
       fields.filter((_field, i) => answers[i].a.success),
     );
     expect(answers.some(({ a }) => a.success)).toBe(true);

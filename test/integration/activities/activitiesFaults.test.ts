@@ -217,9 +217,9 @@ describe('activityOps', () => {
     expect(
       await table.write(activityOps(await at(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000)),
     ).toBe('done');
-    const [shown, ...others] = await get(nda);
+    const [activity, ...others] = await get(nda);
     const { cause: _, ...said } = own;
-    expect([shown, others]).toEqual([
+    expect([activity, others]).toEqual([
       {
         ...said,
         id: expect.stringMatching(/^act_/),
@@ -229,7 +229,10 @@ describe('activityOps', () => {
       },
       [],
     ]);
-    expect([await get({ activityIds: [shown.id] }), await get({ targetEntityId: 'c1' })]).toEqual([[shown], [shown]]);
+    expect([await get({ activityIds: [activity.id] }), await get({ targetEntityId: 'c1' })]).toEqual([
+      [activity],
+      [activity],
+    ]);
   });
 
   test('creates one activity per change, verb and document', async () => {

@@ -37,18 +37,19 @@ const by = (changes: object = {}) => ({
   ...changes,
 });
 /** Returns a comment of the agent. */
-const found = (executionId?: string, changes: object = {}) => comment({ agent: by({ executionId, ...changes }) });
+const findingComment = (executionId?: string, changes: object = {}) =>
+  comment({ agent: by({ executionId, ...changes }) });
 const finding = (annotationId: string, executionId?: string, changes: object = {}) =>
-  thread(annotationId, { commentData: [found(executionId)], ...changes });
+  thread(annotationId, { commentData: [findingComment(executionId)], ...changes });
 const reply = (...commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
 /** Returns the run count of an agent in a response. */
-const shown = async (id = agentId) => {
+const countOf = async (id = agentId) => {
   const {
     agent: { executionCount, lastExecutedAt },
   } = await ok('get', { agentId: id });
   return [executionCount, lastExecutedAt];
 };
-const executions = async (id = agentId) => (await shown(id))[0];
+const executions = async (id = agentId) => (await countOf(id))[0];
 const runs = async () => (await itemsOf(engine, customer, 'AgentRun')).map(({ SK }) => SK).sort();
 const jobs = async (kind = 'countAgentRuns') =>
   (await itemsOf(engine, customer, 'Job'))
@@ -90,13 +91,13 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     const row = async (of: Customer) =>
       (await of.ok('/v2/agents/get', { filter: 'defaultOnly' })).agents.find(({ id }: any) => id === 'spell-check');
     await ok('update', { agentId: 'spell-check', enabled: false });
-    const byBuiltIn = (executionId: string) => found(executionId, { agentId: 'spell-check' });
+    const byBuiltIn = (executionId: string) => findingComment(executionId, { agentId: 'spell-check' });
     await addThreads(customer, [thread('other', { createdAt: 5, commentData: [byBuiltIn('run-1')] })]);
     await count();
     expect(await row(customer)).toMatchObject({ enabled: false, executionCount: 1, lastExecutedAt: 5 });
     await ok('update', { agentId: 'spell-check', enabled: true });
     expect(await row(customer)).toMatchObject({ enabled: true, executionCount: 1, lastExecutedAt: 5 });
-    await reply(byBuiltIn('run-1'), byBuiltIn('run-2'), found('run-1', { agentId: 'crawler' }));
+    await reply(byBuiltIn('run-1'), byBuiltIn('run-2'), findingComment('run-1', { agentId: 'crawler' }));
     await count();
     expect([await executions('spell-check'), await executions('crawler'), await executions('screenshot')]).toEqual([
       2, 1, 0,
@@ -109,15 +110,15 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     const before = Date.now();
     await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
     await count();
-    const [, at] = await shown();
+    const [, at] = await countOf();
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThanOrEqual(Date.now());
   });
 
   test('ignores external agents and comments without an executionId', async () => {
-    const external = found('run-1', { agentSource: 'external', agentName: 'Lint' });
-    await addThreads(customer, [thread('other', { commentData: [external, found(), comment()] })]);
-    expect((await reply(external, found())).status).toBe(200);
+    const external = findingComment('run-1', { agentSource: 'external', agentName: 'Lint' });
+    await addThreads(customer, [thread('other', { commentData: [external, findingComment(), comment()] })]);
+    expect((await reply(external, findingComment())).status).toBe(200);
     expect([await runs(), await jobs(), await executions()]).toEqual([[], [], 0]);
   });
 });
@@ -125,14 +126,14 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
 describe('an execution counts once', () => {
   test('counts an execution once across comments, threads and calls', async () => {
     await addThreads(customer, [
-      thread('other', { commentData: [found('run-1'), found('run-1')] }),
+      thread('other', { commentData: [findingComment('run-1'), findingComment('run-1')] }),
       finding('second', 'run-1'),
       finding('third', 'run-2'),
     ]);
-    expect((await reply(found('run-1'), found('run-3'), found('run-3'))).status).toBe(200);
+    expect((await reply(findingComment('run-1'), findingComment('run-3'), findingComment('run-3'))).status).toBe(200);
     await count();
     expect(await executions()).toBe(3);
-    expect((await reply(found('run-1'))).status).toBe(200);
+    expect((await reply(findingComment('run-1'))).status).toBe(200);
     await addThreads(customer, [finding('fourth', 'run-2')]);
     expect([await count(), await executions(), await runs()]).toEqual([
       0,
@@ -183,7 +184,7 @@ describe('an execution counts once', () => {
     const answers = await Promise.all(
       times(8, (n) =>
         n % 2 === 0
-          ? reply(found('run-1'), found(`run-of-${n}`))
+          ? reply(findingComment('run-1'), findingComment(`run-of-${n}`))
           : customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [finding(`t${n}`, 'run-1')] }),
       ),
     );
@@ -211,7 +212,7 @@ describe('an execution counts once', () => {
     });
     expect(sizes.filter((size) => size > 0)).toEqual([10, 10]);
     sizes.length = 0;
-    expect((await reply(found('run-2'))).status).toBe(200);
+    expect((await reply(findingComment('run-2'))).status).toBe(200);
     expect(sizes).toEqual([5, 5]);
     await count();
     expect(await executions()).toBe(2);
@@ -228,7 +229,7 @@ describe('an execution counts once', () => {
       },
       (ops) => ops.length > 1,
     );
-    expect((await reply(found('run-1'), found('run-2'))).status).toBe(200);
+    expect((await reply(findingComment('run-1'), findingComment('run-2'))).status).toBe(200);
     expect(await runs()).toEqual(['COUNTED#run-1', 'NEW#run-1', 'NEW#run-2']);
     expect([await count(), await executions(), await runs()]).toEqual([1, 2, ['COUNTED#run-1', 'COUNTED#run-2']]);
   });
@@ -256,7 +257,7 @@ describe('failures while runs are recorded and counted', () => {
           customer.call('/v2/commentannotations/add', { ...nda, commentAnnotations: [finding(`t${n}`, `run-${n}`)] }),
         'Thread',
       ],
-      [(n: number) => reply(found(`reply-${n}`)), 'Comment'],
+      [(n: number) => reply(findingComment(`reply-${n}`)), 'Comment'],
     ] as const) {
       const written = async () => [
         (await itemsOf(engine, customer, type)).length,
@@ -286,13 +287,13 @@ describe('failures while runs are recorded and counted', () => {
   });
 
   test.each(['before', 'after'] as const)('counts the same after a crash %s any write', async (when) => {
-    let told = 0;
+    let callCount = 0;
     for (let at = 1; ; at++) {
       await addThreads(
         customer,
-        times(3, (n) => finding(`${at}-${n}`, `run-${told + n}`)),
+        times(3, (n) => finding(`${at}-${n}`, `run-${callCount + n}`)),
       );
-      told += 3;
+      callCount += 3;
       const [job] = await jobs();
       const runner = new JobRunner(job!.createdAt);
       const fault = failAt(at, when);
@@ -301,12 +302,12 @@ describe('failures while runs are recorded and counted', () => {
       // The lease of the crashed run has expired.
       runner.now += 100_000;
       await runner.finish(job!);
-      expect([at, await executions()]).toEqual([at, told]);
+      expect([at, await executions()]).toEqual([at, callCount]);
       if (!fault.struck()) break;
       expect(at).toBeLessThan(10);
     }
     // Three writes: the lease, the count and the end of the job.
-    expect(told).toBe(3 * 4);
+    expect(callCount).toBe(3 * 4);
   });
 
   test('counts more executions than fit into one transaction', async () => {
@@ -354,7 +355,7 @@ describe('counting while an agent changes', () => {
     await count();
     await addThreads(customer, [
       finding('second', 'run-2'),
-      thread('third', { commentData: [found('run-1', { agentId: kept })] }),
+      thread('third', { commentData: [findingComment('run-1', { agentId: kept })] }),
     ]);
     await ok('delete', { agentId });
     expect(await count()).toBe(2);
@@ -374,10 +375,10 @@ describe('comments of an agent that does not exist', () => {
     const { agentId: foreign } = await (await newCustomer()).ok('/v2/agents/create', { name: 'Theirs' });
     const added = await addThreads(customer, [
       finding('known', 'run-1'),
-      thread('unknown', { commentData: [found('run-2'), found('run-2', { agentId: 'nobody' })] }),
-      thread('foreign', { commentData: [found('run-3', { agentId: foreign })] }),
+      thread('unknown', { commentData: [findingComment('run-2'), findingComment('run-2', { agentId: 'nobody' })] }),
+      thread('foreign', { commentData: [findingComment('run-3', { agentId: foreign })] }),
       thread('external', {
-        commentData: [found('run-4', { agentId: 'nobody', agentSource: 'external', agentName: 'Nobody' })],
+        commentData: [findingComment('run-4', { agentId: 'nobody', agentSource: 'external', agentName: 'Nobody' })],
       }),
     ]);
     expect(added).toMatchObject({
@@ -394,7 +395,7 @@ describe('comments of an agent that does not exist', () => {
   });
 
   test.each([
-    ['comments/add', () => reply(comment(), found('run-1', { agentId: 'nobody' }))],
+    ['comments/add', () => reply(comment(), findingComment('run-1', { agentId: 'nobody' }))],
     [
       'comments/update',
       () =>
@@ -418,7 +419,7 @@ describe('comments of an agent that does not exist', () => {
 
 test('adds a thread with 32 comments of different executions and rejects one with 33', async () => {
   // 100 operations: 2 for the thread and its id, 1 for the job, and 3 per comment (comment, author, run).
-  const of = (number: number) => thread('other', { commentData: times(number, (n) => found(`run-${n}`)) });
+  const of = (number: number) => thread('other', { commentData: times(number, (n) => findingComment(`run-${n}`)) });
   expect((await addThreads(customer, [of(33)])).other).toMatchObject({
     success: false,
     message: expect.stringContaining('too large'),
@@ -445,7 +446,7 @@ test('counts each execution once for any order of comments and counting jobs', a
           await addThreads(
             customer,
             one.map(([agent, run]) =>
-              thread(`t${threads++}`, { commentData: [found(`run-${run}`, { agentId: agents[agent] })] }),
+              thread(`t${threads++}`, { commentData: [findingComment(`run-${run}`, { agentId: agents[agent] })] }),
             ),
           );
         for (const [agent, run] of one === 'count' ? [] : one) told[agent]!.add(`run-${run}`);

@@ -33,7 +33,7 @@ const { call, create, ok, status } = agentCalls(() => customer);
 const createGroup = async (agentIds: string[], fields: object = {}): Promise<string> =>
   (await ok('groups/create', { name: 'Group', agentIds, ...fields })).group.id;
 const membersOf = async (groupId: string): Promise<string[]> => (await ok('groups/get', { groupId })).group.agentIds;
-const listed = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
+const listedIds = async (data: object): Promise<string[]> => (await ok('get', data)).agents.map(({ id }: any) => id);
 
 /** Stores agents without calling the API and returns their ids. */
 async function store(count: number, description: string): Promise<string[]> {
@@ -82,18 +82,18 @@ describe('POST /v2/agents/get as a list', () => {
 
   test('returns all agents, custom agents or built-in agents', async () => {
     const agentIds = [await create(), await create()].toSorted();
-    expect((await listed({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
-    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
-    expect(await listed({ filter: 'defaultOnly' })).toEqual(builtIn);
+    expect((await listedIds({})).toSorted()).toEqual([...agentIds, ...builtIn].toSorted());
+    expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds);
+    expect(await listedIds({ filter: 'defaultOnly' })).toEqual(builtIn);
     expect(await status('get', { filter: 'all' })).toBe('INVALID_ARGUMENT');
   });
 
   test('returns the agents of a group in its order, also filtered', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup([b, 'lorem-ipsum', a, 'crawler', 'spell-check']);
-    expect(await listed({ groupId })).toEqual([b, 'lorem-ipsum', a, 'spell-check']);
-    expect(await listed({ groupId, filter: 'customOnly' })).toEqual([b, a]);
-    expect(await listed({ groupId, filter: 'defaultOnly' })).toEqual(['lorem-ipsum', 'spell-check']);
+    expect(await listedIds({ groupId })).toEqual([b, 'lorem-ipsum', a, 'spell-check']);
+    expect(await listedIds({ groupId, filter: 'customOnly' })).toEqual([b, a]);
+    expect(await listedIds({ groupId, filter: 'defaultOnly' })).toEqual(['lorem-ipsum', 'spell-check']);
     expect(await status('get', { groupId: 'agrp_unknown' })).toBe('NOT_FOUND');
     expect(await status('get', { groupId: '' })).toBe('INVALID_ARGUMENT');
     expect(await status('get', { agentId: '' })).toBe('INVALID_ARGUMENT');
@@ -101,7 +101,7 @@ describe('POST /v2/agents/get as a list', () => {
   });
 
   test('hides internal agents in lists and returns the public fields of built-in agents', async () => {
-    expect(await listed({})).not.toEqual(expect.arrayContaining(['crawler']));
+    expect(await listedIds({})).not.toEqual(expect.arrayContaining(['crawler']));
     const { agent } = await ok('get', { agentId: 'crawler' });
     expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
     expect(Object.keys(agent).toSorted()).toEqual([
@@ -122,10 +122,10 @@ describe('POST /v2/agents/get as a list', () => {
   test('reads 250 agents in one query and rejects a list that exceeds the response size', async () => {
     const queries = jest.spyOn(Table.prototype, 'query');
     const agentIds = await store(250, 'An agent');
-    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
+    expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
     expect(queries).toHaveBeenCalledTimes(1);
     agentIds.push(...(await store(120, 'x'.repeat(30_000))));
-    expect((await listed({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
+    expect((await listedIds({ filter: 'customOnly' })).toSorted()).toEqual(agentIds.toSorted());
     await store(60, 'x'.repeat(30_000));
     queries.mockRestore();
     const { body } = await call('get', {});
@@ -136,7 +136,7 @@ describe('POST /v2/agents/get as a list', () => {
     const [first] = await store(MAX_AGENTS - 1, 'An agent');
     expect(await status('create', { name: 'The last' })).toBe('success');
     expect(await status('create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
-    expect(await listed({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
+    expect(await listedIds({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
     await ok('delete', { agentId: first });
     expect(await status('create', { name: 'In its place' })).toBe('success');
   });
@@ -152,7 +152,7 @@ describe('POST /v2/agents/get as a list', () => {
       'success',
       'RESOURCE_EXHAUSTED',
     ]);
-    expect(await listed({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
+    expect(await listedIds({ filter: 'customOnly' })).toHaveLength(MAX_AGENTS);
   });
 
   test('counts stored agents on the first deletion when no count is stored yet', async () => {
@@ -197,7 +197,7 @@ describe('POST /v2/agents/delete', () => {
     await runJobs();
     expect(await status('delete', { agentId })).toBe('success');
     expect(await ok('delete', { agentId: 'agt_never_was' })).toEqual({ agentId: 'agt_never_was' });
-    expect(await listed({ filter: 'customOnly' })).toEqual([other]);
+    expect(await listedIds({ filter: 'customOnly' })).toEqual([other]);
   });
 
   test('rejects a built-in agent', async () => {
@@ -212,7 +212,7 @@ describe('POST /v2/agents/delete', () => {
     for (const agentId of [first, second]) expect(await status('delete', { agentId })).toBe('INTERNAL');
     spy.mockRestore();
     expect(await status('get', { agentId: first })).toBe('NOT_FOUND');
-    expect(await listed({ groupId })).toEqual(['spell-check']);
+    expect(await listedIds({ groupId })).toEqual(['spell-check']);
     await ok('delete', { agentId: first });
     expect(await membersOf(groupId)).toEqual(['spell-check', second]);
     await runJobs();
@@ -338,7 +338,7 @@ describe('POST /v2/agents/groups/*', () => {
     expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
     expect(await membersOf(groupId)).toHaveLength(99);
     expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(0, 100) })).toBe('success');
-    expect(await listed({ groupId })).toEqual(custom.slice(0, 100));
+    expect(await listedIds({ groupId })).toEqual(custom.slice(0, 100));
   });
 
   test('create keeps at most 50 groups', async () => {
@@ -390,5 +390,5 @@ test('answers NOT_FOUND for agents and groups of another customer', async () => 
     expect([path, await status(path, data)]).toEqual([path, 'NOT_FOUND']);
   await ok('delete', { agentId });
   customer = owner;
-  expect(await listed({ groupId })).toEqual([agentId]);
+  expect(await listedIds({ groupId })).toEqual([agentId]);
 });

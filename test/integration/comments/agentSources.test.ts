@@ -24,11 +24,11 @@ const agent = (agentSource: string, more: object = {}) => ({
   reason: { title: 't', description: 'd', severity: 'low' },
   ...more,
 });
-const found = (agentSource: string) => comment({ agent: agent(agentSource, { agentName: 'Lint' }) });
+const finding = (agentSource: string) => comment({ agent: agent(agentSource, { agentName: 'Lint' }) });
 const add = () =>
   addThreads(
     customer,
-    ['collab', 'svc', 'external'].map((source) => thread(source, { commentData: [found(source)] })),
+    ['collab', 'svc', 'external'].map((source) => thread(source, { commentData: [finding(source)] })),
   );
 const list = async (data: object) =>
   idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc', ...data })).toSorted();
@@ -40,7 +40,7 @@ describe('agentSource', () => {
       expect((await getThread(customer, source)).comments[0].agent.agentSource).toBe(source);
     const inThread = { ...nda, annotationId: 'svc' };
     expect(
-      await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [found('collab')] }),
+      await customer.ok('/v2/commentannotations/comments/add', { ...inThread, commentData: [finding('collab')] }),
     ).toEqual([2]);
     expect(
       await customer.ok('/v2/commentannotations/comments/update', {
@@ -74,9 +74,9 @@ describe('agentSource', () => {
     [
       'annotations/add',
       '/v2/commentannotations/add',
-      { commentAnnotations: [thread('b', { commentData: [found('other')] })] },
+      { commentAnnotations: [thread('b', { commentData: [finding('other')] })] },
     ],
-    ['comments/add', '/v2/commentannotations/comments/add', { annotationId: 'svc', commentData: [found('other')] }],
+    ['comments/add', '/v2/commentannotations/comments/add', { annotationId: 'svc', commentData: [finding('other')] }],
     [
       'comments/update',
       '/v2/commentannotations/comments/update',

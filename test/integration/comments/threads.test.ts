@@ -239,10 +239,10 @@ describe('POST /v2/commentannotations/add', () => {
     );
     expect(Object.keys(added).toSorted()).toEqual(awkward.toSorted());
     for (const order of ['asc', 'desc']) {
-      const listed = await customer.ok('/v2/commentannotations/get', { ...nda, order });
+      const threads = await customer.ok('/v2/commentannotations/get', { ...nda, order });
       expect(
         new Map(
-          listed.map(({ annotationId, comments }: any) => [
+          threads.map(({ annotationId, comments }: any) => [
             annotationId,
             comments.map(({ commentText }: any) => commentText),
           ]),
@@ -310,7 +310,8 @@ describe('POST /v2/commentannotations/add: size of one thread', () => {
     commentHtml: 'y'.repeat(32_000),
     attachments: [{ note: 'z'.repeat(40_000) }],
   };
-  // 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an assignee, 1 per comment, 1 per user of a comment.
+  // 100 operations: 2 for the thread and its id, 2 for an event, 2 for an activity, 1 for an assignee, 1 per comment, 1
+  // per user of a comment.
   test.each<[string, number, object, object]>([
     ['comments of one author', 49, {}, {}],
     ['comments that notify', 48, { triggerNotification: true }, {}],

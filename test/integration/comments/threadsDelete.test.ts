@@ -28,7 +28,8 @@ beforeEach(async () => {
 });
 
 const remove = (data: object) => customer.ok(DELETE, { ...nda, ...data });
-const left = async () => idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc' })).toSorted();
+const remainingIds = async () =>
+  idsIn(await customer.ok('/v2/commentannotations/get', { ...nda, order: 'asc' })).toSorted();
 const react = (annotationId: string, commentId: number, count: number) =>
   customer.ok('/v2/reactions/add', {
     ...nda,
@@ -63,7 +64,7 @@ describe('POST /v2/commentannotations/delete', () => {
         none: { success: false, id: 'none', message: 'Annotation not found.' },
       },
     });
-    expect([await left(), await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
+    expect([await remainingIds(), await getThread(customer, 'a'), await contentOf(engine, customer)]).toEqual([
       ['b'],
       null,
       before,
@@ -91,7 +92,7 @@ describe('POST /v2/commentannotations/delete', () => {
       wide: { success: true },
       loved: { success: true },
     });
-    expect(await left()).toEqual(['rest']);
+    expect(await remainingIds()).toEqual(['rest']);
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
   });
 
@@ -102,7 +103,7 @@ describe('POST /v2/commentannotations/delete', () => {
     ]);
     await addThreads(customer, [thread('a')], { documentId: 'other' });
     expect(await remove({})).toMatchObject({ a: { success: true }, b: { success: true } });
-    expect(await left()).toEqual([]);
+    expect(await remainingIds()).toEqual([]);
     expect(
       idsIn(await customer.ok('/v2/commentannotations/get', { organizationId: 'acme', documentId: 'other' })),
     ).toEqual(['a']);
@@ -117,7 +118,7 @@ describe('POST /v2/commentannotations/delete', () => {
       );
     const { status, body } = await customer.call(DELETE, nda);
     expect([status, body.error.message]).toEqual([400, 'More than 500 annotations are selected: select fewer']);
-    expect(await left()).toHaveLength(502);
+    expect(await remainingIds()).toHaveLength(502);
   });
 
   const agent = (url: string) => ({
@@ -152,7 +153,7 @@ describe('POST /v2/commentannotations/delete', () => {
         .map(([id]) => id)
         .toSorted(),
     ).toEqual(expected);
-    expect(await left()).toEqual(all.filter((id) => !expected.includes(id)));
+    expect(await remainingIds()).toEqual(all.filter((id) => !expected.includes(id)));
   });
 
   test.each([
@@ -165,7 +166,7 @@ describe('POST /v2/commentannotations/delete', () => {
   ])('rejects %s and deletes nothing', async (_what, data, status) => {
     await addThreads(customer, [thread('a')]);
     expect((await customer.call(DELETE, { ...nda, ...data })).status).toBe(status);
-    expect(await left()).toEqual(['a']);
+    expect(await remainingIds()).toEqual(['a']);
   });
 
   test('emits one comment.delete and writes an activity when the call asks for it', async () => {
@@ -243,7 +244,7 @@ describe('deletion of all comments of a thread', () => {
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [1] });
     expect(await getThread(customer, 'a')).toMatchObject({ commentCount: 1, comments: [{ commentId: 2 }] });
     await customer.ok('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] });
-    expect([await left(), await contentOf(engine, customer)]).toEqual([
+    expect([await remainingIds(), await contentOf(engine, customer)]).toEqual([
       ['b'],
       { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 },
     ]);

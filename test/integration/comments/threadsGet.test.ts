@@ -137,28 +137,27 @@ describe('POST /v2/commentannotations/get across documents', () => {
   });
 
   test('returns threads in the order of the ids, with null for an unknown id', async () => {
-    const named = async (data: object) =>
+    const namesOf = async (data: object) =>
       (await customer.ok(GET, { organizationId: 'acme', ...data })).map(
         (one: any) => one && `${one.metadata.documentId} ${one.annotationId}`,
       );
     expect(
-      await named({ documentId: 'd000', annotationIds: ['c-d000', 'nothing', 'a-d000', 'c-d000', 'a-d001'] }),
+      await namesOf({ documentId: 'd000', annotationIds: ['c-d000', 'nothing', 'a-d000', 'c-d000', 'a-d001'] }),
     ).toEqual(['d000 c-d000', null, 'd000 a-d000', null]);
-    expect(await named({ documentIds: ['d001', 'd000'], annotationIds: ['a-d001', 'a-d000', 'a-d002'] })).toEqual([
+    expect(await namesOf({ documentIds: ['d001', 'd000'], annotationIds: ['a-d001', 'a-d000', 'a-d002'] })).toEqual([
       'd001 a-d001',
       'd000 a-d000',
       null,
     ]);
-    expect((await named({ annotationIds: ['shared', 'nothing'] })).toSorted()).toEqual([
+    expect((await namesOf({ annotationIds: ['shared', 'nothing'] })).toSorted()).toEqual([
       'd001 shared',
       'd010 shared',
       null,
     ]);
-    expect(await named({ folderId: 'f', annotationIds: ['shared', 'a-d006'] })).toEqual(['d001 shared', null]);
-    expect(await named({ documentId: 'd000', annotationIds: ['a-d000', 'b-d000'], statusIds: ['RESOLVED'] })).toEqual([
-      null,
-      null,
-    ]);
+    expect(await namesOf({ folderId: 'f', annotationIds: ['shared', 'a-d006'] })).toEqual(['d001 shared', null]);
+    expect(await namesOf({ documentId: 'd000', annotationIds: ['a-d000', 'b-d000'], statusIds: ['RESOLVED'] })).toEqual(
+      [null, null],
+    );
     expect(
       Object.keys(
         await customer.ok(GET, {
@@ -221,7 +220,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     await addThreads(customer, [
       thread('plain', { createdAt: 1, lastUpdated: 1_000 }),
       thread('located', { createdAt: 2, lastUpdated: 2_000, location: { id: 7 }, assignedTo: { userId: 'zoe' } }),
-      thread('named', {
+      thread('getByIds', {
         createdAt: 3,
         lastUpdated: 3_000,
         location: { locationName: 'Page' },
@@ -248,20 +247,20 @@ describe('POST /v2/commentannotations/get: filters', () => {
   });
 
   test.each<[object, string[]]>([
-    [{}, ['plain', 'located', 'named', 'resolved', 'found', 'suggested']],
+    [{}, ['plain', 'located', 'getByIds', 'resolved', 'found', 'suggested']],
     [{ locationIds: ['7', 'x'] }, ['located']],
     [{ userIds: ['zoe'] }, ['located']],
-    [{ userIds: ['bob', 'lint'] }, ['named', 'found', 'suggested']],
-    [{ mentionedUserIds: ['bob', 'zoe'] }, ['named']],
+    [{ userIds: ['bob', 'lint'] }, ['getByIds', 'found', 'suggested']],
+    [{ mentionedUserIds: ['bob', 'zoe'] }, ['getByIds']],
     [{ resolvedBy: 'ada' }, ['resolved']],
     [{ resolvedBy: 'bob' }, []],
     [{ statusIds: ['RESOLVED'] }, ['resolved']],
     [{ statusId: 'RESOLVED' }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN', 'RESOLVED'] }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN'] }, []],
-    [{ statusIds: ['OPEN'] }, ['plain', 'located', 'named', 'found', 'suggested']],
-    [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'named']],
-    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'named']],
+    [{ statusIds: ['OPEN'] }, ['plain', 'located', 'getByIds', 'found', 'suggested']],
+    [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'getByIds']],
+    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'getByIds']],
     [{ agentId: 'lint' }, ['found']],
     [{ agentId: 'spell-check' }, ['suggested']],
     [{ executionId: 'run-2' }, ['suggested']],
@@ -269,7 +268,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     [{ agentSource: 'svc' }, ['suggested']],
     [{ agentSuggestions: true }, ['suggested']],
     [{ agentComments: true }, ['found']],
-    [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
+    [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'getByIds']],
   ])('%j', async (filters, expected) => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(
       expected,
@@ -293,8 +292,8 @@ describe('POST /v2/commentannotations/get: filters', () => {
   });
 
   test('finds a location with only a name by its locationId', async () => {
-    const { locationId } = await getThread(customer, 'named');
+    const { locationId } = await getThread(customer, 'getByIds');
     expect(locationId).toMatch(/^[0-9a-f]{32}$/);
-    expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['named']);
+    expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['getByIds']);
   });
 });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 
 const update = (data: object) => customer.ok(UPDATE, { ...nda, ...data });
 const change = (updatedData: object, more: object = {}) => update({ annotationIds: ['a'], updatedData, ...more });
-const told = async () => (await emitted(engine, customer)).map(({ event }) => event).sort();
+const emittedTypes = async () => (await emitted(engine, customer)).map(({ event }) => event).sort();
 
 describe('POST /v2/commentannotations/update: updatedData', () => {
   test('changes only the sent fields and rejects only an unknown id', async () => {
@@ -77,7 +77,7 @@ describe('POST /v2/commentannotations/update: updatedData', () => {
       await change({ priority: 'P1', status: 'OPEN' }, { triggerNotification: true, actionUser: bob }),
     ).toMatchObject({ a: { success: true } });
     expect(await getThread(customer, 'a')).toEqual(before);
-    expect(await told()).toEqual([]);
+    expect(await emittedTypes()).toEqual([]);
   });
 
   test('sets lastUpdated and rejects another createdAt', async () => {
@@ -224,10 +224,10 @@ describe('POST /v2/commentannotations/update: events', () => {
   ])('emits the event of %s once, when the call asks for it', async (_what, updatedData, expected) => {
     await addThreads(customer, [thread('a', { suggestion: {} }), thread('quiet', { suggestion: {} })]);
     await update({ annotationIds: ['quiet'], updatedData });
-    expect(await told()).toEqual([]);
+    expect(await emittedTypes()).toEqual([]);
     await change(updatedData, { triggerNotification: true, actionUser: bob });
     await change(updatedData, { triggerNotification: true, actionUser: bob });
-    expect(await told()).toEqual(expected);
+    expect(await emittedTypes()).toEqual(expected);
     for (const { data } of await emitted(engine, customer))
       expect(data).toMatchObject({
         actionUser: bob,
@@ -255,7 +255,7 @@ describe('POST /v2/commentannotations/update: events', () => {
   test('emits again when the same change happens again', async () => {
     await addThreads(customer, [thread('a')]);
     for (const status of ['RESOLVED', 'OPEN', 'RESOLVED']) await change({ status }, { triggerNotification: true });
-    expect(await told()).toEqual(Array.from({ length: 3 }, () => 'comment_annotation.status_change'));
+    expect(await emittedTypes()).toEqual(Array.from({ length: 3 }, () => 'comment_annotation.status_change'));
   });
 
   test('writes activities when the call asks for them and they are enabled', async () => {

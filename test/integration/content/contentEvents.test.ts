@@ -51,14 +51,14 @@ type Size = (typeof sizes)[keyof typeof sizes];
 type Step = [event: string, path: string, data: object];
 
 /** Changes of one thread, each with the event that it emits when the call asks for it. */
-function stepsOf(annotationId: string, { object, ...size }: Size, asked: object): Step[] {
-  const of = (data: object) => ({ ...nda, annotationId, ...asked, ...data });
+function stepsOf(annotationId: string, { object, ...size }: Size, flags: object): Step[] {
+  const of = (data: object) => ({ ...nda, annotationId, ...flags, ...data });
   const change = (updatedData: object) => ({
     ...nda,
     annotationIds: [annotationId],
     updatedData,
     actionUser: bob,
-    ...asked,
+    ...flags,
   });
   const [ADD, UPDATE] = ['/v2/commentannotations/add', '/v2/commentannotations/update'];
   return [
@@ -73,7 +73,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, asked: object)
             visibility,
             location: { id: 'page-1', locationName: 'Page 1' },
             ...size.thread,
-            commentData: [comment({ ...size.comment, ...asked })],
+            commentData: [comment({ ...size.comment, ...flags })],
           }),
         ],
       },
@@ -81,7 +81,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, asked: object)
     [
       'comment.add',
       '/v2/commentannotations/comments/add',
-      { ...nda, annotationId, commentData: [comment({ from: bob, ...size.comment, ...asked })] },
+      { ...nda, annotationId, commentData: [comment({ from: bob, ...size.comment, ...flags })] },
     ],
     [
       'comment.update',
@@ -207,7 +207,8 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     for (const step of stepsOf('quiet', size, {})) await expectEvents(step, []);
     for (const step of stepsOf('loud', size, { triggerNotification: true })) {
       await expectEvents(step, [step[0]]);
-      // A repeated call changes nothing, except that comments/add adds one more; a repeated comments/update emits its event again.
+      // A repeated call changes nothing, except that comments/add adds one more; a repeated comments/update emits its
+      // event again.
       if (step[0] !== 'comment.add') await expectEvents(step, step[0] === 'comment.update' ? [step[0]] : []);
     }
     for (const step of reactionSteps('loud')) {

@@ -76,7 +76,7 @@ async function pages(
   return found;
 }
 
-const listed = async (path: string, data: object) => (await pages(path, data)).flat();
+const listAll = async (path: string, data: object) => (await pages(path, data)).flat();
 
 /**
  * Expects the table to match the ledger: no orphan, no job, one event for each requested one, and the initial items of
@@ -90,10 +90,10 @@ async function expectTableToMatch(): Promise<void> {
   } = await tableLines(engine, customer);
   expect(differenceOf(lines, fixture.lines())).toEqual(nothing);
   expect(events).toEqual(Object.fromEntries(fixture.events));
-  const asked = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
+  const expectedEvents = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
   // Each document has threads.
-  expect([payloads, counters, others]).toEqual([asked, before.Document, before]);
-  expect(lines.length + 2 * asked).toBeLessThan(MOST_ITEMS);
+  expect([payloads, counters, others]).toEqual([expectedEvents, before.Document, before]);
+  expect(lines.length + 2 * expectedEvents).toBeLessThan(MOST_ITEMS);
 }
 
 describe('an organization with 300 threads, 2,000 comments and one thread of 1,000 comments', () => {
@@ -135,7 +135,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   test.each(documentIds)('lists each thread of the document %s once with its content', async (documentId) => {
     const threads = fixture.threadsOf(inAcme(documentId));
     const found = new Map(
-      (await listed(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
+      (await listAll(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
     );
     expect([...found.keys()].sort()).toEqual(sortedIds(threads));
     for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
@@ -199,16 +199,16 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
 
   test('finds threads by location, status, mention and participant', async () => {
     const threads = ofAcme(fixture.threads).filter(({ at }) => short.includes(at.documentId));
-    const recordings = await listed(RECORDINGS, {});
+    const recordings = await listAll(RECORDINGS, {});
     const expectThreads = async (filter: object, expected: typeof threads) =>
-      expect([filter, sortedIds(await listed(THREADS, { documentIds: short, ...filter }))]).toEqual([
+      expect([filter, sortedIds(await listAll(THREADS, { documentIds: short, ...filter }))]).toEqual([
         filter,
         sortedIds(expected),
       ]);
     for (const scope of places) {
       const isAtLocation = (one: { scope: string | undefined }) => one.scope === scope;
       await expectThreads({ locationIds: [scope] }, threads.filter(isAtLocation));
-      expect(sortedIds(await listed(NOTIFICATIONS, { locationId: scope }))).toEqual(
+      expect(sortedIds(await listAll(NOTIFICATIONS, { locationId: scope }))).toEqual(
         sortedIds(ofAcme(fixture.notifications).filter(isAtLocation)),
       );
       expect(sortedIds(recordings.filter(({ locationId }: any) => locationId === scope))).toEqual(
@@ -430,8 +430,8 @@ describe('deletions in a large organization', () => {
     );
     await run(slices.map((slice) => fixture.removeThreads(slice)));
     await expectTableToMatch();
-    expect(await listed(THREADS, { documentId: HANDBOOK })).toEqual([]);
-    expect(sortedIds(await listed(RECORDINGS, { documentId: HANDBOOK }))).toEqual(
+    expect(await listAll(THREADS, { documentId: HANDBOOK })).toEqual([]);
+    expect(sortedIds(await listAll(RECORDINGS, { documentId: HANDBOOK }))).toEqual(
       sortedIds(fixture.recordings.filter(({ at }) => at.documentId === HANDBOOK)),
     );
   });

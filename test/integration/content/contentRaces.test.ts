@@ -139,11 +139,11 @@ test('emits one event for each of several parallel changes', async () => {
     ),
   );
   const happened = results.filter(({ body }) => body.result?.data.a.success).length;
-  const told = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
-  expect(told).toHaveLength(happened);
+  const statusChanges = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
+  expect(statusChanges).toHaveLength(happened);
   // The changes are a chain: each starts with the result of another.
-  expect(new Set(told.map(([from]) => from)).size).toBe(happened);
-  expect(told.filter(([, to]) => !told.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
+  expect(new Set(statusChanges.map(([from]) => from)).size).toBe(happened);
+  expect(statusChanges.filter(([, to]) => !statusChanges.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
     (await getThread(customer, 'a')).status.id,
   ]);
 });

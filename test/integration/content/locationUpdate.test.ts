@@ -111,7 +111,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   test('makes content findable under the new location and no longer under the old one', async () => {
     await fill();
     await update();
-    const found = async (locationId: string) => {
+    const idsAt = async (locationId: string) => {
       const threads = await customer.ok('/v2/commentannotations/get', {
         organizationId: 'acme',
         documentId: 'nda',
@@ -124,7 +124,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
       });
       return [...threads, ...notifications].map(({ annotationId, id, location }) => [annotationId ?? id, location]);
     };
-    expect([await found('chapter-1'), await found('chapter-2')]).toEqual([
+    expect([await idsAt('chapter-1'), await idsAt('chapter-2')]).toEqual([
       [],
       [
         ['t', newLocation],

@@ -189,16 +189,16 @@ describe('POST /v2/users/data/get', () => {
     await notify('n1', eu);
     await notify('n2', { notificationSource: 'comment', notificationSourceData: { annotationId: 'by thread' } });
     await notify('n3');
-    const given = async () => {
+    const dataOfGrace = async () => {
       const { comments, notifications } = await data('grace');
       return [comments.map(({ commentText }) => commentText), notifications.map(({ id }) => id)];
     };
-    expect(await given()).toEqual([['by Grace', 'all'], ['n3']]);
+    expect(await dataOfGrace()).toEqual([['by Grace', 'all'], ['n3']]);
     await customer.ok('/v2/auth/permissions/add', {
       user: grace,
       permissions: { resources: [{ type: 'document', id: 'offer', organizationId: 'acme', ...eu }] },
     });
-    expect(await given()).toEqual([
+    expect(await dataOfGrace()).toEqual([
       ['in eu', 'by Grace', 'all', 'in eu too'],
       ['n1', 'n2', 'n3'],
     ]);
@@ -207,7 +207,7 @@ describe('POST /v2/users/data/get', () => {
       documentIds: ['nda'],
       accessType: 'restricted',
     });
-    expect(await given()).toEqual([['by Grace'], ['n1', 'n3']]);
+    expect(await dataOfGrace()).toEqual([['by Grace'], ['n1', 'n3']]);
   });
 
   test('leaves out deleted threads', async () => {
@@ -239,17 +239,17 @@ describe('POST /v2/users/data/get', () => {
         });
       }
     };
-    const given = async () => annotationIds((await data('ada')).comments).sort();
+    const threadsOfAda = async () => annotationIds((await data('ada')).comments).sort();
     await write('before');
     await customer.ok('/v2/users/delete', { ...at, userIds: ['ada'] });
-    expect(await given()).toEqual(['before in filed', 'before in offer']);
+    expect(await threadsOfAda()).toEqual(['before in filed', 'before in offer']);
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'outer', userIds: ['ada'] });
-    expect(await given()).toEqual(['before in offer']);
+    expect(await threadsOfAda()).toEqual(['before in offer']);
     await customer.ok('/v2/users/delete', { organizationId: 'acme', userIds: ['ada'] });
-    expect(await given()).toEqual([]);
+    expect(await threadsOfAda()).toEqual([]);
     await new Promise((resolve) => setTimeout(resolve, 20));
     await write('after');
-    expect(await given()).toEqual(['after in filed', 'after in nda', 'after in offer']);
+    expect(await threadsOfAda()).toEqual(['after in filed', 'after in nda', 'after in offer']);
   });
 
   test('returns each of 250 mentions once in pages of at most 100 during parallel writes', async () => {

@@ -6,18 +6,18 @@ const GET = '/v2/users/data/get';
 
 let engine: Engine;
 let customer: Customer;
-const named = (index: number) => `org-${String(index).padStart(2, '0')}`;
+const orgId = (index: number) => `org-${String(index).padStart(2, '0')}`;
 
 /** 25 organizations; ada wrote 150 comments in the third and one in the last. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
   await customer.ok('/v2/organizations/add', {
-    organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: named(index) })),
+    organizations: Array.from({ length: 25 }, (_each, index) => ({ organizationId: orgId(index) })),
   });
   for (const [organizationId, threads] of [
-    [named(2), 10],
-    [named(24), 1],
+    [orgId(2), 10],
+    [orgId(24), 1],
   ] as const) {
     await customer.ok('/v2/organizations/documents/add', { organizationId, documents: [{ documentId: 'd' }] });
     for (let thread = 0; thread < threads; thread++) {
@@ -54,7 +54,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
       );
       [pageToken, count] = [body.result.nextPageToken, count + 1];
     } while (pageToken !== null);
-    expect([found.length, new Set(found).size, found.filter((line) => line.startsWith(named(24))).length]).toEqual([
+    expect([found.length, new Set(found).size, found.filter((line) => line.startsWith(orgId(24))).length]).toEqual([
       151, 151, 1,
     ]);
     expect(count).toBeLessThanOrEqual(6);
@@ -63,7 +63,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('rejects a page token without the same svcAllOrganizations', async () => {
     const { body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true });
     expect(
-      (await customer.call(GET, { userId: 'ada', organizationId: named(2), pageToken: body.result.nextPageToken }))
+      (await customer.call(GET, { userId: 'ada', organizationId: orgId(2), pageToken: body.result.nextPageToken }))
         .status,
     ).toBe(400);
     expect(
@@ -99,12 +99,12 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
 });
 
 test('POST /v2/users/data/get repeats uniqueId in its response', async () => {
-  const { body } = await customer.call(GET, { userId: 'ada', organizationId: named(24), uniqueId: 'call-1' });
+  const { body } = await customer.call(GET, { userId: 'ada', organizationId: orgId(24), uniqueId: 'call-1' });
   expect([body.result.uniqueId, body.result.data.comments.length]).toEqual(['call-1', 1]);
-  expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: named(24) })).body.result).toBe(
+  expect('uniqueId' in (await customer.call(GET, { userId: 'ada', organizationId: orgId(24) })).body.result).toBe(
     false,
   );
-  expect(await refusal({ userId: 'ada', organizationId: named(24), uniqueId: 7 })).toEqual([
+  expect(await refusal({ userId: 'ada', organizationId: orgId(24), uniqueId: 7 })).toEqual([
     400,
     'uniqueId must be a string',
   ]);

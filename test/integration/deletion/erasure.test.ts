@@ -104,13 +104,17 @@ describe('users/data/delete', () => {
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((one) => one !== 'ada-mail'))
       expect(JSON.stringify([...before])).toContain(trace);
-    const begun = await begin({ userIds: [ada.userId] });
-    expect(begun).toEqual({ jobId: expect.stringMatching(/^job_/), tasksCount: 3 });
-    expect(await status(begun.jobId)).toEqual({ isDeleteCompleted: false, tasksLeft: 3, lastTaskCompletedTime: null });
+    const started = await begin({ userIds: [ada.userId] });
+    expect(started).toEqual({ jobId: expect.stringMatching(/^job_/), tasksCount: 3 });
+    expect(await status(started.jobId)).toEqual({
+      isDeleteCompleted: false,
+      tasksLeft: 3,
+      lastTaskCompletedTime: null,
+    });
     const runner = await Runner.of(customer);
     await runner.run();
     expect(runner.waits).toEqual([REQUESTS_ENDED_MS]);
-    expect(await status(begun.jobId)).toEqual({
+    expect(await status(started.jobId)).toEqual({
       isDeleteCompleted: true,
       tasksLeft: 0,
       lastTaskCompletedTime: runner.now,

@@ -40,25 +40,25 @@ const document = numbered('document', 1);
  */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
   documents: async () =>
-    seen('/v2/organizations/documents/get', acme, (documents) => [
+    readView('/v2/organizations/documents/get', acme, (documents) => [
       documents.length,
       ...new Set(documents.map(({ documentName }: any) => documentName)),
     ]),
-  users: async () => seen('/v2/users/get', acme, (users) => users.length),
-  folders: async () => seen('/v2/organizations/folders/get', acme, (folders) => folders.length),
+  users: async () => readView('/v2/users/get', acme, (users) => users.length),
+  folders: async () => readView('/v2/organizations/folders/get', acme, (folders) => folders.length),
   permissions: async () =>
-    seen(
+    readView(
       '/v2/auth/permissions/get',
       { ...acme, userIds: [user], documentIds: [document], skipResourceExistenceValidation: true },
       (data) => [data[user].organization.acme.accessRole, data[user].documents[document].accessRole],
     ),
   threads: async () =>
-    seen('/v2/commentannotations/get', { ...acme, documentId: numbered('document', 0) }, (threads) =>
+    readView('/v2/commentannotations/get', { ...acme, documentId: numbered('document', 0) }, (threads) =>
       threads.map(({ comments }: any) => comments[0].commentText),
     ),
 };
 
-async function seen(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
+async function readView(path: string, data: object, show: (data: any) => unknown): Promise<unknown> {
   const { status, body } = await customer.call(path, data);
   if (body.error?.message === 'organizationId: the organization does not exist') return 'gone';
   // The document does not exist while its organization is empty.
@@ -169,7 +169,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
     table = killed(calls);
     await expect(runner.run(message)).rejects.toThrow('killed');
   };
-  const left = async () => itemsOfOrganization(await itemsByKey(engine, customer), old.internalId).length;
+  const countLeft = async () => itemsOfOrganization(await itemsByKey(engine, customer), old.internalId).length;
   for (const calls of [1, 50, 400]) await run(calls);
 
   // The same id is added again during the purge. The organization is empty, and stays empty while the purge continues.
@@ -180,7 +180,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   await run(400);
   await readers.goOn();
   await readers.stop();
-  expect(await left()).toBeLessThan(old.items.length * 0.9);
+  expect(await countLeft()).toBeLessThan(old.items.length * 0.9);
 
   // Then it is filled with the same ids.
   const { internalId, items } = await makeLargeOrganization(engine, client, customer, 'acme', NEW);

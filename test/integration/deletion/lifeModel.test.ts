@@ -73,7 +73,7 @@ const disabled = fc.constantFrom(true, false, false);
 const accessType = fc.constantFrom<AccessType[]>('public', 'restricted', 'organizationPrivate');
 const accessRole = fc.constantFrom<AccessRole[]>('editor', 'viewer');
 const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
-const thing: fc.Arbitrary<Named> = fc.oneof(
+const resource: fc.Arbitrary<Named> = fc.oneof(
   fc.constant({ type: 'organization' as const, id: '' }),
   folder.map((id) => ({ type: 'folder' as const, id })),
   document.map((id) => ({ type: 'document' as const, id })),
@@ -305,7 +305,7 @@ function refused({ org, closed }: Met, name: Named) {
 const addUser = act(
   'addUser',
   5,
-  { to: thing, user, accessRole: maybe(accessRole) },
+  { to: resource, user, accessRole: maybe(accessRole) },
   async (met, { to, user: userId, accessRole: role }) => {
     const { world, organizationId, org } = met;
     const expected = refused(met, to) ?? 'done';
@@ -320,9 +320,9 @@ const addUser = act(
     if (!org || !found || expected !== 'done') return;
     world.known.add(userId);
     org.contactsOf(found).add(userId);
-    const given = org.liveGrant(userId, found, world.now);
-    if (!given) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
-    else given.role = role ?? given.role;
+    const grant = org.liveGrant(userId, found, world.now);
+    if (!grant) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
+    else grant.role = role ?? grant.role;
   },
 );
 
@@ -330,7 +330,7 @@ const grant = act(
   'grant',
   6,
   {
-    to: thing,
+    to: resource,
     user,
     accessRole: maybe(accessRole),
     seconds: maybe(fc.integer({ min: 1, max: 90 })),
@@ -359,7 +359,7 @@ const grant = act(
 const revoke = act(
   'revoke',
   2,
-  { from: thing, user },
+  { from: resource, user },
   async ({ world, organizationId, org, unknown }, { from, user: userId }) => {
     const found = org?.find(from);
     expect(
@@ -375,7 +375,7 @@ const revoke = act(
 const removeUsers = act(
   'removeUsers',
   4,
-  { from: thing, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
+  { from: resource, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
   async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
     const found = org?.find(from);
     const result = (userId: string) =>

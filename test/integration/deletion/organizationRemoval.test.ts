@@ -305,9 +305,12 @@ describe('purge of deleted documents', () => {
 
 describe('entities that a purge covers', () => {
   test('every entity that is owned by a document, folder or organization is part of a purge', () => {
-    const named = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
+    const entityTypes = (parts: readonly { readonly entities: readonly { readonly type: string }[] }[]) =>
       new Set(parts.flatMap((part) => part.entities.map(({ type }) => type)));
-    const [ofDocuments, ofOrganizations] = [named(documentPurges), named([...documentPurges, ...organizationPurges])];
+    const [ofDocuments, ofOrganizations] = [
+      entityTypes(documentPurges),
+      entityTypes([...documentPurges, ...organizationPurges]),
+    ];
     const missing = entities().filter(
       ({ type, ownedBy }) =>
         (ownedBy === 'document' && !ofDocuments.has(type)) ||
@@ -337,7 +340,7 @@ async function killedAtEveryCall(
   const lean = new LeanClient();
   const table = new Table(asDocumentClient(lean), 'table');
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
-  const left = async () =>
+  const remainingKeys = async () =>
     (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
   const trial = async (at: number, when: 'before' | 'after'): Promise<string[]> => {
     await putBack(lean, all);
@@ -353,7 +356,7 @@ async function killedAtEveryCall(
     });
     await step(new Table(dying, 'table')).catch(() => undefined);
     while ((await step(table)) !== 'done');
-    expect([at, when, await left()]).toEqual([at, when, []]);
+    expect([at, when, await remainingKeys()]).toEqual([at, when, []]);
     return calls;
   };
   try {

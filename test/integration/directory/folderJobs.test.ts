@@ -229,10 +229,10 @@ describe('concurrent writes during a folder change', () => {
     );
     const stale = (await itemsOf(engine, customer, 'Folder')).find(({ folderId }) => folderId === 'b')!;
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'a', parentFolderId: 'to' }] });
-    const begun = (await jobs())[0]!;
-    now = begun.createdAt;
-    const waiting = (await step(begun)) as StoredJob;
-    expect(now).toBe(begun.createdAt + REQUESTS_ENDED_MS);
+    const startedJob = (await jobs())[0]!;
+    now = startedJob.createdAt;
+    const waiting = (await step(startedJob)) as StoredJob;
+    expect(now).toBe(startedJob.createdAt + REQUESTS_ENDED_MS);
     expect(Object.fromEntries(await storedTree()).b).toBe('root/to/a restricted');
     // A request that read b earlier writes b now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
@@ -370,10 +370,10 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await fill();
     await remove('a');
     await expectGone();
-    const begun = (await jobs()).find(({ kind }) => kind === 'changeFolders')!;
-    now = begun.createdAt;
-    await step(begun);
-    expect(now).toBe(begun.createdAt + REQUESTS_ENDED_MS);
+    const startedJob = (await jobs()).find(({ kind }) => kind === 'changeFolders')!;
+    now = startedJob.createdAt;
+    await step(startedJob);
+    expect(now).toBe(startedJob.createdAt + REQUESTS_ENDED_MS);
     await expectGone();
     await runJobs();
     await expectGone();

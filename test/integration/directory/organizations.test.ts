@@ -72,8 +72,8 @@ describe('organizations', () => {
       b: { success: true, message: 'Added Successfully' },
     });
     expect(data.a.id).toMatch(/^org_/);
-    const listed = await customer.ok(GET, {});
-    expect(listed).toEqual([
+    const organizations = await customer.ok(GET, {});
+    expect(organizations).toEqual([
       { id: 'a', organizationName: 'first', disabled: false },
       { id: 'b', disabled: false },
     ]);
@@ -221,12 +221,12 @@ describe('folders/add', () => {
       a: { success: false, id: 'a', message: 'Folder already exists.' },
       b: { success: true, id: 'b', message: 'Folder added.' },
     });
-    const asked = await customer.ok('/v2/auth/permissions/get', {
+    const permissions = await customer.ok('/v2/auth/permissions/get', {
       organizationId: 'acme',
       userIds: ['u'],
       folderIds: ['a'],
     });
-    expect(asked.u.folders.a.accessType).toBe('restricted');
+    expect(permissions.u.folders.a.accessType).toBe('restricted');
   });
 
   test('treats a repeated folderId as one folder', async () => {
@@ -439,9 +439,9 @@ describe('users', () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });
-    const listed = async (more: object) =>
+    const userIds = async (more: object) =>
       (await customer.ok(GET, { organizationId: 'acme', ...more })).map(({ userId }: any) => userId);
-    expect([await listed({}), await listed({ documentId: 'd' }), await listed({ folderId: 'f' })]).toEqual([
+    expect([await userIds({}), await userIds({ documentId: 'd' }), await userIds({ folderId: 'f' })]).toEqual([
       ['member'],
       ['reader'],
       ['filer'],

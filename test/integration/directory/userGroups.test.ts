@@ -61,7 +61,7 @@ async function withGroup(groupId: string, userIds: readonly string[]): Promise<v
 /** Stores thousands of members of the group lawyers. */
 async function manyMembers(userIds: readonly string[], groupId = 'lawyers'): Promise<Group> {
   await withGroup(groupId, []);
-  const group = (await new GroupReader(table).named(scope(), [groupId]))[0]!;
+  const group = (await new GroupReader(table).getByIds(scope(), [groupId]))[0]!;
   const writes = userIds.map((userId) =>
     upsert(GroupMemberEntity, { ...scope(), groupKey: group.internalId, userId, addedAt: 1 }),
   );
@@ -228,7 +228,7 @@ describe('usergroups/users/add', () => {
 
     const key = {
       ...scope(),
-      groupKey: (await new GroupReader(table).named(scope(), ['lawyers']))[0]!.internalId,
+      groupKey: (await new GroupReader(table).getByIds(scope(), ['lawyers']))[0]!.internalId,
       userId: 'ada',
     };
     const before = (await table.get(GroupMemberEntity, key))!;
@@ -494,7 +494,7 @@ describe('usergroups/users/delete', () => {
       expect(statuses.length).toBeLessThan(5);
     }
     expect(statuses).toEqual(['UNAVAILABLE', 'success']);
-    const [group] = await new GroupReader(table).named(scope(), [groupId]);
+    const [group] = await new GroupReader(table).getByIds(scope(), [groupId]);
     expect(
       (await table.query(GroupMemberEntity, { ...scope(), groupKey: group!.internalId }, { limit: 1 })).values,
     ).toEqual([]);

@@ -589,13 +589,13 @@ describe('users/delete of a user who is added again', () => {
   test('voids a grant of a request that began before the removal, whenever the grant is written', async () => {
     const at = await scope();
     await grant('ada', on('document', 'nda'));
-    const known = await stored('ada');
+    const storedAda = await stored('ada');
     const began = Date.now();
     const late = async (internalId: string) =>
       new UserWriter(table).grant(
         at.tenant,
         'ada',
-        known,
+        storedAda,
         [{ scope: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
         began - 1,
       );

@@ -497,11 +497,11 @@ test('every value is read as it was written, whatever the value before, also aft
     let now = START;
     await own.add({ type, data: { text: '', map: {}, array: [] }[type] }, now);
     const fill = () => {
-      const known = Y.encodeStateVector(filler);
+      const stateVector = Y.encodeStateVector(filler);
       if (type === 'text') filler.getText('content').insert(0, letters(60_000, now));
       if (type === 'map') filler.getMap('content').set('large', letters(60_000, now));
       if (type === 'array') filler.getArray('content').insert(0, [letters(60_000, now)]);
-      return Y.encodeStateAsUpdate(filler, known);
+      return Y.encodeStateAsUpdate(filler, stateVector);
     };
     await fc.assert(
       fc.asyncProperty(values[type], async (data) => {

@@ -38,7 +38,7 @@ async function search(data: object): Promise<any> {
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.result;
 }
-const found = async (data: object): Promise<string[]> =>
+const searchIds = async (data: object): Promise<string[]> =>
   (await search(data)).results.map(({ recordId }: { recordId: string }) => recordId);
 const query = async (data: object): Promise<{ ids: string[]; total: number }> => {
   const { body } = await customer.call(QUERY, data);
@@ -97,9 +97,9 @@ describe('POST /v2/memory/judgments/add', () => {
       expect.stringMatching(/^jdg_\w{27}$/),
       { success: true, id, message: 'Judgment added.' },
     ]);
-    const [shown] = (await search({ query: 'fine' })).results;
-    expect(shown).toMatchObject({ recordId: id, scope: 'organization', agent: null });
-    expect(shown.createdAt).toBeGreaterThanOrEqual(before);
+    const [firstResult] = (await search({ query: 'fine' })).results;
+    expect(firstResult).toMatchObject({ recordId: id, scope: 'organization', agent: null });
+    expect(firstResult.createdAt).toBeGreaterThanOrEqual(before);
     expect(await stored('Job')).toEqual([]);
   });
 
@@ -115,19 +115,19 @@ describe('POST /v2/memory/judgments/add', () => {
       totalInScope,
     } = await search({ query: 'rejected\ngreen giraffes', ...nda });
     expect([shown.decision, shown.similarity, shown.createdAt, totalInScope]).toEqual(['rejected', 1, 5 * DAY_MS, 1]);
-    expect(await found({ query: 'old content', embeddingType: 'content' })).toEqual([]);
+    expect(await searchIds({ query: 'old content', embeddingType: 'content' })).toEqual([]);
     await add([judgment({ recordId: 'r', reasoning: 'green giraffes', createdAt: 9 * DAY_MS })]);
-    expect(await found({ query: 'giraffes', filters: { dateRange: { start: 9 * DAY_MS, end: 9 * DAY_MS } } })).toEqual([
-      'r',
-    ]);
-    expect(await found({ query: 'giraffes', filters: { dateRange: { end: 8 * DAY_MS } } })).toEqual([]);
+    expect(
+      await searchIds({ query: 'giraffes', filters: { dateRange: { start: 9 * DAY_MS, end: 9 * DAY_MS } } }),
+    ).toEqual(['r']);
+    expect(await searchIds({ query: 'giraffes', filters: { dateRange: { end: 8 * DAY_MS } } })).toEqual([]);
     expect([await stored('Judgment'), await stored('JudgmentVector')].map(({ length }) => length)).toEqual([1, 1]);
   });
 
   test('keeps judgments with the same id in different documents apart', async () => {
     for (const at of [nda, tos, acme]) await add([judgment({ recordId: 'r' })], at);
     expect((await search({ query: 'clause' })).totalInScope).toBe(3);
-    expect(await found({ query: 'clause', ...tos })).toEqual(['r']);
+    expect(await searchIds({ query: 'clause', ...tos })).toEqual(['r']);
   });
 
   test('rejects only the judgment whose time is in the future', async () => {
@@ -274,9 +274,9 @@ describe('POST /v2/memory/search', () => {
     ],
     ['the document when requested', { ...nda, scope: 'document' }, ['agent', 'court', 'price'], 3],
   ])('searches %s', async (_what, ids, expected, total) => {
-    expect((await found({ query: 'price', ...ids })).sort()).toEqual(expected);
+    expect((await searchIds({ query: 'price', ...ids })).sort()).toEqual(expected);
     expect((await search({ query: 'price', ...ids })).totalInScope).toBe(total);
-    expect((await found({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(
+    expect((await searchIds({ recencyDays: 365, ...ids, limit: 50 })).sort()).toEqual(
       expected.filter((id) => id !== 'general'),
     );
   });
@@ -302,16 +302,16 @@ describe('POST /v2/memory/search', () => {
       ['agent', 'colour'],
     ],
   ])('filters by %s', async (_what, filters, expected) => {
-    expect((await found({ query: 'price tax colours court', filters })).sort()).toEqual(expected);
+    expect((await searchIds({ query: 'price tax colours court', filters })).sort()).toEqual(expected);
     const { totalInScope } = await search({ query: 'price', filters });
     expect(totalInScope).toBe(6);
   });
 
   test('compares the reviewed content for embeddingType content', async () => {
-    expect(await found({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
-    expect(await found({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } })).toEqual([
-      'court',
-    ]);
+    expect(await searchIds({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
+    expect(
+      await searchIds({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } }),
+    ).toEqual(['court']);
   });
 
   test('returns the judgments of a thread oldest first for annotationId, and ignores query and recencyDays', async () => {
@@ -327,25 +327,25 @@ describe('POST /v2/memory/search', () => {
       ['colour', 1],
     ]);
     expect(totalInScope).toBe(5);
-    expect(await found({ ...nda, filters: { annotationId: 'thread' } })).toEqual(['price', 'agent']);
-    expect(await found({ ...acme, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
+    expect(await searchIds({ ...nda, filters: { annotationId: 'thread' } })).toEqual(['price', 'agent']);
+    expect(await searchIds({ ...acme, scope: 'apiKey', filters: { annotationId: 'thread' } })).toEqual([
       'price',
       'agent',
       'colour',
     ]);
-    expect(await found({ ...acme, scope: 'document', filters: { annotationId: 'thread' } })).toEqual([
+    expect(await searchIds({ ...acme, scope: 'document', filters: { annotationId: 'thread' } })).toEqual([
       'price',
       'agent',
       'colour',
     ]);
-    expect(await found({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
+    expect(await searchIds({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
       'agent',
     ]);
-    expect(await found({ ...acme, filters: { annotationId: 'thread', dateRange: { start: at(10) } } })).toEqual([
+    expect(await searchIds({ ...acme, filters: { annotationId: 'thread', dateRange: { start: at(10) } } })).toEqual([
       'agent',
       'colour',
     ]);
-    expect(await found({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
+    expect(await searchIds({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
   });
 
   test('returns the latest judgments first for recencyDays, and ignores the date range', async () => {
@@ -355,9 +355,9 @@ describe('POST /v2/memory/search', () => {
       ['colour', 1],
       ['agent', 1],
     ]);
-    expect(await found({ recencyDays: 4, limit: 2 })).toEqual(['court', 'colour']);
-    expect(await found({ recencyDays: 4, filters: { judgeType: 'human' } })).toEqual(['court', 'colour']);
-    expect(await found({ recencyDays: 1, filters: { reviewerId: 'ada' } })).toEqual([]);
+    expect(await searchIds({ recencyDays: 4, limit: 2 })).toEqual(['court', 'colour']);
+    expect(await searchIds({ recencyDays: 4, filters: { judgeType: 'human' } })).toEqual(['court', 'colour']);
+    expect(await searchIds({ recencyDays: 1, filters: { reviewerId: 'ada' } })).toEqual([]);
   });
 
   test.each([
@@ -409,10 +409,10 @@ describe('POST /v2/memory/search', () => {
   });
 
   test.each(['', ' \n'])('ignores the query %j when annotationId or recencyDays is set', async (blank) => {
-    expect(await found({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(
-      await found({ ...acme, filters: { annotationId: 'thread' } }),
+    expect(await searchIds({ ...acme, query: blank, filters: { annotationId: 'thread' } })).toEqual(
+      await searchIds({ ...acme, filters: { annotationId: 'thread' } }),
     );
-    expect(await found({ query: blank, recencyDays: 7 })).toEqual(await found({ recencyDays: 7 }));
+    expect(await searchIds({ query: blank, recencyDays: 7 })).toEqual(await searchIds({ recencyDays: 7 }));
   });
 
   test.each<[string, unknown]>([
@@ -420,7 +420,7 @@ describe('POST /v2/memory/search', () => {
     ['a start after the end', { start: '2026-01-02', end: '2026-01-01' }],
     ['a number', 7],
   ])('ignores an invalid dateRange when recencyDays is set: %s', async (_what, dateRange) => {
-    expect(await found({ recencyDays: 7, filters: { dateRange } })).toEqual(await found({ recencyDays: 7 }));
+    expect(await searchIds({ recencyDays: 7, filters: { dateRange } })).toEqual(await searchIds({ recencyDays: 7 }));
   });
 
   test('returns whether a person or an agent decided', async () => {
@@ -471,11 +471,11 @@ describe('judgments after deletions', () => {
     await add([judgment({ recordId: 'general', reasoning: 'something else again' })], acme);
     await customer.ok('/v2/organizations/documents/delete', { ...acme, documentIds: ['nda'] });
     for (const ids of [{}, acme]) {
-      expect((await found({ query: 'approved\nThe clause is fine', ...ids })).sort()).toEqual(['general', 'stays']);
+      expect((await searchIds({ query: 'approved\nThe clause is fine', ...ids })).sort()).toEqual(['general', 'stays']);
       expect((await query(ids)).ids.sort()).toEqual(['general', 'stays']);
-      expect((await found({ recencyDays: 1, ...ids })).sort()).toEqual(['general', 'stays']);
+      expect((await searchIds({ recencyDays: 1, ...ids })).sort()).toEqual(['general', 'stays']);
     }
-    expect(await found({ ...acme, filters: { annotationId: 'thread' } })).toEqual([]);
+    expect(await searchIds({ ...acme, filters: { annotationId: 'thread' } })).toEqual([]);
     await addDocument(customer);
     expect(await search({ query: 'clause', ...nda })).toMatchObject({ results: [], totalInScope: 0 });
     const runner = new JobRunner(Date.now());
@@ -488,7 +488,7 @@ describe('judgments after deletions', () => {
   test('purges the judgments of a deleted organization', async () => {
     for (const at of [nda, acme]) await add([judgment()], at);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
-    expect([await found({ query: 'clause' }), await found({ recencyDays: 1 }), (await query({})).ids]).toEqual([
+    expect([await searchIds({ query: 'clause' }), await searchIds({ recencyDays: 1 }), (await query({})).ids]).toEqual([
       [],
       [],
       [],
@@ -519,7 +519,7 @@ describe('judgments after deletions', () => {
     await customer.ok('/v2/users/delete', { ...acme, userIds: ['grace'] });
     await run();
     expect(await names()).toEqual({ in: undefined, his: 'Bob', elsewhere: undefined });
-    expect(await found({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
+    expect(await searchIds({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
   });
 
   test('users/data/delete keeps only the id of a reviewer', async () => {

@@ -123,7 +123,7 @@ const rest = (model: string, vectors: Record<string, number>) => ({
   jobs: [],
 });
 /** Returns the messages of the embedding jobs. */
-async function begun(): Promise<JobMessage[]> {
+async function startedJobs(): Promise<JobMessage[]> {
   const { jobs } = await stored();
   return jobs
     .filter(({ kind }) => queueOfJob[kind as JobKind] === 'embed')
@@ -149,7 +149,7 @@ describe('judgments whose embedding failed', () => {
     expect(await stored()).toMatchObject({ vectors: both(0, 0), jobs: [{ kind: 'embedJudgments' }] });
     titan.script = () => undefined;
     expect(await search(LIABILITY)).toEqual([]);
-    const [message] = await begun();
+    const [message] = await startedJobs();
     await new EmbeddingWorker(Date.now()).run(message!);
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 3)));
     await expectBest();
@@ -158,7 +158,7 @@ describe('judgments whose embedding failed', () => {
   test('keeps the job while the model fails, and the sweeper sends it to the queue again', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
-    const [message] = await begun();
+    const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
     queues.clear();
@@ -199,7 +199,7 @@ describe('judgments whose embedding failed', () => {
     expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
     await new EmbeddingWorker(now + 10 * MINUTE).run(message);
     expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 28), 56]);
-    expect(await begun()).toEqual([]);
+    expect(await startedJobs()).toEqual([]);
   });
 
   test('creates the embedding state when the worker embeds the first judgment of a tenant', async () => {
@@ -223,8 +223,8 @@ describe('judgments whose embedding failed', () => {
     titan.script = () => undefined;
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     titan.calls.length = 0;
-    for (const message of await begun()) await new EmbeddingWorker(Date.now()).run(message);
-    expect(await begun()).toEqual([]);
+    for (const message of await startedJobs()) await new EmbeddingWorker(Date.now()).run(message);
+    expect(await startedJobs()).toEqual([]);
   });
 
   test('answers UNAVAILABLE when the query of a search cannot be embedded', async () => {
@@ -251,7 +251,7 @@ describe('a change of the embedding model', () => {
     expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
     await add(about('tone', 'Too formal for our brand voice'));
     expect((await stored()).vectors).toEqual(both(29, 1));
-    const [there] = await begun();
+    const [there] = await startedJobs();
     const steps = await new EmbeddingWorker(Date.now()).finish(there!, async () => {
       expect(await search('formal brand voice')).toEqual(['tone']);
     });
@@ -265,7 +265,7 @@ describe('a change of the embedding model', () => {
     setting('lexical');
     queues.clear();
     await expectBest();
-    const [back] = await begun();
+    const [back] = await startedJobs();
     await add(about('budget', 'Travel costs exceed the budget'));
     expect(await search('budget for travel')).toEqual(['budget']);
     await new EmbeddingWorker(Date.now()).finish(back!, expectBest);
@@ -277,7 +277,7 @@ describe('a change of the embedding model', () => {
     await add(...judged);
     setting(TITAN_MODEL);
     await expectBest();
-    const [message] = await begun();
+    const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     await worker.run(message!, { deadline: 0 });
@@ -291,7 +291,7 @@ describe('a change of the embedding model', () => {
     await add(...judged);
     setting(TITAN_MODEL);
     await expectBest();
-    const [message] = await begun();
+    const [message] = await startedJobs();
     const twice = new EmbeddingWorker(Date.now(), (deps) => ({
       ...deps,
       steps: {
@@ -310,7 +310,7 @@ describe('a change of the embedding model', () => {
     await add(...judged.slice(0, 3));
     setting(TITAN_MODEL);
     await expectBest();
-    const [message] = await begun();
+    const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     expect((await stored()).state).toEqual({ model: LEXICAL_MODEL, next: TITAN_MODEL });
@@ -335,7 +335,7 @@ describe('a change of the embedding model', () => {
     expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(
       /once the embedding model has answered/,
     );
-    const own = (await begun()).find(({ jobId }) => jobId !== message!.jobId);
+    const own = (await startedJobs()).find(({ jobId }) => jobId !== message!.jobId);
     const old = new EmbeddingWorker(Date.now());
     await old.run(own!);
     expect([(await stored()).vectors, old.sent]).toEqual([
@@ -354,7 +354,7 @@ describe('a change of the embedding model', () => {
     setting(TITAN_MODEL);
     titan.script = () => refused;
     await expectBest();
-    const [message] = await begun();
+    const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
     await expectBest();

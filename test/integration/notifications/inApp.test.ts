@@ -94,8 +94,8 @@ describe('the in-app notification of a comment event', () => {
   test("has the source comment, mentioned and assigned users, and the thread's ids, text and location", async () => {
     await thread('t', { location: { id: 'l1' }, context: { access: {} } }, mention('grace'));
     await fanOutAll();
-    const [shown] = await inbox('grace');
-    expect(shown).toMatchObject({
+    const [notification] = await inbox('grace');
+    expect(notification).toMatchObject({
       id: expect.stringMatching(/^ntf_[A-Za-z0-9]{27}$/),
       notificationSource: 'comment',
       notificationSourceData: { annotationId: 't', commentId: 1, commentText: 'Look', location: { id: 'l1' } },
@@ -149,9 +149,11 @@ describe('the in-app notification of a comment event', () => {
     await reply('t', {});
     const event = (await events()).at(-1)!;
     await fanOut(event);
-    const shown: any[] = await customer.ok('/v2/notifications/get', { ...at });
-    expect(shown.map(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId).length).sort()).toEqual([21, 50]);
-    expect(new Set(shown.flatMap(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId))).size).toBe(71);
+    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...at });
+    expect(notifications.map(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId).length).sort()).toEqual([
+      21, 50,
+    ]);
+    expect(new Set(notifications.flatMap(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId))).size).toBe(71);
   });
 });
 
@@ -228,8 +230,8 @@ describe('nobody is notified of an event', () => {
     await thread('t', context('eu'), mention('grace', 'lin'));
     await reply('t', { from: ada, ...context('us'), ...mention('grace', 'lin') });
     await fanOutAll();
-    const shown: any[] = await customer.ok('/v2/notifications/get', { ...at, order: 'asc' });
-    const all = shown.map(({ context: { accessFields }, notifyUsersByUserId }) => [
+    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...at, order: 'asc' });
+    const all = notifications.map(({ context: { accessFields }, notifyUsersByUserId }) => [
       accessFields,
       Object.keys(notifyUsersByUserId).length,
     ]);

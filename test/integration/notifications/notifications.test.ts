@@ -107,8 +107,8 @@ describe('POST /v2/notifications/add', () => {
         data: { success: true, message: 'Notification added successfully.' },
       },
     ]);
-    const [shown] = await get({ notificationIds: ['n-1'] });
-    expect(shown).toEqual({
+    const [notification] = await get({ notificationIds: ['n-1'] });
+    expect(notification).toEqual({
       id: 'n-1',
       notificationSource: 'custom',
       notificationSourceData: JSON.parse('{"a":[1,{"b":null}],"__proto__":{"x":1}}'),
@@ -125,8 +125,8 @@ describe('POST /v2/notifications/add', () => {
       locationId: '7',
       timestamp: expect.any(Number),
     });
-    expect(Object.getOwnPropertyDescriptor(shown.notificationSourceData, '__proto__')?.value).toEqual({ x: 1 });
-    expect(shown.timestamp).toBeGreaterThanOrEqual(before);
+    expect(Object.getOwnPropertyDescriptor(notification.notificationSourceData, '__proto__')?.value).toEqual({ x: 1 });
+    expect(notification.timestamp).toBeGreaterThanOrEqual(before);
   });
 
   test('requires both templates unless a resolver provides them', async () => {

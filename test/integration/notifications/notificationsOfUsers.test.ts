@@ -39,7 +39,7 @@ const add = (notificationId: string, to: readonly string[] | 'everybody', more: 
     displayBodyMessage: 'y',
     ...more,
   });
-const listed = async (userId: string, more: object = {}) =>
+const notificationIds = async (userId: string, more: object = {}) =>
   (await customer.ok(GET, { organizationId: 'acme', userId, order: 'asc', ...more })).map(
     ({ id }: { id: string }) => id,
   ) as string[];
@@ -68,43 +68,43 @@ describe("a user's notifications", () => {
     await add('3', ['lin']);
     await add('4', ['grace', 'lin'], { notifyAll: true });
     await add('5', ['grace'], { documentId: 'offer' });
-    expect(await listed('grace')).toEqual(['1', '2', '4', '5']);
-    expect(await listed('grace', { order: 'desc' })).toEqual(['5', '4', '2', '1']);
-    expect(await listed('lin')).toEqual(['2', '3', '4']);
-    expect(await listed('grace', { documentId: 'nda' })).toEqual(['1', '2', '4']);
+    expect(await notificationIds('grace')).toEqual(['1', '2', '4', '5']);
+    expect(await notificationIds('grace', { order: 'desc' })).toEqual(['5', '4', '2', '1']);
+    expect(await notificationIds('lin')).toEqual(['2', '3', '4']);
+    expect(await notificationIds('grace', { documentId: 'nda' })).toEqual(['1', '2', '4']);
   });
 
   test('do not contain those that the user caused', async () => {
     await add('1', ['grace']);
-    expect(await listed('ada')).toEqual([]);
+    expect(await notificationIds('ada')).toEqual([]);
     await add('2', ['ada']);
-    expect(await listed('ada')).toEqual(['2']);
+    expect(await notificationIds('ada')).toEqual(['2']);
   });
 
   test('contain those for everybody only with access to the document', async () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
-    expect(await listed('stranger')).toEqual([]);
+    expect(await notificationIds('stranger')).toEqual([]);
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
       accessType: 'restricted',
     });
-    expect(await listed('grace')).toEqual(['2']);
+    expect(await notificationIds('grace')).toEqual(['2']);
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
-    expect(await listed('grace')).toEqual(['1', '2']);
+    expect(await notificationIds('grace')).toEqual(['1', '2']);
   });
 
   test('contain those of an unknown user who is named', async () => {
     await add('1', ['stranger']);
-    expect(await listed('stranger')).toEqual(['1']);
+    expect(await notificationIds('stranger')).toEqual(['1']);
   });
 
   test('require the complete access context', async () => {
     await add('1', ['grace'], { context: { access: { region: 'eu', level: 2 } } });
     await add('2', ['grace'], { context: { access: { region: 'eu' } } });
     await add('3', ['grace']);
-    expect(await listed('grace')).toEqual(['3']);
+    expect(await notificationIds('grace')).toEqual(['3']);
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
       permissions: {
@@ -113,14 +113,14 @@ describe("a user's notifications", () => {
         ],
       },
     });
-    expect(await listed('grace')).toEqual(['2', '3']);
+    expect(await notificationIds('grace')).toEqual(['2', '3']);
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
       permissions: {
         resources: [{ type: 'document', id: 'offer', organizationId: 'acme', context: { access: { level: 2 } } }],
       },
     });
-    expect(await listed('grace')).toEqual(['1', '2', '3']);
+    expect(await notificationIds('grace')).toEqual(['1', '2', '3']);
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
   });
 
@@ -132,16 +132,16 @@ describe("a user's notifications", () => {
         _t === DocumentEntity.type && documentId === 'offer' && key.includes(customer.apiKey),
     )!;
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: { PK: { S: PK }, SK: { S: SK } } }));
-    expect(await listed('grace')).toEqual(['2']);
-    expect(await listed('grace', { notificationIds: ['1', '2'] })).toEqual(['2']);
+    expect(await notificationIds('grace')).toEqual(['2']);
+    expect(await notificationIds('grace', { notificationIds: ['1', '2'] })).toEqual(['2']);
     expect(await customer.ok(GET, { organizationId: 'acme', notificationIds: ['1'] })).toEqual([]);
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'offer' }],
     });
-    expect(await listed('grace')).toEqual(['2']);
+    expect(await notificationIds('grace')).toEqual(['2']);
     await add('1', ['grace'], { documentId: 'offer' });
-    expect(await listed('grace')).toEqual(['2', '1']);
+    expect(await notificationIds('grace')).toEqual(['2', '1']);
   });
 });
 
@@ -163,10 +163,10 @@ describe('a notification about a thread', () => {
     await about('1', 'open');
     await about('2', 'secret');
     await about('3', 'secret', 'everybody');
-    expect(await listed('ada')).toEqual(['1', '2', '3']);
-    expect(await listed('grace')).toEqual(['1', '2', '3']);
-    expect(await listed('lin')).toEqual(['1']);
-    expect(await listed('lin', { notificationIds: ['1', '2', '3'] })).toEqual(['1']);
+    expect(await notificationIds('ada')).toEqual(['1', '2', '3']);
+    expect(await notificationIds('grace')).toEqual(['1', '2', '3']);
+    expect(await notificationIds('lin')).toEqual(['1']);
+    expect(await notificationIds('lin', { notificationIds: ['1', '2', '3'] })).toEqual(['1']);
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
     expect(
       (await customer.ok('/v1/notifications/get', { organizationId: 'acme', userId: 'lin' })).map(({ id }: any) => id),
@@ -185,10 +185,10 @@ describe('a notification about a thread', () => {
       ['3', 'nobody'],
     ] as const)
       await about(id, annotationId, ['ada', 'grace', 'lin', 'stranger']);
-    expect(await listed('ada')).toEqual(['1', '2', '3']);
-    expect(await listed('grace')).toEqual(['1']);
-    expect(await listed('lin')).toEqual(['1', '2']);
-    expect(await listed('stranger')).toEqual([]);
+    expect(await notificationIds('ada')).toEqual(['1', '2', '3']);
+    expect(await notificationIds('grace')).toEqual(['1']);
+    expect(await notificationIds('lin')).toEqual(['1', '2']);
+    expect(await notificationIds('stranger')).toEqual([]);
   });
 
   test('is hidden from users who lack the access context that the thread has now, or had when it was deleted', async () => {
@@ -202,7 +202,7 @@ describe('a notification about a thread', () => {
       updatedData: { context: { access: { region: 'eu' } } },
     });
     await about('2', 'u');
-    expect([await listed('ada'), await listed('grace')]).toEqual([[], []]);
+    expect([await notificationIds('ada'), await notificationIds('grace')]).toEqual([[], []]);
     await customer.ok('/v2/auth/permissions/add', {
       user: { userId: 'grace' },
       permissions: { resources: [{ type: 'organization', id: 'acme', context: { access: { region: 'eu' } } }] },
@@ -212,7 +212,7 @@ describe('a notification about a thread', () => {
       documentId: 'nda',
       annotationIds: ['u'],
     });
-    expect([await listed('ada'), await listed('grace')]).toEqual([[], ['1', '2']]);
+    expect([await notificationIds('ada'), await notificationIds('grace')]).toEqual([[], ['1', '2']]);
   });
 
   test('is hidden from users without access to the document', async () => {
@@ -223,9 +223,9 @@ describe('a notification about a thread', () => {
       documentIds: ['nda'],
       accessType: 'restricted',
     });
-    expect(await listed('grace')).toEqual([]);
+    expect(await notificationIds('grace')).toEqual([]);
     await customer.ok('/v2/users/add', { organizationId: 'acme', documentId: 'nda', users: [{ userId: 'grace' }] });
-    expect(await listed('grace')).toEqual(['1']);
+    expect(await notificationIds('grace')).toEqual(['1']);
   });
 
   test('follows the current thread, and after its deletion the state at the creation', async () => {
@@ -237,29 +237,29 @@ describe('a notification about a thread', () => {
       annotationIds: ['secret'],
       updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } },
     });
-    expect([await listed('grace'), await listed('lin')]).toEqual([[], ['1']]);
+    expect([await notificationIds('grace'), await notificationIds('lin')]).toEqual([[], ['1']]);
     await customer.ok('/v2/commentannotations/delete', {
       organizationId: 'acme',
       documentId: 'nda',
       annotationIds: ['secret'],
     });
-    expect([await listed('grace'), await listed('lin')]).toEqual([['1'], []]);
+    expect([await notificationIds('grace'), await notificationIds('lin')]).toEqual([['1'], []]);
   });
 
   test('follows the thread that an update sets', async () => {
     await thread('secret', { type: 'restricted', userIds: [] });
     await about('1', 'unknown');
-    expect(await listed('lin')).toEqual(['1']);
+    expect(await notificationIds('lin')).toEqual(['1']);
     await customer.ok('/v2/notifications/update', {
       organizationId: 'acme',
       notifications: [{ id: '1', notificationSourceData: { annotationId: 'secret' } }],
     });
-    expect(await listed('lin')).toEqual([]);
+    expect(await notificationIds('lin')).toEqual([]);
     await customer.ok('/v2/notifications/update', {
       organizationId: 'acme',
       notifications: [{ id: '1', notificationSourceData: {} }],
     });
-    expect(await listed('lin')).toEqual(['1']);
+    expect(await notificationIds('lin')).toEqual(['1']);
   });
 });
 

@@ -97,14 +97,14 @@ describe('POST /v2/recordings/add', () => {
         data: { r: { success: true, annotationId: 'r', message: 'Recording added.' } },
       },
     });
-    const [shown] = await get();
-    expect(shown).toEqual({
+    const [recording] = await get();
+    expect(recording).toEqual({
       ...sent,
       type: 'recorder',
       locationId: 'page-3',
       latestVersion: 1,
       createdAt: expect.any(Number),
-      lastUpdated: shown.createdAt,
+      lastUpdated: recording.createdAt,
       metadata: { room: 1, apiKey: customer.apiKey, ...nda },
     });
   });

@@ -537,10 +537,10 @@ const covered = Object.values(registry as Record<string, Endpoint>).filter(
 
 describe.each(covered)('$path', ({ path, twinOf, auth }) => {
   test('returns nothing of another tenant for its ids and page tokens', async () => {
-    const asked = cases[twinOf ?? path];
-    if (!asked) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
+    const isolationCase = cases[twinOf ?? path];
+    if (!isolationCase) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
     const headers = auth === 'workspace' ? secondWorkspace.headers : auth === 'apiKey' ? second.headers : {};
-    for (const data of asked()) {
+    for (const data of isolationCase()) {
       const { status, body } = await post(await handlerOf(path), headers, data);
       expect(status).toBeLessThan(500);
       const text = JSON.stringify(body);

@@ -36,8 +36,8 @@ const storedKey = (apiKey: string) => storedItem(engine, ApiKeyEntity.key({ apiK
 
 /** Does what the owner of a workspace does with the mail. */
 async function verify(workspace: TestWorkspace): Promise<void> {
-  const { status: shown } = await pressButton(await mailedToken(engine, workspace));
-  expect(shown).toBe(200);
+  const { status: pageStatus } = await pressButton(await mailedToken(engine, workspace));
+  expect(pageStatus).toBe(200);
 }
 
 /** Whether the API key of a workspace works at this time. */

@@ -29,7 +29,7 @@ const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEnt
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
 /** The page of a link that does not work (any more), whichever link it is. */
-async function expectGone(shown: PageAnswer): Promise<void> {
+async function expectUsedLink(shown: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
   expect(unknown.status).toBe(410);
   expect({ status: shown.status, html: shown.html }).toEqual({ status: 410, html: unknown.html });
@@ -87,8 +87,8 @@ describe('POST /v2/workspace/email/verify', () => {
     const token = await mailedToken(engine, workspace);
     await pressButton(token);
     const verified = await workspaceItem(workspace);
-    await expectGone(await pressButton(token));
-    await expectGone(await openLink(token));
+    await expectUsedLink(await pressButton(token));
+    await expectUsedLink(await openLink(token));
     expect(await workspaceItem(workspace)).toEqual(verified);
     expect(
       (await everyItem(engine)).filter((item) => item._t === LoginLinkEntity.type && item.workspaceId === workspace.id),
@@ -103,7 +103,7 @@ describe('POST /v2/workspace/email/verify', () => {
       Array.from({ length: 20 }, (_, index) => pressButton(token, functions[index % 4])),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200)) await expectGone(answer);
+    for (const answer of answers.filter(({ status }) => status !== 200)) await expectUsedLink(answer);
     expect(await isVerified(workspace)).toBe(true);
   });
 
@@ -116,8 +116,8 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await openLink(lateToken)).status).toBe(200);
     expect((await pressButton(earlyToken)).status).toBe(200);
     clock.mockReturnValue(sentAt + 30 * 60_000);
-    await expectGone(await openLink(lateToken));
-    await expectGone(await pressButton(lateToken));
+    await expectUsedLink(await openLink(lateToken));
+    await expectUsedLink(await pressButton(lateToken));
     expect([await isVerified(early), await isVerified(late)]).toEqual([true, false]);
   });
 
@@ -169,7 +169,7 @@ describe('POST /v2/workspace/email/verify', () => {
   test('uses the posted token and not the one in the address', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
-    await expectGone(await openLink(token, { method: 'POST' }));
+    await expectUsedLink(await openLink(token, { method: 'POST' }));
     expect(await isVerified(workspace)).toBe(false);
   });
 });
@@ -189,7 +189,7 @@ describe('a malformed token', () => {
     expect(get).not.toHaveBeenCalled();
     for (const answer of answers) {
       expect(answer.html).not.toContain('<script');
-      await expectGone(answer);
+      await expectUsedLink(answer);
     }
   });
 });

@@ -59,9 +59,9 @@ async function startCloudFormation(stack: string, outputs: Record<string, string
   const server = createServer(
     (request, response) =>
       void (async () => {
-        const asked = new URLSearchParams(await text(request)).get('StackName');
+        const stackName = new URLSearchParams(await text(request)).get('StackName');
         response.setHeader('content-type', 'text/xml');
-        if (asked === stack) {
+        if (stackName === stack) {
           response.end(
             `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>${stack}</StackName><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
           );
@@ -69,7 +69,7 @@ async function startCloudFormation(stack: string, outputs: Record<string, string
           response
             .writeHead(400)
             .end(
-              `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${asked} does not exist</Message></Error></ErrorResponse>`,
+              `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${stackName} does not exist</Message></Error></ErrorResponse>`,
             );
         }
       })(),
@@ -85,12 +85,12 @@ describe('npm run workspace', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const credentials = JSON.parse(stdout) as WorkspaceCredentials;
     expect(Object.keys(credentials)).toEqual(['workspaceId', 'workspaceAuthToken', 'apiKey', 'authToken']);
-    const shown = await post(
+    const answer = await post(
       getWorkspace,
       { 'x-svc-workspace-id': credentials.workspaceId, 'x-svc-workspace-auth-token': credentials.workspaceAuthToken },
       {},
     );
-    expect(shown.body.result.data).toMatchObject({
+    expect(answer.body.result.data).toMatchObject({
       name: 'Operated workspace',
       owner: { email: 'operated@example.com', name: 'Operated' },
     });
@@ -219,8 +219,8 @@ describe('npm run workspace -- show', () => {
       now: 1_800_000_000_000,
     })) as WorkspaceCredentials;
     await run(['advanced-webhooks', made.apiKey, 'off'], process.env);
-    const shown = await show('found@EXAMPLE.com');
-    expect(shown).toEqual({
+    const output = await show('found@EXAMPLE.com');
+    expect(output).toEqual({
       workspaceId: made.workspaceId,
       workspaceName: 'Found workspace',
       owner: { email: 'Found@example.com', name: 'Found', verified: '2027-01-15T08:00:00.000Z' },
@@ -235,8 +235,8 @@ describe('npm run workspace -- show', () => {
         },
       ],
     });
-    expect([await show(made.workspaceId), await show(made.apiKey)]).toEqual([shown, shown]);
-    expect(JSON.stringify(shown)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
+    expect([await show(made.workspaceId), await show(made.apiKey)]).toEqual([output, output]);
+    expect(JSON.stringify(output)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
   });
 
   test('shows the expiry of the keys of an unverified owner', async () => {

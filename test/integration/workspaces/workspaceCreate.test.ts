@@ -62,9 +62,9 @@ describe('POST /v2/workspace/create', () => {
       avatar: 'https://example.com/ada.png',
     });
     expect(authToken).toMatch(/^[0-9a-f]{32}$/);
-    const [[apiKey, shown]] = Object.entries(apiKeyList) as [[string, unknown]];
+    const [[apiKey, listedKey]] = Object.entries(apiKeyList) as [[string, unknown]];
     expect(apiKey).toMatch(/^key_[0-9A-Za-z]{27}$/);
-    expect(shown).toEqual({ id: apiKey, apiKeyName: 'Ada Test API Key', type: 'testing' });
+    expect(listedKey).toEqual({ id: apiKey, apiKeyName: 'Ada Test API Key', type: 'testing' });
     expect(Object.keys(apiKeyList)).toHaveLength(1);
     expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
   });

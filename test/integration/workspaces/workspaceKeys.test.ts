@@ -65,9 +65,9 @@ describe('POST /v2/workspace/apikey/create', () => {
       data: { apiKey: expect.stringMatching(/^key_[0-9A-Za-z]{27}$/) },
     });
     const { apiKey } = body.result.data;
-    const shown = (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList;
-    expect(shown[apiKey]).toEqual({ id: apiKey, apiKeyName: 'Live', type: 'production' });
-    expect(Object.keys(shown)).toHaveLength(2);
+    const apiKeyList = (await post(getWorkspace, workspace.headers, {})).body.result.data.apiKeyList;
+    expect(apiKeyList[apiKey]).toEqual({ id: apiKey, apiKeyName: 'Live', type: 'production' });
+    expect(Object.keys(apiKeyList)).toHaveLength(2);
   });
 
   test.each([

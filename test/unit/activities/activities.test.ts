@@ -49,11 +49,11 @@ describe('an activity', () => {
   test('is returned as it was sent', () => {
     fc.assert(
       fc.property(sent, ({ actionUser, ...fields }) => {
-        const shown = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
-        expect(shown.actionUser).toEqual(actionUser);
+        const response = toActivityResponse(names, toActivity(parsed({ ...fields, actionUser }), fixed));
+        expect(response.actionUser).toEqual(actionUser);
         for (const [field, value] of Object.entries(fields))
-          expect(wire(shown[field as keyof typeof shown])).toBe(wire(value));
-        expect(shown).toMatchObject({
+          expect(wire(response[field as keyof typeof response])).toBe(wire(value));
+        expect(response).toMatchObject({
           id: 'a',
           timestamp: fixed.createdAt,
           metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
@@ -170,11 +170,11 @@ describe('toServiceActivity and isActivityEnabled', () => {
   } as const;
 
   test('keeps the given fields', () => {
-    const shown = toActivityResponse(
+    const response = toActivityResponse(
       names,
       toServiceActivity({ ...own, entityData: { text: 'hi' }, changes: { status: { from: 1, to: 2 } } }, fixed),
     );
-    expect(JSON.parse(wire(shown))).toEqual({
+    expect(JSON.parse(wire(response))).toEqual({
       ...own,
       id: 'a',
       entityData: { text: 'hi' },

@@ -125,10 +125,10 @@ describe('toEvents', () => {
   test('returns events only for changes that notify and whose verb has an event', () => {
     expect(toEvents([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
-    const told = verbs.flatMap((verb) =>
+    const eventTypes = verbs.flatMap((verb) =>
       toEvents([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event),
     );
-    expect(told.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
+    expect(eventTypes.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
 
   test('returns actor, thread, comment and metadata', () => {

@@ -324,7 +324,7 @@ describe('rules of comments', () => {
 
   test('toCommentResponse returns own fields as they were sent', () => {
     const attachments = JSON.parse('[{"attachmentId":1,"__proto__":{"x":1}}]');
-    const shown = toCommentResponse(
+    const response = toCommentResponse(
       names,
       comment({
         attachments,
@@ -332,7 +332,7 @@ describe('rules of comments', () => {
         context: { access: { team: ['b', 'a'], level: 2 } },
       }),
     );
-    expect(shown).toEqual({
+    expect(response).toEqual({
       commentId: 1,
       type: 'text',
       status: 'added',
@@ -346,7 +346,7 @@ describe('rules of comments', () => {
       context: { access: { team: ['b', 'a'], level: 2 }, accessFields: ['level:2', 'team:a', 'team:b'] },
       metadata: { mine: 1, apiKey: 'key', organizationId: 'acme', documentId: 'nda' },
     });
-    expect(Object.keys(shown.attachments![0]!)).toEqual(['attachmentId', '__proto__']);
+    expect(Object.keys(response.attachments![0]!)).toEqual(['attachmentId', '__proto__']);
   });
 
   test('replaceCommentUsers replaces a user everywhere in a comment', () => {
@@ -392,19 +392,19 @@ describe('counts of a thread', () => {
         fc.array(step, { maxLength: 15 }),
         (first, steps) => {
           let { thread, comments } = done(newThread({ ...sent(), commentData: first }, scope));
-          const given = new Set(comments.map(({ commentId }) => commentId));
+          const sentIds = new Set(comments.map(({ commentId }) => commentId));
           for (const one of steps) {
             if ('add' in one) {
-              const came = newComments(one.add, thread.lastCommentId, {
+              const added = newComments(one.add, thread.lastCommentId, {
                 annotationId: 'a',
                 threadCreatedAt: NOW,
                 createdAt: NOW,
                 now: NOW,
               });
-              for (const { commentId } of came) expect(given.has(commentId)).toBe(false);
-              for (const { commentId } of came) given.add(commentId);
-              thread = done(addComments(thread, came, LATER));
-              comments = [...comments, ...came];
+              for (const { commentId } of added) expect(sentIds.has(commentId)).toBe(false);
+              for (const { commentId } of added) sentIds.add(commentId);
+              thread = done(addComments(thread, added, LATER));
+              comments = [...comments, ...added];
             } else if ('change' in one) {
               const before = comments[one.at % comments.length]!;
               const after = done(
@@ -573,8 +573,8 @@ test('toThreadResponse returns everything as it was sent', () => {
     assignedTo: { userId: 'zoe' },
   };
   const { thread, comments } = make(whole);
-  const shown = toThreadResponse(names, { thread, comments, more: true });
-  expect(shown).toMatchObject({
+  const response = toThreadResponse(names, { thread, comments, more: true });
+  expect(response).toMatchObject({
     ...whole,
     locationId: '0',
     context: { access: { team: 'a' }, accessFields: ['team:a'] },
@@ -583,13 +583,13 @@ test('toThreadResponse returns everything as it was sent', () => {
     metadata: { apiKey: 'key', organizationId: 'acme', documentId: 'nda', deep: own.deep },
   });
   for (const object of [
-    shown.targetElement,
-    shown.priority,
-    shown.status,
-    shown.suggestion,
-    shown.location,
-    shown.metadata,
-    shown.customList![0],
+    response.targetElement,
+    response.priority,
+    response.status,
+    response.suggestion,
+    response.location,
+    response.metadata,
+    response.customList![0],
   ])
     expect(Object.keys(object as object)).toContain('__proto__');
 });

@@ -23,7 +23,7 @@ function reader(
   records: Records,
   {
     most = Infinity,
-    wanted = () => true,
+    wanted: isWanted = () => true,
     size = 1,
   }: { most?: number; wanted?: (record: string) => boolean; size?: number } = {},
 ) {
@@ -35,7 +35,7 @@ function reader(
     reads.push(documentId);
     const rest = (records.get(documentId) ?? []).toSorted().filter((record) => after === undefined || record > after);
     const looked = rest.slice(0, most);
-    const found = looked.filter(wanted).slice(0, limit);
+    const found = looked.filter(isWanted).slice(0, limit);
     const end = found.length === limit ? found.at(-1) : looked.at(-1);
     return {
       records: found.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })),
@@ -94,13 +94,13 @@ describe('listAcrossDocuments', () => {
         fc.integer({ min: 1, max: 4 }),
         name,
         async (records, limit, most, unwanted) => {
-          const wanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
+          const isWanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
           const documents = givenDocuments([...records.keys()].map(at));
           const found = await pages((from) =>
-            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted }).read }),
+            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted: isWanted }).read }),
           );
           expect(found.flat()).toEqual(
-            inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(wanted)]))),
+            inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(isWanted)]))),
           );
         },
       ),

@@ -291,11 +291,11 @@ describe('folders whose changes are only partly written', () => {
           else world.remove(id);
           for (const one of world.model.keys()) {
             const [truth, found] = [world.truth(one), world.resolved(one)];
-            const shown = found
+            const current = found
               ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType }
               : 'deleted';
             // One call of expect for each folder would take longer than the rest of the test.
-            if (JSON.stringify(shown) !== JSON.stringify(truth)) expect(shown).toEqual(truth);
+            if (JSON.stringify(current) !== JSON.stringify(truth)) expect(current).toEqual(truth);
             if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
           }
         }

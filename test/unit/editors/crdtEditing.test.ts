@@ -141,9 +141,9 @@ describe('replaceValue during concurrent edits of a client', () => {
     log.replace(type, before);
     const client = log.open();
     const replaced = log.replace(type, after);
-    const known = Y.encodeStateVector(client);
+    const stateVector = Y.encodeStateVector(client);
     edit(client);
-    const pushed = Y.encodeStateAsUpdate(client, known);
+    const pushed = Y.encodeStateAsUpdate(client, stateVector);
     log.updates.push(pushed);
     if (replaced) Y.applyUpdate(client, replaced);
     expect(readValue(client, type, 'content')).toStrictEqual(log.read(type));

@@ -30,9 +30,9 @@ function stored(type: CrdtType, value: CrdtValue): Y.Doc {
 /** Returns the update of a client that has the document and changes it. */
 function pushOf(doc: Y.Doc, change: (client: Y.Doc) => void): Uint8Array {
   const client = openDocument([encodeState(doc)]);
-  const known = stateVectorOf(client);
+  const stateVector = stateVectorOf(client);
   client.transact(() => change(client));
-  return updateSince(client, known);
+  return updateSince(client, stateVector);
 }
 
 const malformed = /^Update must be a Yjs update/;
@@ -118,7 +118,8 @@ describe('findUpdateFault for changes of a type', () => {
   test.each(others)('accepts or rejects for type %s a change of type %s', (type, other) => {
     const doc = stored(type, values[type]);
     const update = pushOf(doc, changes[other]);
-    // An array may hold any type, and Lexical stores XML as a text. Keys of a text or fragment are attributes, which no value shows.
+    // An array may hold any type, and Lexical stores XML as a text. Keys of a text or fragment are attributes, which no
+    // value shows.
     const isFine =
       type === other ||
       `${type} ${other}` === 'array xml' ||
@@ -363,9 +364,9 @@ describe('findUpdateFault for costly updates', () => {
     const whole = stored('text', 'a');
     const client = openDocument([encodeState(whole)]);
     const [first, second] = [100, 100_000].map((length) => {
-      const known = stateVectorOf(client);
+      const stateVector = stateVectorOf(client);
       client.getText('content').insert(0, 'x'.repeat(length));
-      return updateSince(client, known);
+      return updateSince(client, stateVector);
     });
     refused(
       whole,

@@ -201,8 +201,8 @@ describe('special keys', () => {
   const keys = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 
   test.each(keys)('%s as a parameter pollutes no prototype', async (key) => {
-    const known = testHandler({ input: z.object({ a: z.string() }) });
-    const { body } = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, known);
+    const objectHandler = testHandler({ input: z.object({ a: z.string() }) });
+    const { body } = await sendBody(`{"data":{"a":"x",${JSON.stringify(key)}:{"polluted":true}}}`, objectHandler);
     expect(body.result.data).toEqual({ a: 'x' });
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
@@ -291,8 +291,8 @@ describe('an answer', () => {
   });
 
   test('stays small when its error names long keys of the request', async () => {
-    const known = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
-    const refused = await known(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), {
+    const recordHandler = testHandler({ input: z.object({ a: z.record(z.string(), z.string()) }) });
+    const refused = await recordHandler(eventOf(JSON.stringify({ data: { a: { ['"'.repeat(2_000_000)]: 1 } } })), {
       awsRequestId: randomUUID(),
     } as never);
     expect(refused.statusCode).toBe(400);

@@ -174,9 +174,9 @@ describe('runJob', () => {
 
   test('only one worker runs a job during its lease', async () => {
     let release: () => void = () => undefined;
-    let begun = 0;
+    let startCount = 0;
     const world = new World(async () => {
-      if (++begun === 1)
+      if (++startCount === 1)
         await new Promise<void>((resolve) => {
           release = resolve;
         });
@@ -187,7 +187,7 @@ describe('runJob', () => {
     await world.run();
     world.now += 89 * SECOND;
     await world.run();
-    expect(begun).toBe(1);
+    expect(startCount).toBe(1);
     release();
     await first;
     expect(world.job).toBeUndefined();

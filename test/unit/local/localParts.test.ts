@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
 
 /** Calls of the switches, in order. */
-let told: string[];
+let switchCalls: string[];
 /** Delays the next switch. */
 let hold: Promise<void>;
 let parts: Parts;
@@ -10,13 +10,13 @@ let parts: Parts;
 const running = () => Object.fromEntries(parts.list().map((part) => [part.name, part.running]));
 
 beforeEach(() => {
-  told = [];
+  switchCalls = [];
   hold = Promise.resolve();
   const part = (name: string): PartSwitch => {
     const tell = (what: string) => async () => {
-      told.push(`${what} ${name}`);
+      switchCalls.push(`${what} ${name}`);
       await hold;
-      told.push(`done ${name}`);
+      switchCalls.push(`done ${name}`);
     };
     return { meaning: `The ${name}.`, stop: tell('stop'), start: tell('start') };
   };
@@ -33,10 +33,10 @@ test('a part is stopped and started alone, and only once', async () => {
   await parts.start('table');
   await parts.stop('table');
   await parts.stop('table');
-  expect([told, running()]).toEqual([['stop table', 'done table'], { table: false, queues: true, mail: true }]);
+  expect([switchCalls, running()]).toEqual([['stop table', 'done table'], { table: false, queues: true, mail: true }]);
   await parts.start('table');
   await parts.start('table');
-  expect([told.slice(2), running()]).toEqual([
+  expect([switchCalls.slice(2), running()]).toEqual([
     ['start table', 'done table'],
     { table: true, queues: true, mail: true },
   ]);
@@ -62,7 +62,7 @@ test('a part counts as stopped while it stops, until it has started', async () =
 
 test('concurrent changes run one after the other, and the last one decides', async () => {
   await Promise.all([parts.stop('table'), parts.start('table'), parts.stop('table')]);
-  expect([told, running().table]).toEqual([
+  expect([switchCalls, running().table]).toEqual([
     ['stop table', 'done table', 'start table', 'done table', 'stop table', 'done table'],
     false,
   ]);

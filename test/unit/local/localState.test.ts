@@ -300,8 +300,8 @@ describe('the table engine', () => {
   });
 
   test('stays stopped after kill until it is restarted, on the same port and data', async () => {
-    const told: string[] = [];
-    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => told.push(String(text)) > 0);
+    const reports: string[] = [];
+    const stderr = jest.spyOn(process.stderr, 'write').mockImplementation((text) => reports.push(String(text)) > 0);
     const engine = await startEngine('dynoxide', dataDir);
     const pids = async () => (await findProcesses('--db-path', join(dataDir, 'table.db'))).map(({ pid }) => pid);
     try {
@@ -321,12 +321,12 @@ describe('the table engine', () => {
           Key,
         );
       }
-      expect(told).toEqual([]);
+      expect(reports).toEqual([]);
       // It still restarts after a crash.
       const [pid] = await pids();
       process.kill(pid!, 'SIGKILL');
       while (!(await pids()).some((other) => other !== pid)) await delay(5);
-      expect(told).toEqual([expect.stringContaining('ended unexpectedly')]);
+      expect(reports).toEqual([expect.stringContaining('ended unexpectedly')]);
     } finally {
       stderr.mockRestore();
       await engine.stop();

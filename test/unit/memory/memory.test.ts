@@ -194,11 +194,11 @@ describe('judgments', () => {
         const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
         const item = JudgmentEntity.toItem({ tenant: 't', ...one });
         expect(Buffer.byteLength(item.gsi3sk as string)).toBeLessThanOrEqual(1_024);
-        const listed = parseListingKey(item.gsi3sk as string);
-        expect(listed.at).toBe(createdAt);
-        expect(listed.matches({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
+        const listingEntry = parseListingKey(item.gsi3sk as string);
+        expect(listingEntry.at).toBe(createdAt);
+        expect(listingEntry.matches({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
         for (const field of filterFields)
-          if (filteredValues(one)[field] !== other) expect(listed.matches({ [field]: other })).toBe(false);
+          if (filteredValues(one)[field] !== other) expect(listingEntry.matches({ [field]: other })).toBe(false);
       }),
       { numRuns: 200 },
     );

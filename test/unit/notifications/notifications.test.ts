@@ -28,20 +28,20 @@ const sent = {
 };
 const made = (more: Partial<NewNotification> = {}): Notification =>
   newNotification({ ...sent, ...more }, { id: 'n', documentId: 'nda', now: 1 });
-const shown = (notification: Notification) =>
+const responseOf = (notification: Notification) =>
   toNotificationResponse({ apiKey: 'key', organizationId: 'acme' }, notification);
 
 describe('a notification', () => {
   test('is for everybody and has the source custom by default', () => {
-    expect(shown(made())).toMatchObject({ notifyAll: true, notificationSource: 'custom' });
-    expect(shown(made({ notifyAll: false, notificationSource: 'crdt' }))).toMatchObject({
+    expect(responseOf(made())).toMatchObject({ notifyAll: true, notificationSource: 'custom' });
+    expect(responseOf(made({ notifyAll: false, notificationSource: 'crdt' }))).toMatchObject({
       notifyAll: false,
       notificationSource: 'crdt',
     });
   });
 
   test('names each user once by hashes of the id and of the address in lower case', () => {
-    const { notifyUsers, notifyUsersByUserId } = shown(
+    const { notifyUsers, notifyUsersByUserId } = responseOf(
       made({
         notifyUsers: [
           { userId: 'Grace', email: 'Grace@Example.COM' },
@@ -59,7 +59,7 @@ describe('a notification', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (open) => {
         const json = JSON.parse(JSON.stringify(open)) as Record<string, unknown>;
-        const all = shown(
+        const all = responseOf(
           made({
             notificationSourceData: json,
             displayHeadlineMessageTemplateData: json,

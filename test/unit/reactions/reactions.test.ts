@@ -212,18 +212,18 @@ test('stores each user once in any order of additions', () => {
   fc.assert(
     fc.property(fc.array(fc.array(user, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 }), (calls) => {
       let stored: Reaction | undefined;
-      let told = 0;
+      let addedCount = 0;
       for (const [at, users] of calls.entries()) {
         const { reaction, added } = done(
           reactAll(stored, reacting(...users.map((from) => entry({ from }))), scope, at),
         );
-        told += added.length;
+        addedCount += added.length;
         expect(reaction.lastUpdated).toBe(added.length > 0 ? at : stored?.lastUpdated);
         stored = reaction;
       }
       const everybody = new Set(calls.flat().map(({ userId }) => userId));
       expect(userIds(stored!).toSorted()).toEqual([...everybody].toSorted());
-      expect(told).toBe(everybody.size);
+      expect(addedCount).toBe(everybody.size);
       expect(stored!.createdAt).toBe(0);
     }),
   );
@@ -248,14 +248,14 @@ describe('toReactionResponse', () => {
 
   test('returns the ids of the comment and no internal key', () => {
     const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
-    const shown = toReactionResponse(names, reaction);
-    expect(shown).toMatchObject({
+    const response = toReactionResponse(names, reaction);
+    expect(response).toMatchObject({
       commentAnnotationId: 'thread',
       commentId: 7,
       location: { id: 'page-1' },
       locationId: 'page-1',
     });
-    expect(Object.keys(shown)).not.toContain('on');
-    expect(JSON.stringify(shown)).not.toContain('threadCreatedAt');
+    expect(Object.keys(response)).not.toContain('on');
+    expect(JSON.stringify(response)).not.toContain('threadCreatedAt');
   });
 });

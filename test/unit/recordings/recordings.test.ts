@@ -14,14 +14,14 @@ const stored = (fields: object = {}, documentId = 'nda') => {
   const { annotationId = 'r', ...sent } = NewRecording.parse(JSON.parse(JSON.stringify({ ...minimal, ...fields })));
   return toRecording({ annotationId, ...sent }, documentId, NOW);
 };
-const shown = (fields: object = {}) =>
+const responseOf = (fields: object = {}) =>
   JSON.parse(JSON.stringify(toRecordingResponse({ apiKey: 'key', organizationId: 'acme' }, stored(fields))));
 const data = (fields: object = {}, names: Parameters<typeof recorderDonePayload>[0] = content) =>
   JSON.parse(JSON.stringify(recorderDonePayload(names, stored(fields)).data));
 
 describe('toRecording and toRecordingResponse', () => {
   test('apply defaults', () => {
-    expect(shown()).toEqual({
+    expect(responseOf()).toEqual({
       annotationId: 'r',
       type: 'recorder',
       recordingType: 'audio',
@@ -44,12 +44,12 @@ describe('toRecording and toRecordingResponse', () => {
       transcription: { transcriptSegments: [{ text: 'hi' }], vttFileUrl: 'https://x.vtt' },
       location: { id: 7, locationName: 'L', more: {} },
     };
-    expect(shown(fields)).toMatchObject({ ...fields, locationId: '7' });
-    expect(shown({ transcription: 'what was said' }).transcription).toBe('what was said');
+    expect(responseOf(fields)).toMatchObject({ ...fields, locationId: '7' });
+    expect(responseOf({ transcription: 'what was said' }).transcription).toBe('what was said');
   });
 
   test('overwrite metadata of the caller with the ids of the document', () => {
-    expect(shown({ metadata: { apiKey: 'theirs', room: 1 } }).metadata).toEqual({
+    expect(responseOf({ metadata: { apiKey: 'theirs', room: 1 } }).metadata).toEqual({
       room: 1,
       apiKey: 'key',
       organizationId: 'acme',
@@ -64,7 +64,7 @@ describe('toRecording and toRecordingResponse', () => {
         expect(stored({ transcription: object }).transcription).toBe(JSON.stringify(object)),
       ),
     );
-    expect(JSON.stringify(shown(JSON.parse('{"attachments":[{"__proto__":1}]}')).attachments)).toBe(
+    expect(JSON.stringify(responseOf(JSON.parse('{"attachments":[{"__proto__":1}]}')).attachments)).toBe(
       '[{"__proto__":1}]',
     );
   });

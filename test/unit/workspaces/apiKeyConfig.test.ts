@@ -55,9 +55,9 @@ describe('the configuration of an API key', () => {
     ]);
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 100 }), (text) => {
-        const shown = maskKey(text).slice(4);
-        expect(text.endsWith(shown)).toBe(true);
-        expect(shown.length).toBeLessThanOrEqual(Math.min(4, text.length / 4));
+        const visibleEnd = maskKey(text).slice(4);
+        expect(text.endsWith(visibleEnd)).toBe(true);
+        expect(visibleEnd.length).toBeLessThanOrEqual(Math.min(4, text.length / 4));
       }),
     );
   });

@@ -53,14 +53,14 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { resources } = input.permissions;
     const { userId } = input.user;
-    const [found, [known]] = await Promise.all([
+    const [found, [user]] = await Promise.all([
       deps.resources.require(caller.tenant, resources, { writable: true }),
       deps.users.find(caller.tenant, [userId]),
     ]);
     await deps.users.grant(
       caller.tenant,
       userId,
-      known,
+      user,
       resources.flatMap(({ accessRole = defaultAccessRole, expiresAt, context }, index) => {
         const resource = found[index];
         return resource

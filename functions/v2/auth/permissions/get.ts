@@ -52,22 +52,22 @@ export const endpoint = defineEndpoint(
       distinct(input.folderIds ?? []),
       distinct(input.documentIds ?? []),
     ];
-    const [known, grants, folders, documents] = await Promise.all([
+    const [users, grants, folders, documents] = await Promise.all([
       deps.users.find(caller.tenant, userIds),
       Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
-      deps.folders.named(scope, folderIds),
-      deps.documents.named(scope, documentIds).then((found) => deps.documents.placed(scope, found)),
+      deps.folders.getByIds(scope, folderIds),
+      deps.documents.getByIds(scope, documentIds).then((found) => deps.documents.placed(scope, found)),
     ]);
     const asked = {
       organization,
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
       documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
     };
-    const departures = await deps.users.departures(scope, known);
+    const departures = await deps.users.departures(scope, users);
     const data = dict(
       userIds.map((userId, index) => {
         const user = {
-          known: known[index] !== undefined,
+          known: users[index] !== undefined,
           organizationId: organization.internalId,
           grants: grants[index] ?? [],
           departures: departures[index],

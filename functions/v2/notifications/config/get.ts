@@ -69,7 +69,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
     const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    const documents = (await deps.documents.named(scope, distinct(documentIds))).filter(
+    const documents = (await deps.documents.getByIds(scope, distinct(documentIds))).filter(
       (document) => document !== undefined,
     );
     const scopes = [

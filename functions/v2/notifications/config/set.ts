@@ -68,7 +68,7 @@ export const endpoint = defineEndpoint(
     async function scopes() {
       if (!input.documentIds) return [{}];
       const documentIds = distinct(input.documentIds);
-      const documents = await deps.documents.named(scope, documentIds);
+      const documents = await deps.documents.getByIds(scope, documentIds);
       const unknown = documents.indexOf(undefined);
       if (unknown !== -1) throw new ApiError('NOT_FOUND', `Document ${documentIds[unknown]} does not exist`);
       return documents.map((document) => ({ documentKey: document?.internalId }));

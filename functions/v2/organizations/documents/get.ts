@@ -66,13 +66,13 @@ export const endpoint = defineEndpoint(
     if (input.documentIds) {
       const documents = await deps.documents.placed(
         scope,
-        await deps.documents.named(scope, distinct(input.documentIds)),
+        await deps.documents.getByIds(scope, distinct(input.documentIds)),
       );
-      const wanted = documents
+      const matching = documents
         .filter((document) => document !== undefined)
         .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
         .filter((document) => !input.filters || matches(input.filters, document));
-      return { data: wanted.map(toDocumentResponse), pageToken: null };
+      return { data: matching.map(toDocumentResponse), pageToken: null };
     }
     const pages = paging(
       caller,

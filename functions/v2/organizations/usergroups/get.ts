@@ -65,19 +65,19 @@ export const endpoint = defineEndpoint(
     const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
     if (input.includeUsers) {
       const { groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
-      return { data: groups.map(shown), nextPageToken: pages.next(next) };
+      return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
     }
     if (groupIds) {
-      const groups = await deps.groups.named(scope, groupIds);
-      return { data: groups.flatMap((group) => (group ? [shown({ group })] : [])), nextPageToken: null };
+      const groups = await deps.groups.getByIds(scope, groupIds);
+      return { data: groups.flatMap((group) => (group ? [toResponse({ group })] : [])), nextPageToken: null };
     }
     const page = await deps.groups.list(scope, options);
-    return { data: page.values.map((group) => shown({ group })), nextPageToken: pages.next(page.next) };
+    return { data: page.values.map((group) => toResponse({ group })), nextPageToken: pages.next(page.next) };
   },
 );
 
 /** A group without what only the service needs to know. */
-function shown({
+function toResponse({
   group: { groupId, groupName },
   users,
 }: Pick<GroupWithMembers, 'group'> & Partial<GroupWithMembers>): z.output<typeof GroupResponse> {

@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, organization);
     if (documentIds) {
       const ids = distinct(documentIds);
-      const placed = await deps.documents.named(scope, ids).then((found) => deps.documents.placed(scope, found));
+      const placed = await deps.documents.getByIds(scope, ids).then((found) => deps.documents.placed(scope, found));
       const documents = placed.filter((document) => document !== undefined);
       if (documents.length < ids.length) throw new ApiError('NOT_FOUND', 'Document does not exist');
       const counts = documents.map(async (document) => {

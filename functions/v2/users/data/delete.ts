@@ -32,12 +32,12 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { userIds, organizationIds }, caller, deps, now, repeatableId, log }) => {
     const { tenant } = caller;
-    const named = organizationIds && distinct(organizationIds);
-    const organizations = named && (await deps.organizations.find(tenant, named));
+    const distinctIds = organizationIds && distinct(organizationIds);
+    const organizations = distinctIds && (await deps.organizations.find(tenant, distinctIds));
     const unknown = organizations?.indexOf(undefined) ?? -1;
-    if (named && unknown >= 0)
+    if (distinctIds && unknown >= 0)
       throw invalid({
-        path: ['organizationIds', organizationIds.indexOf(named[unknown] as string)],
+        path: ['organizationIds', organizationIds.indexOf(distinctIds[unknown] as string)],
         code: 'does_not_exist',
         message: 'organizationIds: an organization does not exist',
       });

@@ -15,8 +15,8 @@ export class Colours {
 
   /** Returns the name of the CSS variable. */
   of(label: string): string {
-    const known = meaningful[label] ?? this.#taken.get(label);
-    if (known !== undefined) return known;
+    const colour = meaningful[label] ?? this.#taken.get(label);
+    if (colour !== undefined) return colour;
     const next = `--line-${this.#taken.size % LINES}`;
     this.#taken.set(label, next);
     return next;

@@ -19,16 +19,16 @@ let lastAnswer: number | undefined;
 let failedSince: number | undefined;
 
 const askNow = startPolling(async () => {
-  const asked = minutes;
-  const state = await stateOf(asked);
+  const requestedMinutes = minutes;
+  const state = await stateOf(requestedMinutes);
   if (typeof state === 'string') showFailure(state);
-  else if (asked === minutes) show(state);
+  else if (requestedMinutes === minutes) show(state);
 });
 
 /** Returns the state of the system, or a text that describes the failure. */
-async function stateOf(asked: number): Promise<ConsoleState | string> {
+async function stateOf(requestedMinutes: number): Promise<ConsoleState | string> {
   try {
-    const response = await fetch(`dashboard.json?minutes=${asked}`, {
+    const response = await fetch(`dashboard.json?minutes=${requestedMinutes}`, {
       signal: AbortSignal.timeout(PATIENCE_MILLISECONDS),
     });
     return response.ok ? ((await response.json()) as ConsoleState) : `answers with ${response.status}`;
@@ -67,12 +67,12 @@ function spanOf(some: number): string {
 }
 
 /** Returns a supported time range. */
-function nearestRange(wanted: number): number {
-  return ranges.find((range) => range === wanted) ?? ranges[0];
+function nearestRange(requestedMinutes: number): number {
+  return ranges.find((range) => range === requestedMinutes) ?? ranges[0];
 }
 
-function choose(wanted: number): void {
-  minutes = wanted;
+function choose(requestedMinutes: number): void {
+  minutes = requestedMinutes;
   for (const each of buttons) each.button.ariaPressed = String(each.minutes === minutes);
   // Keeps the range after a reload.
   history.replaceState(null, '', `?minutes=${minutes}`);

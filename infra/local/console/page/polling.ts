@@ -8,14 +8,14 @@ const EVERY_MILLISECONDS = 2_000;
 export function startPolling(ask: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking = false;
-  let wanted = false;
+  let isRequested = false;
   const now = async (): Promise<void> => {
-    wanted = true;
+    isRequested = true;
     if (asking) return;
     asking = true;
     clearTimeout(timer);
-    while (wanted) {
-      wanted = false;
+    while (isRequested) {
+      isRequested = false;
       // An error while showing one response must not stop the polling.
       await ask().catch(reportError);
     }

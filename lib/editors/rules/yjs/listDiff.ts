@@ -14,8 +14,8 @@ export class Interner {
   );
 
   numberOf(text: string): number {
-    const known = this.#numbers.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(text);
+    if (existing !== undefined) return existing;
     this.#numbers.set(text, this.#numbers.size);
     return this.#numbers.size - 1;
   }
