@@ -32,7 +32,7 @@ export interface UpdateCheck {
 }
 
 interface StatefulType {
-  /** What is lost with such a resource. */
+  /** The content that is lost with such a resource. */
   readonly holds: string;
   /**
    * Properties that CloudFormation changes in place without losing state. A change of any other property counts as a

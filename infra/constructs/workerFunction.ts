@@ -90,7 +90,8 @@ export class WorkerFunction extends LambdaFunction {
         filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }],
       },
       batchSize: STREAM_BATCH,
-      // Records of one partition key stay in order. Without a limit, the stream could use all concurrency of the account.
+      // Records of one partition key stay in order. Without a limit, the stream could use all concurrency of the
+      // account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
       bisectBatchOnFunctionError: true,
@@ -101,7 +102,7 @@ export class WorkerFunction extends LambdaFunction {
     Validations.of(this).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::<Table.Arn>/stream/*]',
       reason:
-        'A table that is restored under its name has a new stream, of which nobody knows the ARN before; these are the streams of the one table',
+        'A table that is restored under its name has a new stream with an unknown ARN. The pattern covers the streams of this table only',
     });
   }
 

@@ -4,7 +4,7 @@ export type PartName = 'table' | 'queues' | 'mail';
 export interface Part {
   readonly name: PartName;
   readonly running: boolean;
-  /** What the part is, and the effect of stopping it. */
+  /** The description of the part, and the effect of stopping it. */
   readonly meaning: string;
 }
 

@@ -19,7 +19,7 @@ export interface BackendProps {
   /** Endpoints and pages. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
-  /** Returns what to upload for a function, by its id. */
+  /** Returns the code to upload for a function, by its id. */
   readonly code: (id: string) => Code;
   readonly settings: Settings;
 }
@@ -38,7 +38,7 @@ export class Backend extends Stack {
       publicUrl: url,
       table: createTable(this),
       secrets: {
-        masterKey: createKey(this, 'MasterKey', 'Seals what customers entrust to the service'),
+        masterKey: createKey(this, 'MasterKey', 'Encrypts the secrets of customers'),
         signingKey: createKey(this, 'SigningKey', 'Signs auth tokens'),
       },
       queues: createQueues(this, workers),
@@ -105,7 +105,10 @@ export class Backend extends Stack {
   }
 }
 
-/** Stacks of families that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many concurrent changes. */
+/**
+ * Stacks of families that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many
+ * concurrent changes.
+ */
 const LANES = 3;
 
 function deployInLanes(families: readonly FamilyStack[]): void {

@@ -11,7 +11,10 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
+        /**
+         * Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without
+         * comments is deleted too.
+         */
         readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
@@ -19,7 +22,7 @@ export interface Methods {
         readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
       };
       readonly count: {
-        /** Count the comment threads of documents that a user sees, and those with something new for the user. */
+        /** Count the comment threads of documents that a user can see, and those that are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGetV1>;
       };
       /** Delete comment threads of a document, or all of them, with their comments and reactions. */
@@ -33,16 +36,16 @@ export interface Methods {
       /** Notify some users, or everybody with access to a document. */
       readonly add: Method<typeof registry.notificationsAddV1>;
       readonly config: {
-        /** Get which notifications a user wants, in the organization or in some documents. */
+        /** Get the notification levels of a user, in the organization or in some documents. */
         readonly get: Method<typeof registry.notificationsConfigGetV1>;
-        /** Set which notifications users want, in the organization or in some documents. */
+        /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSetV1>;
       };
       /** Delete notifications by id, or those of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDeleteV1>;
       /** Get the most recent notifications, for clients that do not page. */
       readonly get: Method<typeof registry.notificationsGetV1>;
-      /** Change notifications, or say who has read them. */
+      /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdateV1>;
     };
     readonly organizations: {
@@ -76,7 +79,10 @@ export interface Methods {
             /** Delete everything at a location of a document, in every organization that has the document. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
-          /** Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document. */
+          /**
+           * Change a location of a document, or merge fields into it: its content has the changed location, in one
+           * organization or in all that have the document.
+           */
           readonly update: Method<typeof registry.organizationsDocumentsLocationsUpdateV1>;
         };
         /** Move documents into a folder, or to the top (`root`): all of them or none. */
@@ -117,24 +123,32 @@ export interface Methods {
       readonly data: {
         /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
         readonly delete: Method<typeof registry.usersDataDeleteV1> & {
-          /** Get how far a deletion of users' data got. */
+          /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatusV1>;
         };
-        /** Get what a user wrote and made, and is involved in, in one organization or in all. */
+        /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGetV1>;
       };
-      /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */
+      /**
+       * Remove users from an organization, or from one of its documents or folders, with their access and content
+       * there.
+       */
       readonly delete: Method<typeof registry.usersDeleteV1>;
-      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      /**
+       * Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups.
+       */
       readonly get: Method<typeof registry.usersGetV1>;
-      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /**
+       * Change profiles of users, which are the same everywhere, and their roles on an organization, document or
+       * folder.
+       */
       readonly update: Method<typeof registry.usersUpdateV1>;
     };
     readonly workspace: {
       readonly domains: {
         /** Allow domains. */
         readonly add: Method<typeof registry.workspaceDomainsAddV1>;
-        /** Allow domains no longer. */
+        /** Remove allowed domains. */
         readonly delete: Method<typeof registry.workspaceDomainsDeleteV1>;
       };
     };
@@ -143,7 +157,10 @@ export interface Methods {
     readonly activities: {
       /** Add activity logs to a document, all of them or none. */
       readonly add: Method<typeof registry.activitiesAdd>;
-      /** Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable. */
+      /**
+       * Delete the activity logs that all of the given ids, document and target entity select, unless they are
+       * immutable.
+       */
       readonly delete: Method<typeof registry.activitiesDelete>;
       /** Get activity logs by id, or a page of a document's, a target entity's or an organization's. */
       readonly get: Method<typeof registry.activitiesGet>;
@@ -194,7 +211,7 @@ export interface Methods {
         readonly add: Method<typeof registry.permissionsAdd>;
         /** Get users' permissions on an organization, folders and documents. */
         readonly get: Method<typeof registry.permissionsGet>;
-        /** Take back what a user was granted. */
+        /** Revoke grants of a user. */
         readonly remove: Method<typeof registry.permissionsRemove>;
       };
     };
@@ -204,7 +221,10 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
+        /**
+         * Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without
+         * comments is deleted too.
+         */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
@@ -212,7 +232,7 @@ export interface Methods {
         readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
       };
       readonly count: {
-        /** Count the comment threads of documents that a user sees, and those with something new for the user. */
+        /** Count the comment threads of documents that a user can see, and those that are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGet>;
       };
       /** Delete comment threads of a document, or all of them, with their comments and reactions. */
@@ -232,14 +252,14 @@ export interface Methods {
       /** Replace the data of a collaborative editor by the smallest change, so that connected clients take it up. */
       readonly update: Method<typeof registry.crdtUpdate>;
       readonly updates: {
-        /** Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs. */
+        /** Get the changes of a collaborative editor that a client lacks, as an update of Yjs. */
         readonly get: Method<typeof registry.crdtUpdatesGet>;
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
     readonly events: {
-      /** Publish an event to everything that its type is configured for. */
+      /** Publish an event to the webhooks, mails and notifications that its type is configured for. */
       readonly publish: Method<typeof registry.eventsPublish>;
     };
     readonly memory: {
@@ -256,16 +276,16 @@ export interface Methods {
       /** Notify some users, or everybody with access to a document. */
       readonly add: Method<typeof registry.notificationsAdd>;
       readonly config: {
-        /** Get which notifications a user wants, in the organization or in some documents. */
+        /** Get the notification levels of a user, in the organization or in some documents. */
         readonly get: Method<typeof registry.notificationsConfigGet>;
-        /** Set which notifications users want, in the organization or in some documents. */
+        /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
       /** Delete notifications by id, or those of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDelete>;
       /** Get notifications by id, or a page of a document's, a user's or an organization's. */
       readonly get: Method<typeof registry.notificationsGet>;
-      /** Change notifications, or say who has read them. */
+      /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdate>;
     };
     readonly organizations: {
@@ -291,7 +311,10 @@ export interface Methods {
         /** Add documents to an organization or to one of its folders. */
         readonly add: Method<typeof registry.documentsAdd>;
         readonly count: {
-          /** Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata. */
+          /**
+           * Count the documents of an organization, those directly in one of its folders or in none, or those with some
+           * metadata.
+           */
           readonly get: Method<typeof registry.documentsCountGet>;
         };
         /** Delete documents with everything in them. */
@@ -350,23 +373,34 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAdd>;
       readonly count: {
-        /** Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them. */
+        /**
+         * Count the users of an organization, of one of its folders, of one or some of its documents, or of all of
+         * them.
+         */
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {
         /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
         readonly delete: Method<typeof registry.usersDataDelete> & {
-          /** Get how far a deletion of users' data got. */
+          /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatus>;
         };
-        /** Get what a user wrote and made, and is involved in, in one organization or in all. */
+        /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGet>;
       };
-      /** Remove users from an organization, or from one of its documents or folders, with what they were given and made there. */
+      /**
+       * Remove users from an organization, or from one of its documents or folders, with their access and content
+       * there.
+       */
       readonly delete: Method<typeof registry.usersDelete>;
-      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      /**
+       * Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups.
+       */
       readonly get: Method<typeof registry.usersGet>;
-      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /**
+       * Change profiles of users, which are the same everywhere, and their roles on an organization, document or
+       * folder.
+       */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {
@@ -443,7 +477,7 @@ export interface Methods {
       readonly domains: {
         /** Allow domains. */
         readonly add: Method<typeof registry.workspaceDomainsAdd>;
-        /** Allow domains no longer. */
+        /** Remove allowed domains. */
         readonly delete: Method<typeof registry.workspaceDomainsDelete>;
         /** List the allowed domains. */
         readonly get: Method<typeof registry.workspaceDomainsGet>;

@@ -39,7 +39,7 @@ try {
   });
 
   for (const answer of [await ours(), await theirs()])
-    if (!answer.includes('Bench')) throw new Error(`Not the organization: ${answer}`);
+    if (!answer.includes('Bench')) throw new Error(`The answer is not the organization: ${answer}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
   // The two run in turns, so that other load on the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
@@ -49,7 +49,7 @@ try {
     times.theirs.push(theirsTook);
   }
   printTable(
-    `/v2/organizations/get by id over HTTP, in ms, ${REQUESTS} one after the other; beside GetItem on the engine (no goal)`,
+    `/v2/organizations/get by id over HTTP, and GetItem on the engine, in ms, ${REQUESTS} requests one after the other (no goal)`,
     ['quantile', 'ours', 'engine', 'ratio'],
     (
       [
@@ -66,7 +66,9 @@ try {
   await system.stop();
 }
 
-/** Returns a function that sends a request over a kept-alive connection and returns the body of a successful response. */
+/**
+ * Returns a function that sends a request over a kept-alive connection and returns the body of a successful response.
+ */
 function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
   const text = JSON.stringify(body);
   return async () => {

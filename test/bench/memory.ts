@@ -86,12 +86,12 @@ printTable(
   times,
 );
 printTable(
-  'Where the time of a request goes, milliseconds, p50 and p99; reading and counting overlap',
+  'Time of a request by step, milliseconds, p50 and p99; reading and counting overlap',
   ['judgments', 'embed', 'search', 'hydrate', 'count', 'the rest'],
   parts,
 );
 printTable(
-  "A search besides the vectors: read units; bytes of vectors by the engine's bill, which is its own; dollars per million of the units",
+  'Cost of a search: read units without vectors; bytes of vectors as the engine bills them; dollars per million searches for the units',
   ['judgments', 'hydrate', 'count', 'vector bytes', 'dollars'],
   counts,
 );
@@ -102,7 +102,7 @@ printTable(
 );
 const precision = await evaluateEmbedding(lexicalEmbedder);
 printTable(
-  'The lexical embedding on the set in test/data/memory: how many of the first hits are right',
+  'The lexical embedding on the set in test/data/memory: share of correct first hits',
   ['queries', 'first', 'first five'],
   queryKinds.map((kind) => [kind, precision[kind].at1.toFixed(2), precision[kind].at5.toFixed(2)]),
 );

@@ -393,7 +393,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/reactions/add',
-    what: 'one that is there, unchanged',
+    what: 'one that exists, unchanged',
     data: () => reacting({ annotationId: 'loose-0' }),
   },
   { path: '/v2/reactions/delete', what: 'one', data: (n) => ({ ...inBusy, annotationIds: [`loose-${n}`] }) },
@@ -434,7 +434,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/notifications/add',
-    what: 'one that is there',
+    what: 'one that exists',
     data: () => ({ ...inAcme, ...notification, notificationId: 'read' }),
   },
   {
@@ -497,7 +497,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/events/publish',
-    what: 'one that is there',
+    what: 'one that exists',
     data: () => ({ ...busy, event: 'huddle.create', eventId: 'huddle-0' }),
   },
   {
@@ -546,7 +546,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/users/add',
-    what: 'one who is there, unchanged',
+    what: 'one who exists, unchanged',
     data: () => ({ ...busy, users: [{ userId: 'ada', name: 'Ada Lovelace' }] }),
   },
   { path: '/v2/users/get', what: 'by id', data: () => ({ ...read, userIds: ['ada'] }) },
@@ -600,7 +600,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     path: '/v2/organizations/usergroups/users/add',
-    what: 'one who is there',
+    what: 'one who exists',
     data: () => ({ ...lawyers, userIds: ['ada'] }),
   },
   {

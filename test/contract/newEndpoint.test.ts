@@ -53,7 +53,7 @@ describe('npm run new:endpoint', () => {
     expect(ofFilled).toBe('');
   });
 
-  test('writes tests that name what is missing', () => {
+  test('writes tests that name the missing parts', () => {
     const { tests } = createEndpoint(copy, 'v2/organizations/labels/list');
     expect(tests).toBe('test/endpoints/v2/organizations/labels/list.test.ts');
     for (const text of [

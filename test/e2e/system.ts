@@ -13,14 +13,17 @@ export interface SystemOptions {
   /** A directory to keep; without one, a temporary one is removed after `stop`. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
-  /** JavaScript that each of its threads runs before anything else, to stand for what a test cannot have happen: other times, other names. */
+  /**
+   * JavaScript that each of its threads runs before anything else, to stand for what a test cannot have happen: other
+   * times, other names.
+   */
   readonly preload?: string;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // The tests look into answers freely; what they find is checked by their expectations.
+  // `any`, because tests read fields of answers and check them by expectations.
   readonly body: any;
 }
 
@@ -138,7 +141,7 @@ interface Launched {
 }
 
 function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched {
-  // Threads get what stands on the command line, whatever environment they have.
+  // Threads inherit the options of the command line, but not those of the environment.
   const first = preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const child = spawn(process.execPath, [...first, MAIN], {
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env },

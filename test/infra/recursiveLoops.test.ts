@@ -64,7 +64,7 @@ describe('recursive loop detection', () => {
     expect(allowed.sort()).toEqual(inLoops.map((name) => [pascal(name), 'Allow']).sort());
   });
 
-  test('is off only for workers whose page says what ends their chains', () => {
+  test('is off only for workers whose page names the end of their chains', () => {
     const page = readFileSync(join(projectDir, 'lib/workers/README.md'), 'utf8');
     const [, section = ''] = page.split('## Recursive loops');
     const rows = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);

@@ -1,7 +1,7 @@
 /**
- * A receiver of webhooks in a process of its own: what has come stays when the sender is killed, and it answers while
- * the sender is busy. It tells its parent of each request and does with those of a path what the parent says;
- * `RemoteReceiver` is that parent.
+ * A receiver of webhooks in its own process. It keeps the received requests when the sender is killed, and answers
+ * while the sender is busy. It sends each request to its parent process (`RemoteReceiver`), and answers each path as
+ * the parent configures.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

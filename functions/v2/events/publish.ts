@@ -12,7 +12,7 @@ const MOST_CHANNELS = 100;
 export const endpoint = defineEndpoint(
   {
     path: '/v2/events/publish',
-    summary: 'Publish an event to everything that its type is configured for',
+    summary: 'Publish an event to the webhooks, mails and notifications that its type is configured for',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -12,7 +12,7 @@ import { closedObject, limits, list, optional } from '../../../lib/shared/schema
 export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/update',
-    summary: 'Change notifications, or say who has read them',
+    summary: 'Change notifications, or mark them as read',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({

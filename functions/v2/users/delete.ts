@@ -15,7 +15,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/delete',
     summary:
-      'Remove users from an organization, or from one of its documents or folders, with what they were given and made there',
+      'Remove users from an organization, or from one of its documents or folders, with their access and content there',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({

@@ -54,7 +54,7 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
       dollars: (polled * POLLS_PER_MINUTE * MINUTES_PER_MONTH * prices.queueRequests) / MILLION,
     },
     {
-      what: 'ticks: runs, what they read, what they log',
+      what: 'ticks: runs, reads and logs',
       count: ticks,
       dollars:
         lambdaDollars(ticks, TICK_MILLISECONDS) +

@@ -25,7 +25,7 @@ interface RawResource {
   readonly Properties?: Record<string, unknown>;
 }
 
-/** What a stack shares with its nested stacks. */
+/** The values that a stack shares with its nested stacks. */
 export interface StackContext {
   readonly urls: Urls;
   /** Returns the template of a nested stack by its object key. */

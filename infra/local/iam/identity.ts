@@ -4,7 +4,7 @@ import { domainOf } from '../mail/eml.ts';
 export const ACCOUNT = '000000000000';
 export const REGION = 'us-east-1';
 
-/** What `Ref` and `Fn::GetAtt` return for a resource. */
+/** The values of `Ref` and `Fn::GetAtt` for a resource. */
 export interface Identity {
   readonly ref: string;
   readonly attribute: (name: string) => string;

@@ -61,7 +61,7 @@ function term(scanner: Scanner, ids: Ids): Expression {
     return made;
   }
   const source = /^\w/.test(token) ? ids(token) : undefined;
-  if (!source) throw scanner.problem(`"${token}" is nothing that is known`);
+  if (!source) throw scanner.problem(`"${token}" is unknown`);
   if (source.kind === 'metric') return source;
   if (source.groupBy !== undefined) throw scanner.problem(`"${token}" is a query with groups`);
   return { kind: 'sum', of: source };
@@ -79,10 +79,10 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
     while (scanner.takeOneOf([','])) of.push(operation(scanner, ids));
     scanner.take(']');
     // CloudWatch does not document how MAX treats missing data.
-    if (of.some(mayLack)) throw scanner.problem('MAX of what may be missing: FILL it');
+    if (of.some(mayLack)) throw scanner.problem('MAX of a value that may be missing: FILL it');
     return { kind: 'maximum', of };
   }
-  throw scanner.problem(`"${name}" is no function that is known`);
+  throw scanner.problem(`"${name}" is not a known function`);
 }
 
 function numberOf(scanner: Scanner): number {

@@ -421,7 +421,7 @@ describe('POST /v2/activities/get', () => {
       message: 'Activity(s) retrieved successfully.',
       pageToken: null,
     });
-    // Those of one millisecond stand by their ids; the two calls can be in the same one.
+    // Activities of the same millisecond are sorted by id. Both calls can be in one millisecond.
     expect(body.result.data.map(({ id }: any) => id)).toEqual(ids);
   });
 

@@ -131,7 +131,7 @@ describe('pages of activities', () => {
           .map(({ id, metadata }) => [id, metadata.documentId])
           .sort(),
       ).toEqual(expected.toSorted());
-      // Document by document: each one's activities stand together.
+      // Document by document: the activities of each document are consecutive.
       const changes = found
         .flat()
         .filter(({ metadata }, i, all) => all[i - 1]?.metadata.documentId !== metadata.documentId);
@@ -267,7 +267,7 @@ describe('a listing returns each activity once while others write', () => {
         round += 1;
         await Promise.all(
           documents.map(async (documentId) => {
-            // New ones, overwritten ones, and some that go.
+            // Adds, overwrites and deletes activities.
             await add(documentId, [
               { id: `${documentId}-new-${round}`, targetEntityId: 't' },
               ...numbers(20).map((i) => ({ id: `${documentId}${i * 10}`, targetEntityId: 't', entityData: round })),

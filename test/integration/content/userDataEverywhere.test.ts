@@ -91,7 +91,7 @@ describe('POST /v2/users/data/get with svcAllOrganizations', () => {
     [{ svcAllOrganizations: true }, 'userId is required'],
     [
       { organizationId: 'org-02', svcUserIds: ['usr_x'] },
-      'svcUserIds must be left out: users have no ids of the service by which they are found; send userId',
+      'svcUserIds must be left out: this service has no user ids of its own. Send userId',
     ],
   ])('refuses %j', async (data, message) => {
     expect(await refusal(data)).toEqual([400, message]);

@@ -647,7 +647,7 @@ describe('overlapping jobs of users/delete', () => {
     expect([await roles('ada'), (await traces('ada')).length, await jobsLeft()]).toEqual([{ nda: 'viewer' }, 1, 0]);
   });
 
-  test('delete everything when a job breaks off, restarts and runs twice at the same time', async () => {
+  test('delete everything when a job breaks off and then runs twice at the same time', async () => {
     await withEverything('ada', 'bob');
     await remove({}, 'ada', 'bob');
     const { body } = queues.waiting('jobs')[0]!;

@@ -78,9 +78,9 @@ const writesOfOneThing: Costs = {
   '/v2/organizations/usergroups/add one': [3, 3, 2, 1],
   // A member is indexed by user.
   '/v2/organizations/usergroups/users/add one': [5, 4, 4, 2],
-  '/v2/organizations/usergroups/users/add one who is there': [4, 3, 4, 0],
+  '/v2/organizations/usergroups/users/add one who exists': [4, 3, 4, 0],
   '/v1/organizations/usergroups/users/delete one': [4, 4, 3, 2],
-  '/v2/users/add one who is there, unchanged': [4, 2, 4, 0],
+  '/v2/users/add one who exists, unchanged': [4, 2, 4, 0],
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
@@ -121,13 +121,13 @@ const writesOfSeveralThings: Costs = {
   // The event and its payload, each indexed twice. A test event also has a delivery.
   '/v2/events/publish one': [2, 2, 1, 6],
   '/v2/events/publish one of a document': [3, 3, 2, 6],
-  '/v2/events/publish one that is there': [3, 3, 2, 0],
+  '/v2/events/publish one that exists': [3, 3, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 13],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
   // If the call leaves out the name or the e-mail address of the actor, the profile is read together with the document.
   '/v2/notifications/add one': [4, 3, 3, 8],
-  '/v2/notifications/add one that is there': [9, 7, 8, 0],
+  '/v2/notifications/add one that exists': [9, 7, 8, 0],
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
@@ -148,8 +148,8 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
-  // The head, the id, the comment and the involvement. The counter of thread numbers is written separately, together with the
-  // first reads.
+  // The head, the id, the comment and the involvement. The counter of thread numbers is written separately, together
+  // with the first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
   // Also the execution and the job that counts it, which is indexed. The reads are the agent and the state of the
@@ -166,7 +166,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/reactions/add one': [4, 4, 3, 6],
   '/v2/reactions/add one on a comment': [6, 5, 6, 20],
   '/v2/reactions/add one more user': [7, 6, 6, 16],
-  '/v2/reactions/add one that is there, unchanged': [4, 4, 4, 0],
+  '/v2/reactions/add one that exists, unchanged': [4, 4, 4, 0],
   '/v2/reactions/delete one': [5, 5, 4, 6],
   '/v2/reactions/delete one on a comment': [7, 6, 6, 20],
   '/v1/organizations/usergroups/users/delete all of fifty': [5, 4, 7, 100],

@@ -98,7 +98,7 @@ test('test titles begin with what they are about', () => {
   expect(found).toEqual([]);
 });
 
-test('a comment has at most three sentences without a line break', () => {
+test('a comment has at most six sentences without a line break', () => {
   const found = project.filter(
     ({ file, text }) =>
       file.endsWith('.ts') &&

@@ -21,7 +21,7 @@ describe('idleBill', () => {
     const consumed = registeredWorkers().filter(({ on }) => 'queue' in on).length;
     expect(consumed).toBe(Object.keys(queues).length);
     expect(lines.get('queues that Lambda polls')!.count).toBe(consumed);
-    expect(lines.get('ticks: runs, what they read, what they log')!.count).toBe(43_800);
+    expect(lines.get('ticks: runs, reads and logs')!.count).toBe(43_800);
     expect(lines.get('metrics that alarms watch')!.count).toBeGreaterThan(30);
     expect(totalOf(bill)).toBeGreaterThan(5);
     expect(totalOf(bill)).toBeLessThan(11);

@@ -130,7 +130,7 @@ describe('resolveFolder', () => {
     });
   });
 
-  test('returns `gone` for a deleted folder, a descendant of one, and a folder that no longer exists', () => {
+  test('returns `deleted` for a deleted folder, for its descendants, and for a folder that no longer exists', () => {
     expect(resolveFolder(d, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
     expect(resolveFolder(a, { changes: new Map([changed('a', 'removed')]), read: new Map() })).toBe('deleted');
     expect(resolveFolder(d, { changes: new Map([changed('c')]), read: new Map([['c', undefined]]) })).toBe('deleted');

@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bind, bindQuery } from '../../../infra/local/metrics/evaluate.ts';
-import {
-  type Operator,
-  readExpression,
-  readStatistic,
-} from '../../../infra/local/metrics/expression.ts';
+import { type Operator, readExpression, readStatistic } from '../../../infra/local/metrics/expression.ts';
 import { MetricStore } from '../../../infra/local/metrics/metricStore.ts';
 import { readQuery } from '../../../infra/local/metrics/query.ts';
 import { bucketAt, type MetricId } from '../../../infra/local/metrics/series.ts';
@@ -105,20 +101,20 @@ describe('readExpression', () => {
     ['a b', '"b" is left over'],
     ['(a', ') is missing at the end'],
     ['a)', '")" is left over'],
-    ['x', '"x" is nothing that is known'],
-    ['-a', '"-" is nothing that is known'],
+    ['x', '"x" is unknown'],
+    ['-a', '"-" is unknown'],
     ['a ^ 2', '"^ 2" cannot be read'],
     ['a > 2', '"> 2" cannot be read'],
     ['1e-7 * a', '"e - 7 * a" is left over'],
-    ['RATE(a)', '"RATE" is no function that is known'],
+    ['RATE(a)', '"RATE" is not a known function'],
     ['FILL(a)', '")" stands where , must'],
     ['FILL(a, REPEAT)', '"REPEAT" is no number'],
-    ['FILL a', '"FILL" is nothing that is known'],
+    ['FILL a', '"FILL" is unknown'],
     ['MAX(a)', '"a" stands where [ must'],
     ['MAX([a, FILL(b, 0)])', 'MAX of what may be missing'],
-    ['MAX([])', '"]" is nothing that is known'],
+    ['MAX([])', '"]" is unknown'],
     ["SEARCH('{N,D} m', 'Sum', 300)", `"'{N,D} m', 'Sum', 300)" cannot be read`],
-    ['SUM([a, b])', '"SUM" is no function that is known'],
+    ['SUM([a, b])', '"SUM" is not a known function'],
   ])('refuses %j, and quotes it', (text, problem) => {
     expect(() => valueOf(text, {})).toThrow(problem);
     expect(() => valueOf(text, {})).toThrow(`in: ${text}`);

@@ -170,9 +170,9 @@ describe('alarmOf and alarmState', () => {
     [
       'an unknown function',
       math({ Id: 'x', Expression: 'RATE(a)' }, part('a', 'Lag')),
-      '"RATE" is no function that is known, in: RATE(a)',
+      '"RATE" is not a known function, in: RATE(a)',
     ],
-    ['an unknown id', math({ Id: 'x', Expression: 'b' }, part('a', 'Lag')), '"b" is nothing that is known'],
+    ['an unknown id', math({ Id: 'x', Expression: 'b' }, part('a', 'Lag')), '"b" is unknown'],
     [
       'two periods',
       math({ Id: 'x', Expression: 'a + b' }, part('a', 'Lag'), part('b', 'Wait', 300)),
@@ -275,7 +275,7 @@ describe('rowsOf', () => {
     [
       'an unknown function',
       graph([[{ expression: 'ANOMALY(a)' }]]),
-      'the widget "Graph": "ANOMALY" is no function that is known, in: ANOMALY(a)',
+      'the widget "Graph": "ANOMALY" is not a known function, in: ANOMALY(a)',
     ],
     [
       'another account',

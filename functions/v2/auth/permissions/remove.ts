@@ -9,7 +9,7 @@ import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts'
 export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/remove',
-    summary: 'Take back what a user was granted',
+    summary: 'Revoke grants of a user',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

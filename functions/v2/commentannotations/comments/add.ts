@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
         documentId: Id,
         annotationId: Id,
         ...commentLists,
-        /** Both are accepted as in other calls, but have no effect: a new document has no annotation. */
+        /** Both flags are accepted, but have no effect: a new document has no annotation. */
         createOrganization: optional(z.boolean()),
         createDocument: optional(z.boolean()),
         verifyUserPermissions: optional(z.boolean()),

@@ -10,13 +10,13 @@ import { optional } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/get',
-    summary: 'Get what a client of Yjs lacks of a collaborative editor, as an update of Yjs',
+    summary: 'Get the changes of a collaborative editor that a client lacks, as an update of Yjs',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
     input: z.object({
       ...editorName,
-      /** What the client has. Without it, the answer has the whole state. */
+      /** The state vector of the client. Without it, the answer has the whole state. */
       stateVector: optional(Base64),
       /** The version of the last answer that the client has applied. Only later updates are read then. */
       version: optional(Version),
@@ -24,7 +24,7 @@ export const endpoint = defineEndpoint(
     output: z.object({
       data: z.object({
         update: z.string(),
-        /** What the service has. Absent when only the updates after a version were read. */
+        /** The state vector of the service. Absent when only the updates after a version were read. */
         stateVector: z.string().optional(),
         version: z.number(),
       }),

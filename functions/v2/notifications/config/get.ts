@@ -15,7 +15,7 @@ const Level = z.enum(notificationLevels);
 export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/config/get',
-    summary: 'Get which notifications a user wants, in the organization or in some documents',
+    summary: 'Get the notification levels of a user, in the organization or in some documents',
     auth: 'apiKey',
     kind: 'read',
     input: z

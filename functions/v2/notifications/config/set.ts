@@ -19,7 +19,7 @@ const message = 'User config set successfully.';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/config/set',
-    summary: 'Set which notifications users want, in the organization or in some documents',
+    summary: 'Set the notification levels of users, in the organization or in some documents',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

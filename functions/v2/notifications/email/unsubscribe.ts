@@ -40,7 +40,7 @@ function question(organization: string, token: string): View {
     title: 'No more of these mails?',
     body: html`<p>Press the button to get no more notification mails from <strong>${organization}</strong>. Everything else stays as it is.</p>
 <form method="post" action="unsubscribe?token=${token}"><button>Unsubscribe</button></form>
-<p><small>If you want to go on getting them, close the page: nothing has happened.</small></p>`,
+<p><small>To keep getting them, close the page. Nothing has changed.</small></p>`,
   };
 }
 

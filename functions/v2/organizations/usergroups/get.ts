@@ -76,7 +76,7 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** A group without what only the service needs to know. */
+/** A group without internal fields. */
 function toResponse({
   group: { groupId, groupName },
   users,

@@ -9,7 +9,7 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
-/** Users that one call deletes; the interface says that the others of a longer list are left alone. */
+/** The most users that one call deletes. The other users of a longer list stay, as the interface documents. */
 const MOST_USERS = 30;
 
 export const endpoint = defineEndpoint(

@@ -11,7 +11,7 @@ export const endpoint = defineEndpoint(
   {
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/delete',
-    summary: 'Allow domains no longer',
+    summary: 'Remove allowed domains',
     input: closedObject({ domains: list(RemovedDomain, MOST_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',

@@ -36,7 +36,7 @@ function question({ email }: LoginLink, token: string): View {
     title: 'Is this your e-mail address?',
     body: html`<p>Press the button to confirm that <strong>${email}</strong> is yours.</p>
 <form method="post" action="verify"><input type="hidden" name="token" value="${token}"><button>Yes, verify my address</button></form>
-<p><small>If you did not ask for this, close the page: nothing has happened.</small></p>`,
+<p><small>If you did not ask for this, close the page. Nothing has changed.</small></p>`,
   };
 }
 

@@ -9,7 +9,7 @@ import { Id } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/data/delete/status',
-    summary: "Get how far a deletion of users' data got",
+    summary: "Get the progress of a deletion of users' data",
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
