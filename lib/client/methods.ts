@@ -11,10 +11,7 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
-        /**
-         * Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without
-         * comments is deleted too.
-         */
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
@@ -79,10 +76,7 @@ export interface Methods {
             /** Delete everything at a location of a document, in every organization that has the document. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
-          /**
-           * Change a location of a document, or merge fields into it: its content has the changed location, in one
-           * organization or in all that have the document.
-           */
+          /** Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document. */
           readonly update: Method<typeof registry.organizationsDocumentsLocationsUpdateV1>;
         };
         /** Move documents into a folder, or to the top (`root`): all of them or none. */
@@ -129,19 +123,11 @@ export interface Methods {
         /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGetV1>;
       };
-      /**
-       * Remove users from an organization, or from one of its documents or folders, with their access and content
-       * there.
-       */
+      /** Remove users from an organization, or from one of its documents or folders, with their access and content there. */
       readonly delete: Method<typeof registry.usersDeleteV1>;
-      /**
-       * Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups.
-       */
+      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
       readonly get: Method<typeof registry.usersGetV1>;
-      /**
-       * Change profiles of users, which are the same everywhere, and their roles on an organization, document or
-       * folder.
-       */
+      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdateV1>;
     };
     readonly workspace: {
@@ -157,10 +143,7 @@ export interface Methods {
     readonly activities: {
       /** Add activity logs to a document, all of them or none. */
       readonly add: Method<typeof registry.activitiesAdd>;
-      /**
-       * Delete the activity logs that all of the given ids, document and target entity select, unless they are
-       * immutable.
-       */
+      /** Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable. */
       readonly delete: Method<typeof registry.activitiesDelete>;
       /** Get activity logs by id, or a page of a document's, a target entity's or an organization's. */
       readonly get: Method<typeof registry.activitiesGet>;
@@ -221,10 +204,7 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /**
-         * Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without
-         * comments is deleted too.
-         */
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
@@ -311,10 +291,7 @@ export interface Methods {
         /** Add documents to an organization or to one of its folders. */
         readonly add: Method<typeof registry.documentsAdd>;
         readonly count: {
-          /**
-           * Count the documents of an organization, those directly in one of its folders or in none, or those with some
-           * metadata.
-           */
+          /** Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata. */
           readonly get: Method<typeof registry.documentsCountGet>;
         };
         /** Delete documents with everything in them. */
@@ -373,10 +350,7 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAdd>;
       readonly count: {
-        /**
-         * Count the users of an organization, of one of its folders, of one or some of its documents, or of all of
-         * them.
-         */
+        /** Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them. */
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {
@@ -388,19 +362,11 @@ export interface Methods {
         /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGet>;
       };
-      /**
-       * Remove users from an organization, or from one of its documents or folders, with their access and content
-       * there.
-       */
+      /** Remove users from an organization, or from one of its documents or folders, with their access and content there. */
       readonly delete: Method<typeof registry.usersDelete>;
-      /**
-       * Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups.
-       */
+      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
       readonly get: Method<typeof registry.usersGet>;
-      /**
-       * Change profiles of users, which are the same everywhere, and their roles on an organization, document or
-       * folder.
-       */
+      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {
