@@ -1,5 +1,6 @@
 /** `npm run cost`: prints what a deployment costs without calls, and what calls and deliveries add, at list prices. */
-import { costsOfCalls, costsOfDeliveries } from './cost/calls.ts';
+import { costsOfCalls } from './cost/calls.ts';
+import { deliveryConsumption, deliveryDollars } from './cost/deliveries.ts';
 import { idleBill, totalOf } from './cost/idle.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import { registeredEndpoints } from '../build/registry.ts';
@@ -22,7 +23,6 @@ export async function deployedResources(): Promise<StackTemplates['resources'][]
 function report(templates: readonly StackTemplates['resources'][]): string {
   const idle = idleBill(templates);
   const calls = costsOfCalls(registeredEndpoints());
-  const deliveries = costsOfDeliveries();
   const dollars = (value: number) => value.toFixed(2).padStart(8);
   const width = Math.max(...calls.map(({ name }) => name.length));
   return [
@@ -37,8 +37,7 @@ function report(templates: readonly StackTemplates['resources'][]): string {
     ),
     '',
     'A million, dollars',
-    `${dollars(deliveries.event)}  events of up to 1 kB, without deliveries`,
-    `${dollars(deliveries.delivery)}  deliveries that succeed at the first attempt`,
+    ...Object.values(deliveryConsumption).map(({ what, consumed }) => `${dollars(deliveryDollars(consumed))}  ${what}`),
   ].join('\n');
 }
 

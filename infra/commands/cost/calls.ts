@@ -1,4 +1,4 @@
-/** The cost of a million calls and of a million deliveries, from the capacity that tests pin. */
+/** The cost of a million calls, from the capacity that tests pin. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
@@ -110,42 +110,4 @@ export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapa
         return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends });
       }),
   );
-}
-
-/**
- * Measured by `npm run bench deliveries` for an event of 2 kB and one delivery.
- * test/integration/webhooks/deliveryCost.test.ts pins the units written for a small event.
- */
-const EVENT_UNITS_READ = 7;
-const DELIVERY_UNITS_READ = 7;
-const DELIVERY_MILLISECONDS = 300;
-/** Messages in one run of a worker, and in one SQS request. */
-const BATCH = 10;
-/** A message is sent, received and deleted. */
-const REQUESTS_PER_MESSAGE = 3;
-
-/**
- * Returns the write units of an event and of each delivery, as test/integration/webhooks/deliveryCost.test.ts pins
- * them.
- */
-export function pinnedDelivery(
-  source = readFileSync(join(projectDir, 'test/integration/webhooks/deliveryCost.test.ts'), 'utf8'),
-): { event: number; delivery: number } {
-  const [, event, delivery] =
-    /toBe\((\d+) \+ (\d+)\);/.exec(source.slice(source.indexOf('written(emitted.calls) + '))) ?? [];
-  if (event === undefined || delivery === undefined)
-    throw new Error('test/integration/webhooks/deliveryCost.test.ts does not pin what an event and a delivery write.');
-  return { event: Number(event), delivery: Number(delivery) };
-}
-
-/** Returns dollars per million events, and per million deliveries that succeed at once, in batches of ten. */
-export function costsOfDeliveries({ event, delivery } = pinnedDelivery()): { event: number; delivery: number } {
-  const queue = (REQUESTS_PER_MESSAGE / BATCH) * prices.queueRequests;
-  return {
-    event: tableDollars({ read: EVENT_UNITS_READ * MILLION, written: event * MILLION }),
-    delivery:
-      tableDollars({ read: DELIVERY_UNITS_READ * MILLION, written: delivery * MILLION }) +
-      queue +
-      lambdaDollars(MILLION / BATCH, DELIVERY_MILLISECONDS),
-  };
 }

@@ -1,11 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  costOfCall,
-  costsOfCalls,
-  costsOfDeliveries,
-  pinnedCapacity,
-  pinnedDelivery,
-} from '../../../infra/commands/cost/calls.ts';
+import { costOfCall, costsOfCalls, pinnedCapacity } from '../../../infra/commands/cost/calls.ts';
+import { deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
 import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { deployedResources } from '../../../infra/commands/cost.ts';
@@ -102,17 +97,15 @@ describe('costsOfCalls', () => {
   });
 });
 
-describe('costsOfDeliveries', () => {
-  test('uses the units that the test of deliveries pins', () => {
-    expect(pinnedDelivery('expect(written(emitted.calls) + written(x)).toBe(9 + 8);')).toEqual({
-      event: 9,
-      delivery: 8,
-    });
-    expect(() => pinnedDelivery('')).toThrow('does not pin');
-    const { event, delivery } = pinnedDelivery();
-    const costs = costsOfDeliveries();
-    expect(costs.event).toBeCloseTo(event * prices.tableWritten + 7 * prices.tableRead, 6);
+describe('deliveryDollars', () => {
+  test('adds up table, queue and functions', () => {
+    const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0 };
     // Three SQS requests and 300 ms of half a gigabyte for ten messages.
-    expect(costs.delivery).toBeCloseTo(delivery * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2, 2);
+    expect(deliveryDollars(consumed)).toBeCloseTo(
+      7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,
+      2,
+    );
+    const others = deliveryDollars({ ...consumed, otherRuns: 1 }) - deliveryDollars(consumed);
+    expect(others).toBeCloseTo(0.2 + 0.03 * 0.5 * 13.3334, 6);
   });
 });

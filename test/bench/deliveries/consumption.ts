@@ -1,0 +1,153 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { ClientRequest } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import type { deliveryConsumption, DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
+import { EVENT_TYPE, newPublisher, OTHER_TYPE, startMemoryWorld } from './world.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const BATCH = 10;
+const MANY_ENDPOINTS = 50;
+/** Deliveries of a dead endpoint in two runs. Both keep its breaker busy for thirty hours, so their difference has no costs of its probes. */
+const DEAD = [60, 160] as const;
+/** The timers run less often than each minute, to save time. */
+const TICK = 5 * MINUTE;
+/** Messages that are due within this time are received together, as at a higher rate of events. */
+const TOGETHER = 10_000;
+/** Longer than the deadline of a delivery. */
+const LONGEST = 31 * HOUR;
+
+/** The rows of the cost command, and an event with one delivery, alone. */
+export type Measured = Readonly<Record<keyof typeof deliveryConsumption | 'single', DeliveryConsumption>>;
+
+/**
+ * Measures what events of two kilobytes and their deliveries consume, on a table in memory that counts units as DynamoDB does. Of publishing,
+ * only the writes count. Time is virtual: a delivery behind a dead endpoint takes thirty hours. Takes about 10 s.
+ */
+export async function measureConsumption(): Promise<Measured> {
+  const { table, cloud, receiver, stop } = await startMemoryWorld();
+  let posts = 0;
+  const countPost = (message: unknown) => {
+    // Secrets are also read over HTTP.
+    if ((message as { request: ClientRequest }).request.hasHeader('webhook-id')) posts++;
+  };
+  diagnostics.subscribe('http.client.request.start', countPost);
+
+  /** Publishes events and runs `work`. Returns the consumption of both. */
+  const measure = async (publish: () => Promise<unknown>, events: number, work: () => Promise<void>) => {
+    const published = await table.measure(async () => {
+      for (let i = 0; i < events; i++) await publish();
+    });
+    let [postingRuns, otherRuns] = [0, 0];
+    cloud.sqsRequests = 0;
+    cloud.onRun = async (run) => {
+      const before = posts;
+      const answer = await run();
+      if (posts > before) postingRuns++;
+      else otherRuns++;
+      return answer;
+    };
+    const { calls, read, written } = await table.measure(work);
+    return {
+      calls: published.writes + calls,
+      read,
+      written: published.written + written,
+      sqs: cloud.sqsRequests,
+      postingRuns,
+      otherRuns,
+    };
+  };
+
+  const letTimePass = async () => {
+    const from = Date.now();
+    await cloud.drain();
+    for (let tick = from + TICK; tick < from + LONGEST; tick += TICK) {
+      for (let next = cloud.nextMessageAt; next <= tick; next = cloud.nextMessageAt) {
+        cloud.advanceTo(next + TOGETHER);
+        await cloud.drain();
+      }
+      cloud.advanceTo(tick);
+      await cloud.tick();
+      await cloud.drain();
+    }
+  };
+
+  const one = await newPublisher();
+  await one.subscribe(receiver.url('/one'));
+  const many = await newPublisher();
+  for (let i = 0; i < MANY_ENDPOINTS; i++) await many.subscribe(receiver.url(`/many/${i}`));
+  // The first event opens secrets and connections, which the process keeps.
+  for (const customer of [one, many]) await customer.publish();
+  await cloud.drain();
+
+  const delivered = (events: number) =>
+    measure(
+      () => one.publish(EVENT_TYPE),
+      events,
+      () => cloud.drain(),
+    );
+  const [single, ten] = [await delivered(1), await delivered(BATCH)];
+  cloud.batchSize = 1;
+  const tenAlone = await delivered(BATCH);
+  cloud.batchSize = undefined;
+  const none = await measure(
+    () => one.publish(OTHER_TYPE),
+    BATCH,
+    () => cloud.drain(),
+  );
+  const fifty = await measure(
+    () => many.publish(),
+    1,
+    () => cloud.drain(),
+  );
+  const dead: DeliveryConsumption[] = [];
+  for (const events of DEAD) {
+    const customer = await newPublisher();
+    await customer.subscribe(`http://127.0.0.1:${await closedPort()}/dead`);
+    dead.push(await measure(() => customer.publish(), events, letTimePass));
+  }
+  diagnostics.unsubscribe('http.client.request.start', countPost);
+  await stop();
+  if (cloud.failures > 0) throw new Error(`${cloud.failures} messages failed`);
+
+  const [less, more] = dead as [DeliveryConsumption, DeliveryConsumption];
+  return {
+    single,
+    event: divided(none, BATCH),
+    inTens: divided(minus(ten, none), BATCH),
+    alone: divided(minus(tenAlone, none), BATCH),
+    fifty,
+    // The events themselves are no part of it.
+    exhausted: minus(divided(minus(more, less), DEAD[1] - DEAD[0]), divided(none, BATCH)),
+  };
+}
+
+/** Returns a port on which nothing listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function minus(a: DeliveryConsumption, b: DeliveryConsumption): DeliveryConsumption {
+  return mapped((name) => a[name] - b[name]);
+}
+
+function divided(a: DeliveryConsumption, by: number): DeliveryConsumption {
+  return mapped((name) => a[name] / by);
+}
+
+function mapped(value: (name: keyof DeliveryConsumption) => number): DeliveryConsumption {
+  return {
+    calls: value('calls'),
+    read: value('read'),
+    written: value('written'),
+    sqs: value('sqs'),
+    postingRuns: value('postingRuns'),
+    otherRuns: value('otherRuns'),
+  };
+}

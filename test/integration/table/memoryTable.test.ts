@@ -1,0 +1,73 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Cloud } from '../../bench/deliveries/cloud.ts';
+import type { Item } from '../../bench/deliveries/expressions.ts';
+import { MemoryTable } from '../../bench/deliveries/memoryTable.ts';
+import { newPublisher } from '../../bench/deliveries/world.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { asDocumentClient, type Command } from '../../support/leanClient.ts';
+import { Hooks } from '../../support/hooks.ts';
+
+const ENDPOINTS = 3;
+let engine: Engine;
+let hooks: Hooks;
+let client: DynamoDBDocumentClient;
+const memory = new MemoryTable();
+const cloud = new Cloud();
+/** What each call consumed: on the engine, and on the table in memory. */
+const consumed: { readonly call: string; readonly engine: number; readonly memory: number }[] = [];
+
+/** Sends each command to both tables, and answers as the engine does. */
+async function send(command: Command): Promise<Item> {
+  const { name } = command.constructor;
+  const before = { ...memory.consumed };
+  // It has counted when it returns its promise.
+  const stored = memory.send(command).catch(() => undefined);
+  const units = memory.consumed.read - before.read + memory.consumed.written - before.written;
+  await stored;
+  const Again = command.constructor as unknown as new (input: Item) => Parameters<typeof client.send>[0];
+  const answer = (await client.send(new Again({ ...command.input, ReturnConsumedCapacity: 'TOTAL' }))) as Item;
+  const capacities = [answer.ConsumedCapacity ?? []].flat() as { readonly CapacityUnits: number }[];
+  consumed.push({
+    call: name,
+    engine: capacities.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0),
+    memory: units,
+  });
+  return answer;
+}
+
+beforeAll(async () => {
+  engine = await startEngine({ sdk: true });
+  hooks = await new Hooks().start();
+  Object.assign(process.env, {
+    ALLOW_LOOPBACK_DELIVERY: 'true',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    POWERTOOLS_DEV: 'true',
+  });
+  // Powertools warns about metrics that are disabled.
+  jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  client = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
+  DynamoDBDocumentClient.from = () => asDocumentClient({ send });
+  memory.onInsert = cloud.insert;
+});
+afterAll(async () => {
+  client.destroy();
+  await hooks.stop();
+  await engine.stop();
+});
+
+test('the table in memory counts the units of each call as the engine does', async () => {
+  const { publish, subscribe } = await newPublisher();
+  for (let n = 0; n < ENDPOINTS; n++) await subscribe(hooks.url('/a'));
+  for (let n = 0; n < 3; n++) await publish();
+  await cloud.drain();
+  await cloud.tick();
+  expect(hooks.came).toHaveLength(3 * ENDPOINTS);
+  expect(cloud.failures).toBe(0);
+  // The engine counts nothing for an empty page of an index; DynamoDB counts half a unit.
+  const isEmptyPage = ({ call, engine: units, memory: own }: (typeof consumed)[number]) =>
+    call === 'QueryCommand' && units === 0 && own === 0.5;
+  expect(consumed.filter((call) => call.engine !== call.memory && !isEmptyPage(call))).toEqual([]);
+  expect(consumed.length).toBeGreaterThan(50);
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals';
+import { deliveryConsumption, type DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
+import { measureConsumption } from '../../bench/deliveries/consumption.ts';
+
+/** Pauses behind a dead endpoint are random, and so is the number of messages that are received together. */
+const TOLERANCE = { exhausted: 0.15, other: 0.001 };
+
+describe('the consumption that the cost command prices', () => {
+  test('is what events and deliveries consume', async () => {
+    const measured = await measureConsumption();
+    for (const [name, { consumed }] of Object.entries(deliveryConsumption)) {
+      const tolerance = name === 'exhausted' ? TOLERANCE.exhausted : TOLERANCE.other;
+      const found = measured[name as keyof typeof measured];
+      // The test shows all figures of a row at once.
+      expect([name, nearTo(consumed, found, tolerance)]).toEqual([name, rounded(found)]);
+    }
+  });
+});
+
+/** Returns the expected figures; those that are near enough as the found ones. */
+function nearTo(expected: DeliveryConsumption, found: DeliveryConsumption, tolerance: number): DeliveryConsumption {
+  const isNear = (name: keyof DeliveryConsumption) =>
+    Math.abs(found[name] - expected[name]) <= Math.max(expected[name] * tolerance, tolerance);
+  const names = Object.keys(expected) as (keyof DeliveryConsumption)[];
+  return Object.fromEntries(
+    names.map((name) => [name, isNear(name) ? rounded(found)[name] : expected[name]]),
+  ) as unknown as DeliveryConsumption;
+}
+
+function rounded(consumed: DeliveryConsumption): DeliveryConsumption {
+  return Object.fromEntries(
+    Object.entries(consumed).map(([name, value]) => [name, Math.round(value * 100) / 100]),
+  ) as unknown as DeliveryConsumption;
+}
