@@ -21,6 +21,8 @@ const TEXT = 'x'.repeat(1_700);
 /** Linux counts CPU time in ticks. */
 const TICK_MILLISECONDS = 10;
 const PAGE_BYTES = 4_096;
+/** Between measurements of how busy the machine is. */
+const SAMPLE_MILLISECONDS = 2_000;
 
 interface Credentials {
   readonly baseUrl: string;
@@ -97,12 +99,14 @@ async function measure(): Promise<void> {
 
   const cpu = cpuMilliseconds();
   const startedAt = performance.now();
-  const slowdowns = [slowdownNow()];
+  const slowdowns: number[] = [];
+  const sampling = setInterval(() => slowdowns.push(slowdownNow()), SAMPLE_MILLISECONDS);
   const published = await repeat(EVENTS, CLIENTS, publish);
-  slowdowns.push(slowdownNow());
   const publishedAfter = performance.now() - startedAt;
   await untilDelivered(published);
   const deliveredAfter = performance.now() - startedAt;
+  clearInterval(sampling);
+  slowdowns.push(slowdownNow());
   const used = difference(cpu);
   const perEvent = (milliseconds: number) => (milliseconds / EVENTS).toFixed(2);
   const row = (name: string, values: readonly number[]) =>

@@ -15,8 +15,11 @@ const PATIENCE_MILLISECONDS = 50;
 const BLOCKED_MILLISECONDS = 5_000;
 /** Above this utilization, another instance in the thread would not help. */
 const BUSY = 0.8;
-/** Up to this number, instances may wait for the same AWS services. More of them would only make each other late. */
-const INSTANCES_OF_AWS = 4;
+/**
+ * Up to this number, instances may wait for the same AWS services. More of them would make each other late, and each
+ * has code that V8 optimises again.
+ */
+const INSTANCES_OF_AWS = 2;
 
 export interface PoolOptions {
   readonly environmentOf: (model: FunctionModel) => Record<string, string>;
@@ -89,7 +92,7 @@ export class FunctionPool {
         await this.#waitForCall(patience - waited);
         continue;
       }
-      const roomy = threads.find((thread) => thread.size < maxInstances && canUseAnother(thread));
+      const roomy = threads.find((thread) => thread.size < maxInstances && canUseAnother(thread, patienceMilliseconds));
       if (roomy) return this.#call(roomy, payload, this.#addInstance(roomy));
       if (threads.length > 0 && (threads.length >= maxThreads || !threads.every(isBlocked)))
         await this.#waitForCall(Math.max(1, patienceMilliseconds));
@@ -167,8 +170,8 @@ export class FunctionPool {
 }
 
 /** Whether another instance would use time in which the thread waits for something else than this machine. */
-function canUseAnother({ size, utilization, waitsForAws }: FunctionThread): boolean {
-  return utilization < BUSY && (size < INSTANCES_OF_AWS || !waitsForAws);
+function canUseAnother({ size, utilization, withoutAws }: FunctionThread, milliseconds: number): boolean {
+  return utilization < BUSY && (size < INSTANCES_OF_AWS || withoutAws >= milliseconds);
 }
 
 function isBlocked({ idleSince, loading }: FunctionThread): boolean {

@@ -82,6 +82,7 @@ export class FunctionThread {
   readonly #calls = new Map<number, Call>();
   /** The running AWS calls, and whether the thread still waits for them. */
   readonly #awsCalls = new Map<number, { hasLeft: boolean }>();
+  #lastAwsCall = -Infinity;
   #utilization: { at: number; since: ReturnType<typeof performance.eventLoopUtilization> | undefined; value: number };
   #lastId = 0;
   #inFlight = 0;
@@ -169,9 +170,9 @@ export class FunctionThread {
     return this.#utilization.value;
   }
 
-  /** Whether a call of AWS is running. */
-  get waitsForAws(): boolean {
-    return this.#awsCalls.size > 0;
+  /** How long no AWS call has been running, in milliseconds. */
+  get withoutAws(): number {
+    return this.#awsCalls.size > 0 ? 0 : performance.now() - this.#lastAwsCall;
   }
 
   /** Returns the number of an instance without a running call, or undefined. */
@@ -271,6 +272,7 @@ export class FunctionThread {
     const hasLeft = () => caller.hasLeft || this.#ending !== undefined;
     const answer = await this.#aws.call(this.function, call, hasLeft);
     this.#awsCalls.delete(aws);
+    this.#lastAwsCall = performance.now();
     if (!hasLeft()) this.#worker.postMessage({ aws, answer });
   }
 

@@ -311,6 +311,32 @@ describe('FunctionPool.invokeExclusively', () => {
     expect(new Set(instances).size).toBe(1);
   });
 
+  test('loads no third instance while the first two wait for AWS', async () => {
+    const model = await define(
+      'busy',
+      `import { request } from 'node:http';
+      export const handler = () => new Promise((resolve, reject) => {
+        const headers = { authorization: 'AWS4-HMAC-SHA256 Credential=LOCAL1/20260101' };
+        const sent = request({ host: '127.0.0.1', port: 2, method: 'POST', path: '/', headers }, () => resolve(instance));
+        sent.on('error', reject);
+        sent.end();
+      });`,
+      { environment: { AWS_ACCESS_KEY_ID: 'LOCAL1' } },
+    );
+    const pool = createPool({
+      patienceMilliseconds: 25,
+      aws: {
+        ports: [2],
+        async call() {
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          return { status: 200, body: '{}' };
+        },
+      },
+    });
+    const instances = await Promise.all(Array.from({ length: 12 }, () => alone(pool, model)));
+    expect(new Set(instances).size).toBe(2);
+  });
+
   test('waits at the limit of instances, but gives every function one', async () => {
     const [worker, other, api] = [await define('worker', SLOW), await define('other', WHO), await define('api', WHO)];
     const pool = createPool({ maxLive: 3, maxInstances: 1 });
