@@ -206,7 +206,7 @@ describe('synthesise', () => {
 
   test('prefers given settings to those of cdk.json, and names invalid ones', async () => {
     const { assemblyDir } = await synthesise({
-      outdir: join(folder, 'getByIds'),
+      outdir: join(folder, 'named'),
       settings: { serviceName: 'acme', workspaceCreation: 'open' },
       built,
     });

@@ -220,7 +220,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     await addThreads(customer, [
       thread('plain', { createdAt: 1, lastUpdated: 1_000 }),
       thread('located', { createdAt: 2, lastUpdated: 2_000, location: { id: 7 }, assignedTo: { userId: 'zoe' } }),
-      thread('getByIds', {
+      thread('named', {
         createdAt: 3,
         lastUpdated: 3_000,
         location: { locationName: 'Page' },
@@ -247,20 +247,20 @@ describe('POST /v2/commentannotations/get: filters', () => {
   });
 
   test.each<[object, string[]]>([
-    [{}, ['plain', 'located', 'getByIds', 'resolved', 'found', 'suggested']],
+    [{}, ['plain', 'located', 'named', 'resolved', 'found', 'suggested']],
     [{ locationIds: ['7', 'x'] }, ['located']],
     [{ userIds: ['zoe'] }, ['located']],
-    [{ userIds: ['bob', 'lint'] }, ['getByIds', 'found', 'suggested']],
-    [{ mentionedUserIds: ['bob', 'zoe'] }, ['getByIds']],
+    [{ userIds: ['bob', 'lint'] }, ['named', 'found', 'suggested']],
+    [{ mentionedUserIds: ['bob', 'zoe'] }, ['named']],
     [{ resolvedBy: 'ada' }, ['resolved']],
     [{ resolvedBy: 'bob' }, []],
     [{ statusIds: ['RESOLVED'] }, ['resolved']],
     [{ statusId: 'RESOLVED' }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN', 'RESOLVED'] }, ['resolved']],
     [{ statusId: 'RESOLVED', statusIds: ['OPEN'] }, []],
-    [{ statusIds: ['OPEN'] }, ['plain', 'located', 'getByIds', 'found', 'suggested']],
-    [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'getByIds']],
-    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'getByIds']],
+    [{ statusIds: ['OPEN'] }, ['plain', 'located', 'named', 'found', 'suggested']],
+    [{ updatedAfter: 2_000, updatedBefore: 4_000 }, ['located', 'named']],
+    [{ createdAfter: 2, createdBefore: '1970-01-01T00:00:00.004Z' }, ['located', 'named']],
     [{ agentId: 'lint' }, ['found']],
     [{ agentId: 'spell-check' }, ['suggested']],
     [{ executionId: 'run-2' }, ['suggested']],
@@ -268,7 +268,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     [{ agentSource: 'svc' }, ['suggested']],
     [{ agentSuggestions: true }, ['suggested']],
     [{ agentComments: true }, ['found']],
-    [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'getByIds']],
+    [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
   ])('%j', async (filters, expected) => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(
       expected,
@@ -292,8 +292,8 @@ describe('POST /v2/commentannotations/get: filters', () => {
   });
 
   test('finds a location with only a name by its locationId', async () => {
-    const { locationId } = await getThread(customer, 'getByIds');
+    const { locationId } = await getThread(customer, 'named');
     expect(locationId).toMatch(/^[0-9a-f]{32}$/);
-    expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['getByIds']);
+    expect(idsIn(await customer.ok(GET, { ...nda, locationIds: [locationId] }))).toEqual(['named']);
   });
 });

@@ -61,9 +61,9 @@ const set = (userId: string, levels: object, documentIds?: string[]) =>
 describe('GET /v2/notifications/email/unsubscribe', () => {
   test('shows the organization and one button that posts to the same address', async () => {
     await customer.ok('/v2/organizations/add', {
-      organizations: [{ organizationId: 'getByIds', organizationName: 'Acme <Inc>' }],
+      organizations: [{ organizationId: 'named', organizationName: 'Acme <Inc>' }],
     });
-    const token = await tokenFor('grace', 'getByIds');
+    const token = await tokenFor('grace', 'named');
     const { status, html } = await open(token);
     expect(status).toBe(200);
     expect(html).toContain('<strong>Acme &#60;Inc&#62;</strong>');

@@ -111,7 +111,7 @@ describe('readExpression', () => {
     ['FILL(a, REPEAT)', '"REPEAT" is no number'],
     ['FILL a', '"FILL" is unknown'],
     ['MAX(a)', '"a" stands where [ must'],
-    ['MAX([a, FILL(b, 0)])', 'MAX of what may be missing'],
+    ['MAX([a, FILL(b, 0)])', 'MAX of a value that may be missing'],
     ['MAX([])', '"]" is unknown'],
     ["SEARCH('{N,D} m', 'Sum', 300)", `"'{N,D} m', 'Sum', 300)" cannot be read`],
     ['SUM([a, b])', '"SUM" is not a known function'],
