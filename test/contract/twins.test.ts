@@ -12,7 +12,7 @@ const each = twins.map((twin) => [twin.path, twin, endpoints.find(({ path }) => 
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
+  engine = await startEngine();
 });
 afterAll(() => engine.stop());
 

@@ -29,7 +29,7 @@ let agentId: string;
 let agentGroupId: string;
 
 beforeAll(async () => {
-  engine = await startEngine({ sdk: true });
+  engine = await startEngine();
   [first, second] = [await newCustomer(), await newCustomer()];
   [firstWorkspace, secondWorkspace] = [await newWorkspace(), await newWorkspace()];
   await first.ok('/v2/organizations/add', {
