@@ -45,29 +45,33 @@ export function workbook(
   );
   const relation = (id: number | string, type: string, target: string) =>
     `<Relationship Id="rId${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
+  // A low level, because compressing large sheets takes longer than reading them.
   return Buffer.from(
-    zipSync({
-      '[Content_Types].xml': strToU8(
-        `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-      ),
-      '_rels/.rels': strToU8(
-        `${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
-      ),
-      'xl/workbook.xml': strToU8(
-        `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
-      ),
-      'xl/_rels/workbook.xml.rels': strToU8(
-        `${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`,
-      ),
-      ...sheetParts,
-      'xl/sharedStrings.xml': strToU8(
-        `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
-      ),
-      // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
-      'xl/styles.xml': strToU8(
-        `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
-      ),
-      ...parts,
-    }),
+    zipSync(
+      {
+        '[Content_Types].xml': strToU8(
+          `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
+        ),
+        '_rels/.rels': strToU8(
+          `${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
+        ),
+        'xl/workbook.xml': strToU8(
+          `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
+        ),
+        'xl/_rels/workbook.xml.rels': strToU8(
+          `${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`,
+        ),
+        ...sheetParts,
+        'xl/sharedStrings.xml': strToU8(
+          `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
+        ),
+        // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
+        'xl/styles.xml': strToU8(
+          `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
+        ),
+        ...parts,
+      },
+      { level: 1 },
+    ),
   );
 }
