@@ -57,6 +57,7 @@ export function appOf(
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
     builtinCloudFormationValidation: validate,
+    treeMetadata: false,
     ...(outdir !== undefined && { outdir }),
   });
   const backend = new Backend(app, 'CollaborationBackend', {
