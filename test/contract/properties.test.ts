@@ -271,10 +271,14 @@ describe('an expensive body', () => {
   }
 
   const json = JSON.stringify({ data: { organizationId: 'acme' } });
-  const refused: Record<string, string | Buffer> = {
+  /** The endpoints share the code that refuses a body, so one of each auth level gets large bodies. The others get small ones. */
+  const largest = new Set(
+    (['apiKey', 'workspace', 'none'] as const).map((auth) => cases.find(([, one]) => one.auth === auth)![0]),
+  );
+  const refusedBodies = (repeats: number): Record<string, string | Buffer> => ({
     '6,000 levels': `{"data":${'{"a":'.repeat(6_000)}1${'}'.repeat(6_001)}`,
-    'two million brackets': '['.repeat(2_000_000),
-    'an open string': `{"data":{"a":"${'\\"'.repeat(2_000_000)}`,
+    'only brackets': '['.repeat(repeats),
+    'an open string': `{"data":{"a":"${'\\"'.repeat(repeats)}`,
     'bytes that are not UTF-8': Buffer.concat([
       Buffer.from('{"data":{"organizationId":"'),
       Buffer.of(0xff),
@@ -283,11 +287,12 @@ describe('an expensive body', () => {
     'a byte order mark': Buffer.from(`\ufeff${json}`),
     'UTF-16': Buffer.from(json, 'utf16le'),
     gzip: gzipSync(json),
-  };
+  });
+  const [small, large] = [refusedBodies(2_000), refusedBodies(2_000_000)];
 
   test.each(cases)('is refused by %s', async (path, endpoint) => {
     const { headers } = callers[endpoint.auth];
-    for (const [what, body] of Object.entries(refused)) {
+    for (const [what, body] of Object.entries(largest.has(path) ? large : small)) {
       const answer = await expectCheap(what, path, headers, body);
       expect([what, answer.status, answer.body.error.status]).toEqual([what, 400, 'INVALID_ARGUMENT']);
     }
