@@ -34,6 +34,12 @@ const forms: readonly { readonly name: string; readonly pattern: RegExp; readonl
     bad: 'whoever is at it goes on',
   },
   {
+    name: 'pronouns without a noun',
+    pattern:
+      /\b(that which|those whom|of which there is|counts? no more|what (it|they) (is|are) told)\b/i,
+    bad: 'what the user was given counts no more',
+  },
+  {
     name: 'sections of pages outside the repository',
     pattern: /\b(spec|design|facts|deliveries) [A-Z]?\d+(\.\d+)*\b/,
     bad: 'as spec 4.18 asks',
