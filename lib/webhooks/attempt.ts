@@ -29,7 +29,7 @@ import {
   unparkDelivery,
 } from './rules/delivery.ts';
 import { type EndpointHealth, healthAt, isSlow, SLOW_AFTER } from './rules/health.ts';
-import { checkSlot, isSlotExpired, PREPARE_AHEAD, reserveAhead } from './rules/limiter.ts';
+import { checkSlot, isSlotExpired, KEEP_REQUEST, PREPARE_AHEAD, reserveAhead } from './rules/limiter.ts';
 import { type AttemptOutcome, type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import type { Target } from './targets.ts';
 import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
@@ -295,7 +295,7 @@ class DeliveryAttempt {
       const next = await this.#reserveSlot(claimed, loaded, slot);
       if (next === 'deferred') return undefined;
       slot = next;
-      if (slot === undefined || slot - clock() <= PREPARE_AHEAD) continue;
+      if (slot === undefined || slot - clock() <= KEEP_REQUEST) continue;
       await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
       prepared = await requests.prepare(this.#message);
     }

@@ -19,8 +19,13 @@ export function slotInterval(rateLimit: number): number {
   return (rateLimit < LOW_RATE ? 1000 + SLOT_TOLERANCE : 1000) / rateLimit;
 }
 
-/** A request is made this much before its slot, milliseconds: long enough to read its content. */
-export const PREPARE_AHEAD = 50;
+/** A request is made this much before its slot, milliseconds: about as long as reading its content takes. */
+export const PREPARE_AHEAD = 20;
+/**
+ * A request whose slot has expired is kept for a new slot that is at most this far away, milliseconds. On a slow machine, making it again would
+ * miss every slot.
+ */
+export const KEEP_REQUEST = 500;
 const LONGEST_AHEAD = 1_600;
 
 /**
