@@ -180,6 +180,6 @@ function healthRows({ breaker, failing }: EndpointHealth, delivered: number | un
 }
 
 /** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */
-export function stateOf({ status, attempts, nextAt }: Delivery): string[] {
-  return [status, `${attempts}`, nextAt === undefined ? '-' : isoTime(nextAt)];
+export function stateOf({ status, attempts, nextAt, parked }: Delivery): string[] {
+  return [status, `${attempts}`, nextAt === undefined ? (parked ? 'parked' : '-') : isoTime(nextAt)];
 }

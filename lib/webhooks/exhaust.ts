@@ -18,7 +18,7 @@ export function isExhaustion(current: Delivery, next: Delivery): boolean {
 
 interface ExhaustedEventOptions {
   readonly lastAttempt?: LastAttempt | undefined;
-  /** Whether somebody receives the event. If not, it is written as fanned out, which saves the mark. */
+  /** Whether somebody receives the event. If not, it is written as fanned out, which saves its entry in the outbox. */
   readonly isReceived?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Capability } from '../app/capability.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { storeCapability } from '../table/storeCapability.ts';
-import { itemOf, type Table } from '../table/table.ts';
+import { itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity } from './configs.ts';
 import { DeliveryEntity, parkedDeliveriesTo, parkedShards, type StoredDelivery } from './deliveries.ts';
 import { EndpointHealthEntity } from './endpointHealth.ts';
@@ -78,6 +78,11 @@ export class ParkedDeliveryStore {
     };
   }
 
+  /** Writes an event that nobody receives, which is listed as a message only. Nothing is written if it exists. */
+  async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
+    for (const op of ops) await this.#table.write([op]);
+  }
+
   /** Counts the parked deliveries of an endpoint, up to about `most`. */
   async count(key: EndpointKey, most: number): Promise<number> {
     const pages = await Promise.all(
@@ -96,5 +101,6 @@ function deadlineOf(position = '{}'): string {
   return (JSON.parse(position) as { gsi3sk?: string }).gsi3sk ?? '';
 }
 
-export const readParkedDeliveries: Capability<Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest'>> =
-  /* @__PURE__ */ storeCapability(ParkedDeliveryStore, ['BatchGetItem'], ['gsi3']);
+export const endParkedDeliveries: Capability<
+  Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest' | 'writeListedEvent'>
+> = /* @__PURE__ */ storeCapability(ParkedDeliveryStore, ['BatchGetItem', 'PutItem'], ['gsi3']);

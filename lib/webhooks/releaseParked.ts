@@ -11,7 +11,7 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliver
 import { disableEndpoints } from './disableEndpoints.ts';
 import { ParkingJob, writeEndpointHealth } from './endpointHealth.ts';
 import { exhaustedEvent, isExhaustion } from './exhaust.ts';
-import { type EndpointState, type ParkedDeliveryStore, readParkedDeliveries } from './parkedDeliveries.ts';
+import { endParkedDeliveries, type EndpointState, type ParkedDeliveryStore } from './parkedDeliveries.ts';
 import { PROBE_LEASE } from './rules/breaker.ts';
 import { endDelivery, unparkDelivery } from './rules/delivery.ts';
 import { healthAt } from './rules/health.ts';
@@ -23,7 +23,7 @@ import type { EndpointKey } from './targets.ts';
 import { disableIfGivenUp, type DisablingPorts } from './updateHealth.ts';
 
 export interface ReleasePorts extends DisablingPorts {
-  readonly parked: Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest'>;
+  readonly parked: Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest' | 'writeListedEvent'>;
   readonly deliveries: Pick<DeliveryStore, 'replace'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
   readonly retryQueue: QueueSender;
@@ -115,7 +115,9 @@ class ParkedRelease {
     await inParallel(page.deliveries, PARALLEL, async (delivery) => {
       const next = endDelivery(delivery, 'EXHAUSTED');
       const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
-      const stored = await deliveries.replace(delivery, next, event);
+      // A transaction costs twice. If nobody receives the event, it is enough that it is written first: a repeated step writes it once.
+      if (!isReceived) await parked.writeListedEvent(event);
+      const stored = await deliveries.replace(delivery, next, isReceived ? event : []);
       if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
     });
     this.#call.measures.count('DeliveriesExhausted', exhausted);
@@ -165,7 +167,7 @@ class ParkedRelease {
 }
 
 export const releaseParked = /* @__PURE__ */ combine({
-  parked: readParkedDeliveries,
+  parked: endParkedDeliveries,
   deliveries: dueDeliveries,
   subscriptions: readSubscriptions,
   health: writeEndpointHealth,

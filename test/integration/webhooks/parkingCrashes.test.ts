@@ -1,0 +1,147 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { emit } from '../../../lib/events/outbox.ts';
+import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { insert } from '../../../lib/table/table.ts';
+import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
+import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { EndpointHealthStore, parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
+import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
+import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
+import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
+import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
+import { Cloud } from '../../support/cloud.ts';
+import { everyFault, Trial } from '../../support/crashes.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { clearTable, everyItem } from '../../support/items.ts';
+import { type Receiver, startHttp } from '../../support/receivers.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const EVENTS = 3;
+
+let engine: Engine;
+let receiver: Receiver;
+let cloud: Cloud;
+/** Whether the receiver answers with 200. */
+let healthy: boolean;
+
+beforeAll(async () => {
+  engine = await startEngine();
+  Object.assign(process.env, { ALLOW_LOOPBACK_DELIVERY: 'true', POWERTOOLS_METRICS_DISABLED: 'true' });
+  receiver = await startHttp((request, response) => {
+    request.resume();
+    response.writeHead(healthy ? 200 : 500).end();
+  });
+});
+afterAll(async () => {
+  await receiver.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  await clearTable(engine);
+  healthy = false;
+  cloud = new Cloud();
+  cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 5 * MINUTE };
+});
+afterEach(() => cloud.stop());
+
+interface Subject {
+  readonly trial: Trial;
+  readonly endpointId: string;
+  readonly events: string[];
+}
+
+let tenants = 0;
+
+/** Creates a tenant with one endpoint whose breaker is open for a minute, and publishes events. All calls count for the trial. */
+async function begin(trial: Trial): Promise<Subject> {
+  const tenant = `parking${tenants++}`;
+  const endpointId = `${tenant}_ep`;
+  const now = cloud.now;
+  const secret = await createSigningSecret(cloud.box, tenant, endpointId, now);
+  await cloud.table.write([
+    insert(WebhookEndpointEntity, {
+      tenant,
+      endpointId,
+      url: receiver.url,
+      disabled: false,
+      secrets: [secret.stored],
+      createdAt: now,
+      updatedAt: now,
+    }),
+    insert(ApiKeyEntity, {
+      apiKey: tenant,
+      workspaceId: 'ws',
+      tokenHashes: [],
+      pageKey: new Uint8Array(1),
+      createdAt: now,
+    }),
+    insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
+  ]);
+  const breaker = { inARow: 10, open: { until: now + MINUTE, pauseMs: MINUTE } };
+  const health = { about: 1, breaker, writtenAt: now };
+  await new EndpointHealthStore(cloud.table).write({ tenant, endpointId }, health, undefined);
+  cloud.watch(parkingJob(endpointId, 0).jobId, trial);
+  const events: string[] = [];
+  for (let i = 0; i < EVENTS; i++) {
+    const cause = { type: 'Test', id: `${tenant} ${i}`, revision: 1 };
+    const payload = { source: 'huddle' as const, data: { metadata: { apiKey: tenant } } };
+    const ops = emit(tenant, { event: 'huddle.create', cause, payload }, now);
+    const { eventId } = (ops[0] as { put: { eventId: string } }).put;
+    cloud.watch(eventId, trial);
+    events.push(eventId);
+    await cloud.table.write(ops);
+  }
+  return { trial, endpointId, events };
+}
+
+/** Runs trials to their end. `recover` is called when their deliveries are parked. */
+async function goThrough(trials: readonly Trial[], recover: () => void): Promise<Subject[]> {
+  const subjects: Subject[] = [];
+  healthy = false;
+  await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
+  await cloud.run(cloud.now + 30 * SECOND);
+  recover();
+  await cloud.run();
+  return subjects;
+}
+
+/** Runs one trial for each call and each kind of fault of an undisturbed trial. */
+async function withEachFault(recover: () => void): Promise<Subject[]> {
+  const [undisturbed] = await goThrough([new Trial()], recover);
+  const { calls } = undisturbed!.trial;
+  const trials = everyFault(calls).map((fault) => new Trial(fault));
+  const subjects = await goThrough(trials, recover);
+  // The calls of one event can come in another order, so that a few trials are shorter.
+  expect(subjects.filter(({ trial }) => trial.struck.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
+  return [undisturbed!, ...subjects];
+}
+
+async function statesOf(): Promise<Map<string, string>> {
+  const rows = (await everyItem(engine)).filter(({ _t }) => _t === DeliveryEntity.type);
+  return new Map(rows.map(({ eventId, endpointId, status }) => [`${eventId} ${endpointId}`, String(status)]));
+}
+
+/** Checks that every delivery has ended, that each attempt was made at most once more than there were faults, and that no job is left. */
+async function expectNothingLost(subjects: readonly Subject[], status: string): Promise<void> {
+  expect(await cloud.due()).toEqual([]);
+  expect(cloud.dead).toEqual([]);
+  const states = await statesOf();
+  for (const { trial, endpointId, events } of subjects) {
+    for (const eventId of events) {
+      expect([trial.struck, states.get(`${eventId} ${endpointId}`)]).toEqual([trial.struck, status]);
+      for (const [attempt, times] of cloud.posts)
+        if (attempt.startsWith(`${eventId} `))
+          expect([trial.struck, times <= 1 + trial.struck.length]).toEqual([trial.struck, true]);
+    }
+  }
+}
+
+describe('parked deliveries with a fault at any call', () => {
+  test('are released after a probe that succeeds', async () => {
+    const subjects = await withEachFault(() => void (healthy = true));
+    await expectNothingLost(subjects, 'DELIVERED');
+    expect(cloud.measures.counted.get('DeliveriesParked')).toBeGreaterThan(subjects.length);
+    expect(cloud.measures.counted.get('DeliveriesReleased')).toBeGreaterThan(subjects.length);
+  });
+});
