@@ -3,8 +3,10 @@ import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { FolderDepartureEntity } from '../directory/folders/folderDepartures.ts';
+import { walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
 import {
   FolderChangeEntity,
+  folderChangesOf,
   FolderEntity,
   FolderEntryEntity,
   type OrganizationScope,
@@ -15,6 +17,7 @@ import type { QueryPage, Table } from '../table/table.ts';
 import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import { purgeDocument } from './purgeDocuments.ts';
+import { purgeFolders as purgeFolderContent } from './purgeFolders.ts';
 import { type PurgeHook, runPurgeHooks } from './purgeHook.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
@@ -74,11 +77,37 @@ const purgeAccess: PurgeHook<OrganizationScope> = {
 const purgeFolderChanges: PurgeHook<OrganizationScope> = {
   entities: [FolderChangeEntity, FolderDepartureEntity],
   async purge(table, scope, budget) {
+    if (!(await purgeDeletedFolders(table, scope, budget))) return false;
     const partitions = [FolderChangeEntity, FolderDepartureEntity].map((entity) => entity.partition(scope));
     const complete = await Promise.all(partitions.map((partition) => purgePartition(table, partition, budget)));
     return !complete.includes(false);
   },
 };
+
+/**
+ * Purges what is in folders that were deleted before their organization. Only the stored changes lead there, and the
+ * jobs of these deletions do nothing once the changes are removed. Returns whether nothing is left.
+ */
+async function purgeDeletedFolders(
+  table: Table,
+  scope: OrganizationScope,
+  { clock, deadline }: PurgeBudget,
+): Promise<boolean> {
+  const visitor = purgeFolderContent({ table, scope, clock, deadline, missed: false });
+  const budget = { page: LISTED, pages: Infinity, hasTime: () => clock() < deadline };
+  for (const { kind, folderKey, folderId } of await folderChangesOf(table, scope)) {
+    if (kind !== 'removed') continue;
+    const stoppedAt = await walkFolders(
+      table,
+      scope,
+      walkFrom({ internalId: folderKey, id: folderId }),
+      visitor,
+      budget,
+    );
+    if (stoppedAt) return false;
+  }
+  return true;
+}
 
 /**
  * Every hook for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of

@@ -507,6 +507,15 @@ const youth: readonly Step[] = [
   addUser.step('acme', { to: { type: 'document', id: 'da' }, user: 'bob', accessRole: undefined }),
 ];
 
+/** A folder and then its organization are deleted, and the job of the organization ends before the job of the folder. */
+const deletedTwice: Step[] = [
+  deleteFolder.step('acme', { folder: 'fa' }, 0),
+  deleteOrganization.step('acme', {}, 0),
+  work.step('acme', { job: 0, steps: 1, forgets: false }, 0),
+  work.step('acme', { job: 1, steps: 1, forgets: false }, 61_000),
+  work.step('acme', { job: 1, steps: 3, forgets: false }, 0),
+];
+
 let engine: Engine;
 let queues: Queues;
 const realNow = Date.now;
@@ -540,6 +549,6 @@ test('permissions and listings match the model after any sequence of requests, h
         Date.now = realNow;
       }
     }),
-    { numRuns: RUNS, ...replay },
+    { numRuns: RUNS, examples: [[deletedTwice]], ...replay },
   );
 }, 600_000);
