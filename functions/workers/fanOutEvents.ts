@@ -6,7 +6,7 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'fanOutEvents',
-    summary: 'Writes the deliveries of new events',
+    summary: 'Finds the receivers of new events and starts their first attempts',
     on: { inserts: [EventEntity.type] },
     uses: { fanOut: fanOutCapability },
     impact: 'customers get webhooks, mails and notifications minutes late',

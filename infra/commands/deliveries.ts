@@ -13,7 +13,7 @@ import { pages } from '../../lib/table/pages.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
-import { eventShards } from '../../lib/events/outbox.ts';
+import { outboxShards } from '../../lib/events/outbox.ts';
 import { JobStore, JobSweeper, jobShards } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
@@ -141,7 +141,7 @@ async function physicalId(stack: string, logicalId: string): Promise<string> {
 async function status(site: OperatorContext, now: number): Promise<string> {
   const table = openTable(site.env);
   const late: number[] = [];
-  await inShards(eventShards, async (shard) => {
+  await inShards(outboxShards, async (shard) => {
     const read = (after?: string) => new DeliveryStore(table).due(shard, now, { limit: PAGE, after });
     for await (const { values } of pages(read)) late.push(...values.map(({ nextAt }) => now - nextAt));
   });

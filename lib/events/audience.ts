@@ -26,8 +26,12 @@ export interface OccurredEvent {
   readonly payload: EventPayload;
 }
 
-/** Delivers an event in another way than by webhooks, such as by mail. The same event can come twice. */
-export type EventConsumer = (event: OccurredEvent) => Promise<void>;
+/** Delivers events in another way than by webhooks, such as by mail. The same event can come twice. */
+export interface EventConsumer {
+  /** Whether the event may have a recipient, by its type and the configuration of its tenant. */
+  concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
+  consume(event: OccurredEvent): Promise<void>;
+}
 
 export interface AudienceDeps {
   readonly table: Table;

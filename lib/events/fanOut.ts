@@ -3,22 +3,22 @@ import type { WorkerCall } from '../app/worker.ts';
 import { mailFanOut } from '../mail/mailFanOut.ts';
 import { inAppFanOut } from '../notifications/inAppFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { createDeliveries, type DeliveryStore } from '../webhooks/deliveries.ts';
-import { deliveryTiming, type DueDelivery, nextAttemptMessages } from '../webhooks/deliveryMessage.ts';
+import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webhooks/deliveryMessage.ts';
+import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
+import { inGroups, MOST_OF_ONE_GROUP } from '../webhooks/rules/firstAttempts.ts';
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
 import * as sendTo from '../workers/sendTo.ts';
-import type { QueueSender } from '../workers/sender.ts';
+import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import type { EventConsumer } from './audience.ts';
-import { type EventToDeliver, type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';
+import { type OutboxStore, processOutbox, type StoredEvent } from './outbox.ts';
 
 export interface FanOutPorts {
-  readonly outbox: Pick<OutboxStore, 'load' | 'markFannedOut'>;
+  readonly outbox: Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
-  readonly deliveries: Pick<DeliveryStore, 'create'>;
+  readonly groups: Pick<FirstAttemptStore, 'create'>;
   /** The queue of first attempts. */
   readonly firstQueue: QueueSender;
   readonly timing: Timing;
@@ -28,25 +28,40 @@ export interface FanOutPorts {
 
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
+interface FanOutOptions {
+  /** Whether the messages are not sent now. The sweeper sends them when the queue of first attempts is shorter. */
+  readonly isBacklogged?: boolean;
+  /** Whether the event was found by the sweeper. Its groups are stored, so that the next sweeps wait longer and longer for its messages. */
+  readonly isSwept?: boolean;
+}
+
+/** An event with the work that its fan-out found. */
+interface PlannedEvent {
+  readonly event: StoredEvent;
+  readonly endpointIds: readonly string[];
+  /** The consumers that the event may concern. */
+  readonly consumers: readonly EventConsumer[];
+  /** Whether the first attempts are stored in groups. The event then leaves the outbox now, else after its first attempts. */
+  readonly isGrouped: boolean;
+}
+
 /** Events in parallel. */
 const PARALLEL = 10;
 
 /**
- * Writes the deliveries of events, sends their messages, runs the other consumers, and removes the events from the outbox, in this order. An
- * event whose fan-out fails stays in the outbox. Every step can run twice. Returns the ids of the failed events; one failed event does not
- * affect the others.
+ * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Events leave the outbox last: here, or
+ * after their first attempts if these fit in one message and nobody else consumes the event. An event whose fan-out fails stays in the outbox.
+ * Every step can run twice. Returns the ids of the failed events; one failed event does not affect the others.
  */
 export async function fanOut(
   ports: FanOutPorts,
-  events: readonly Pick<StoredEvent, 'tenant' | 'eventId'>[],
+  events: readonly StoredEvent[],
   call: FanOutCall,
+  { isBacklogged = false, isSwept = false }: FanOutOptions = {},
 ): Promise<ReadonlySet<string>> {
-  const [pending, subscriptionsOf] = await Promise.all([
-    ports.outbox.load(events),
-    readSubscriptionsOfAll(ports, distinct(events.map(({ tenant }) => tenant))),
-  ]);
+  const { groups, outbox, timing } = ports;
   const failed = new Set<string>();
-  const run = async (some: readonly EventToDeliver[], work: () => Promise<void>) => {
+  const run = async (some: readonly StoredEvent[], work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
@@ -56,46 +71,85 @@ export async function fanOut(
       }
     }
   };
-  const forEachEvent = (work: (event: EventToDeliver) => Promise<void>) =>
+  const consumers = ports.consumers.map((open) => open());
+  const subscriptionsOf = readOnce((tenant) => ports.subscriptions.read(tenant));
+  const planned: PlannedEvent[] = [];
+  // All events at once: their reads share calls.
+  await Promise.all(
+    events.map((event) =>
+      run([event], async () => {
+        const [subscriptions, concerned] = await Promise.all([
+          subscriptionsOf(event.tenant),
+          concernedBy(event, consumers),
+        ]);
+        const endpointIds = matchingTargets(event, subscriptions);
+        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MOST_OF_ONE_GROUP;
+        const isGrouped = isSwept || concerned.length > 0 || !fitsInOne;
+        planned.push({ event, endpointIds, consumers: concerned, isGrouped });
+      }),
+    ),
+  );
+  const forEachPlanned = (work: (plan: PlannedEvent) => Promise<void>) =>
     inParallel(
-      pending.filter(({ eventId }) => !failed.has(eventId)),
+      planned.filter(({ event }) => !failed.has(event.eventId)),
       PARALLEL,
-      (event) => run([event], () => work(event)),
+      (plan) => run([plan.event], () => work(plan)),
     );
 
-  const created = new Map<EventToDeliver, readonly DueDelivery[]>();
-  await forEachEvent(async (event) => {
-    const endpointIds = matchingTargets(event, await subscriptionsOf(event.tenant));
-    const deliveries = await ports.deliveries.create(event, endpointIds, call.clock(), ports.timing);
-    if (deliveries.length > 0) created.set(event, deliveries);
-  });
-  await run([...created.keys()], async () => {
+  const messages = new Map<StoredEvent, readonly QueueMessage[]>();
+  const delay = timing.schedule[0] ?? 0;
+  await forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
     const now = call.clock();
-    const due = [...created.values()].flat();
-    await ports.firstQueue.send(due.flatMap((delivery) => nextAttemptMessages(delivery, now)));
+    const parts = inGroups(endpointIds).map((part) => toFirstAttempts(event, part, now, timing));
+    const created = isGrouped ? await groups.create(parts) : [];
+    // The message of a group that exists was sent before, or the sweep of the groups sends it.
+    const grouped = isSwept ? created : parts;
+    const named = isGrouped ? grouped : parts.map((part) => ({ ...part, group: ALL_FIRST_ATTEMPTS }));
+    if (named.length > 0)
+      messages.set(
+        event,
+        named.map((part) => firstAttemptMessage(part, delay)),
+      );
   });
-  const consumers = ports.consumers.map((open) => open());
-  await forEachEvent((event) => runAll(consumers.map((consume) => consume(event))));
-  await forEachEvent(async (event) => {
+  if (!isBacklogged) await run([...messages.keys()], () => ports.firstQueue.send([...messages.values()].flat()));
+  const concerned = new Map(
+    planned.flatMap(({ event, consumers: some }) =>
+      some.length > 0 && !failed.has(event.eventId) ? [[event.eventId, { event, some }] as const] : [],
+    ),
+  );
+  const concernedEvents = [...concerned.values()].map(({ event }) => event);
+  await run(concernedEvents, async () => {
+    await inParallel(await outbox.withPayloads(concernedEvents), PARALLEL, (event) =>
+      run([event], () => runAll((concerned.get(event.eventId)?.some ?? []).map((one) => one.consume(event)))),
+    );
+  });
+  await forEachPlanned(async ({ event, isGrouped }) => {
     const now = call.clock();
-    await ports.outbox.markFannedOut(event, now);
+    if (isGrouped) await outbox.markFannedOut(event, now);
     call.measures.record('FanOutLatency', now - event.createdAt);
   });
   return failed;
 }
 
-/** Reads the subscriptions of each tenant once. A failed read is thrown only for the events of that tenant. */
-async function readSubscriptionsOfAll(
-  { subscriptions }: FanOutPorts,
-  tenants: readonly string[],
-): Promise<(tenant: string) => Promise<Subscriptions>> {
-  const reads = new Map(tenants.map((tenant) => [tenant, subscriptions.read(tenant)] as const));
-  await Promise.allSettled(reads.values());
-  return async (tenant) => (await reads.get(tenant)) ?? { endpoints: [], basic: undefined };
+/** Returns the consumers that an event may concern. Only an event with an audience has recipients. */
+async function concernedBy(event: StoredEvent, consumers: readonly EventConsumer[]): Promise<EventConsumer[]> {
+  if (!event.hasAudience) return [];
+  const answers = await Promise.all(consumers.map((consumer) => consumer.concerns(event)));
+  return consumers.filter((_consumer, index) => answers[index]);
 }
 
-function matchingTargets(event: EventToDeliver, { endpoints, basic }: Subscriptions): string[] {
-  const matching = endpoints.filter((endpoint) => matchesEndpoint(event, endpoint));
+/** Returns a function that reads the value of each tenant once. A failed read is thrown only for the events of that tenant. */
+function readOnce<T>(read: (tenant: string) => Promise<T>): (tenant: string) => Promise<T> {
+  const reads = new Map<string, Promise<T>>();
+  return (tenant) => {
+    const running = reads.get(tenant) ?? read(tenant);
+    reads.set(tenant, running);
+    return running;
+  };
+}
+
+function matchingTargets(event: StoredEvent, { endpoints, basic }: Subscriptions): string[] {
+  const matching = [...endpoints.values()].filter((endpoint) => matchesEndpoint(event, endpoint));
   return [...matching.map(({ endpointId }) => endpointId), ...matchingBasicTargets(event, basic)];
 }
 
@@ -110,11 +164,11 @@ export const fanOutCapability: Capability<FanOutPorts> = /* @__PURE__ */ combine
   {
     outbox: processOutbox,
     subscriptions: readSubscriptions,
-    deliveries: createDeliveries,
+    groups: createFirstAttempts,
     firstQueue: sendTo.deliver,
     timing: deliveryTiming,
     inApp: inAppFanOut,
     mail: mailFanOut,
   },
-  ({ inApp, mail, ...ports }) => ({ ...ports, consumers: [() => inApp, mail] }),
+  ({ inApp, mail, ...ports }) => ({ ...ports, consumers: [inApp, mail] }),
 );

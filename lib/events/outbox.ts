@@ -7,12 +7,14 @@ import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
-import { insert, replace, type Table, itemOf, type WriteOp } from '../table/table.ts';
+import { insert, type ItemRead, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** Events are spread over this many index partitions, so that no burst of one tenant throttles the writes of the table. */
-export const eventShards = 16;
+/** The entries of the outbox and of due deliveries are spread over this many index partitions, each for about 1,000 writes a second. */
+export const outboxShards = 128;
+/** The events of a tenant are listed from this many index partitions. */
+export const tenantShards = 16;
 
 const Schema = z.object({
   eventId: z.string(),
@@ -22,8 +24,11 @@ const Schema = z.object({
   documentId: z.string().optional(),
   channels: z.array(z.string()).optional(),
   createdAt: z.number(),
+  /** From 0 to 127. */
   shard: z.number(),
-  /** When all deliveries were written and their messages sent, epoch ms. */
+  /** Whether the event has an audience: users who may get a mail or an in-app notification. */
+  hasAudience: z.boolean().optional(),
+  /** When the event left the outbox, epoch ms: its first attempts have ended or are in groups, and mails and notifications are written. */
   fannedOutAt: z.number().optional(),
 });
 
@@ -33,7 +38,7 @@ export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: s
 /** An event with its payload. */
 export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
-/** An event in the outbox. It is in gsi3 until its deliveries are written. */
+/** An event. It is in the outbox, which is in gsi3, until nothing depends on it any more: all its work is done, or is stored elsewhere. */
 export const EventEntity = defineEntity({
   type: 'Event',
   version: 1,
@@ -45,13 +50,13 @@ export const EventEntity = defineEntity({
   sk: (_key: unknown) => ['META'],
   indexes: {
     gsi3: {
-      holds: 'events not yet fanned out, by shard and time',
+      holds: 'events in the outbox, by shard and time',
       pk: ({ shard, fannedOutAt }) => (fannedOutAt === undefined ? pendingEvents(shard) : undefined),
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
     gsi4: {
       holds: 'events of a tenant, by shard and time',
-      pk: ({ tenant, shard }) => tenantEvents(tenant, shard),
+      pk: ({ tenant, shard }) => tenantEvents(tenant, shard % tenantShards),
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
@@ -80,6 +85,16 @@ export const EventPayloadEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
+/** Returns the item of an event's payload for a batch read. */
+export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<EventPayload> {
+  return { key: EventPayloadEntity.key(key), fromItem: parsePayload };
+}
+
+function parsePayload(item: Record<string, unknown>, now: number): Stored<EventPayload> | undefined {
+  const stored = EventPayloadEntity.fromItem(item, now);
+  return stored && { ...(JSON.parse(stored.payload) as EventPayload), _r: stored._r };
+}
+
 /** The change behind an event. The event id derives from it, so a repeated request writes no second event. */
 export interface Cause {
   readonly type: string;
@@ -105,7 +120,7 @@ export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
   return recordEvent(tenant, event, now).ops;
 }
 
-/** Does the same and also returns the event. `fannedOut`: its deliveries are in the same transaction. `eventId`: the id is not derived from the cause. */
+/** Does the same and also returns the event. `fannedOut`: its first attempts are in the same transaction. `eventId`: the id is not derived from the cause. */
 export function recordEvent(
   tenant: string,
   { payload, cause, channels, ...event }: NewEvent,
@@ -120,13 +135,14 @@ export function recordEvent(
     );
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
   const eventId = chosen ?? toMessageId(digest);
-  const shard = (digest.at(-1) ?? 0) % eventShards;
+  const shard = (digest.at(-1) ?? 0) % outboxShards;
   const stored = {
     eventId,
     ...event,
     channels: channels && [...channels],
     createdAt: now,
     shard,
+    ...(payload.audience && { hasAudience: true }),
     ...(fannedOut && { fannedOutAt: now }),
   };
   return {
@@ -154,7 +170,7 @@ export function publishedId(tenant: string, id: string): string {
   return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));
 }
 
-/** Returns the event of a stream record; undefined when it has expired, or its deliveries were written together with it. */
+/** Returns the event of a stream record; undefined when it has expired, or its first attempts were written together with it. */
 export function toInsertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
   const event = EventEntity.fromItem(item, now);
   return event && event.fannedOutAt === undefined ? { ...event, tenant: tenantOf(item as unknown as Key) } : undefined;
@@ -168,23 +184,16 @@ export class OutboxStore {
     this.#table = table;
   }
 
-  /** Returns those events that are still in the outbox, with their payloads. One BatchGet per 50 events, in parallel. */
-  async load(events: readonly { tenant: string; eventId: string }[]): Promise<EventToDeliver[]> {
-    const found = await this.#table.batchGet(
-      ...events.flatMap((event) => [itemOf(EventEntity, event), itemOf(EventPayloadEntity, event)] as const),
-    );
-    return events.flatMap(({ tenant }, index) => {
-      const [event, text] = [found[2 * index], found[2 * index + 1]] as [
-        Stored<z.output<typeof Schema>> | undefined,
-        { payload: string } | undefined,
-      ];
-      return event && text && event.fannedOutAt === undefined
-        ? [{ ...event, tenant, payload: JSON.parse(text.payload) as EventPayload }]
-        : [];
+  /** Returns these events with their payloads, except expired ones. One BatchGet per 100 events, in parallel. */
+  async withPayloads(events: readonly StoredEvent[]): Promise<EventToDeliver[]> {
+    const payloads = await this.#table.batchGet(...events.map(payloadItem));
+    return events.flatMap((event, index) => {
+      const payload = payloads[index];
+      return payload ? [{ ...event, payload }] : [];
     });
   }
 
-  /** Removes an event from the outbox, after all its deliveries are written. */
+  /** Removes an event from the outbox. Does nothing if another worker did. */
   async markFannedOut(event: StoredEvent, now: number): Promise<void> {
     await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
   }
@@ -209,11 +218,14 @@ export class OutboxStore {
   }
 }
 
-/** Load events from the outbox and mark them as fanned out. */
-export const processOutbox: Capability<Pick<OutboxStore, 'load' | 'markFannedOut'>> = /* @__PURE__ */ storeCapability(
-  OutboxStore,
-  ['BatchGetItem', 'PutItem'],
-);
+/** Read the payloads of events and remove them from the outbox. */
+export const processOutbox: Capability<Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>> =
+  /* @__PURE__ */ storeCapability(OutboxStore, ['BatchGetItem', 'PutItem']);
+
+/** Remove events from the outbox. */
+export const endOutbox: Capability<Pick<OutboxStore, 'markFannedOut'>> = /* @__PURE__ */ storeCapability(OutboxStore, [
+  'PutItem',
+]);
 
 export const listOutbox: Capability<Pick<OutboxStore, 'listPending'>> = /* @__PURE__ */ storeCapability(
   OutboxStore,

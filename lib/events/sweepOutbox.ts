@@ -1,26 +1,39 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { type Sweep, sweepShards } from '../workers/sweep.ts';
+import { firstAttemptBacklog, type IsBacklogged } from '../webhooks/firstAttemptBacklog.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from './fanOut.ts';
-import { eventShards, listOutbox, type OutboxStore } from './outbox.ts';
+import { listOutbox, outboxShards, type OutboxStore } from './outbox.ts';
 
 export interface OutboxSweepPorts {
   readonly outbox: Pick<OutboxStore, 'listPending'>;
   readonly fanOut: FanOutPorts;
+  /** Whether the queue of first attempts is long. */
+  readonly isBacklogged: IsBacklogged;
   /** How old an event in the outbox must be: younger ones are still on their way through the stream. */
   readonly reconcileAfterMs: number;
 }
 
-/** Returns the sweep that fans out events which the stream did not bring, or whose fan-out failed. Throws if that fails again. */
-export function sweepOutbox({ outbox, fanOut: ports, reconcileAfterMs }: OutboxSweepPorts): Sweep {
+/**
+ * Returns the sweep that fans out events which the stream did not bring, whose fan-out failed, or whose first attempts have not ended. Their first
+ * attempts are stored in groups. During a backlog, messages are not sent: those of the stream's fan-out may wait in the queue, and the sweep of the
+ * groups sends them later. Throws if the fan-out of an event fails.
+ */
+export function sweepOutbox({
+  outbox,
+  fanOut: ports,
+  isBacklogged: readBacklog,
+  reconcileAfterMs,
+}: OutboxSweepPorts): Sweep {
   return async (call) => {
     const before = call.clock() - reconcileAfterMs;
+    const isBacklogged = await readBacklog(call);
     let failed = 0;
     await sweepShards(
-      eventShards,
+      outboxShards,
       call,
       (shard, options) => outbox.listPending(shard, before, options),
       async (events) => {
-        const { size } = await fanOut(ports, events, call);
+        const { size } = await fanOut(ports, events, call, { isBacklogged, isSwept: true });
         failed += size;
       },
     );
@@ -35,6 +48,6 @@ const reconcileAfter: Capability<number> = {
 };
 
 export const outboxSweep = /* @__PURE__ */ combine(
-  { outbox: listOutbox, fanOut: fanOutCapability, reconcileAfterMs: reconcileAfter },
+  { outbox: listOutbox, fanOut: fanOutCapability, isBacklogged: firstAttemptBacklog, reconcileAfterMs: reconcileAfter },
   sweepOutbox,
 );

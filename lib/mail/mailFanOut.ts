@@ -3,6 +3,7 @@ import { UserEntity } from '../directory/users.ts';
 import { type AudienceDeps, readRecipientRules, type EventConsumer } from '../events/audience.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { tableWith } from '../table/storeCapability.ts';
+import { BatchReader } from '../table/batchReader.ts';
 import { itemOf } from '../table/table.ts';
 import type { WarningDay } from '../webhooks/rules/autoDisable.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
@@ -35,7 +36,7 @@ export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   const { table, clock } = deps;
   const configOf = async (tenant: string): Promise<EmailConfig | undefined> => {
-    const [config, pause] = await table.batchGet(
+    const [config, pause] = await BatchReader.of(table).batchGet(
       itemOf(EmailConfigEntity, { tenant }),
       itemOf(MailPauseEntity, { tenant }),
     );
@@ -43,13 +44,15 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   };
   return () => {
     const configs = new Map<string, Promise<EmailConfig | undefined>>();
-    return async (event) => {
-      const { tenant, eventId, payload } = event;
-      const { audience, data } = payload;
-      if (!audience) return;
+    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) => {
       const config = configs.get(tenant) ?? configOf(tenant);
       configs.set(tenant, config);
-      if (!isEventMailed(await config, event.event)) return;
+      return isEventMailed(await config, event);
+    };
+    const consume: EventConsumer['consume'] = async (event) => {
+      const { tenant, eventId, payload } = event;
+      const { audience, data } = payload;
+      if (!audience || !(await concerns(event))) return;
       const userIds = recipientsOf(audience, 'email', await readRecipientRules(deps, tenant, event));
       const users = await table.getMany(
         UserEntity,
@@ -68,6 +71,7 @@ export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
         })),
       );
     };
+    return { concerns, consume };
   };
 }
 

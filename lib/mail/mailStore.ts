@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { eventShards } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
@@ -21,8 +20,8 @@ import {
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** The index of due mails has as many partitions as that of events. */
-export const mailShards = eventShards;
+/** Due mails are spread over this many index partitions. */
+export const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
 

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
-import type { ConfigStore } from '../workspaces/configs/configStore.ts';
 import { type NotificationWriter, addNotifications } from './notifications.ts';
-import { readNotificationConfig } from '../workspaces/configs/notificationConfig.ts';
+import { NotificationConfigEntity } from '../workspaces/configs/notificationConfig.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import { itemOf } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
@@ -15,7 +16,7 @@ import type { NotificationConfig } from '../workspaces/rules/notificationConfig.
 import { dict } from '../shared/collections.ts';
 import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
-import { type AudienceDeps, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
+import { type AudienceDeps, type EventConsumer, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
 
 /** The most bytes of a comment's text in a notification, in UTF-8. */
 const TEXT_BYTES = 4 * 1024;
@@ -148,46 +149,50 @@ function clipped(text: string): string {
 }
 
 export interface InAppDeps extends AudienceDeps {
-  readonly configs: Pick<ConfigStore<typeof NotificationConfig>, 'get'>;
   readonly notifications: Pick<NotificationWriter, 'add'>;
 }
 
 /**
- * Returns a consumer that creates the in-app notifications of events, for recipients whom settings, visibility and access rights allow. Consuming
- * the same event again changes nothing.
+ * Returns a function that makes a consumer of events for one batch: it reads the configuration of each tenant once. The consumer creates in-app
+ * notifications for recipients whom settings, visibility and access rights allow. Consuming the same event again changes nothing.
  */
-export function fanOutInApp({
-  table,
-  clock,
-  configs,
-  notifications,
-}: InAppDeps): (event: OccurredEvent) => Promise<void> {
-  return async (event) => {
-    const {
-      tenant,
-      payload: { audience },
-    } = event;
-    if (!audience?.thread || !verbOf.has(event.event)) return;
-    if (!createsNotifications(await configs.get(tenant), event.event)) return;
-    const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
-    if (userIds.length === 0) return;
-    const users = await table.getMany(
-      UserEntity,
-      [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })),
-    );
-    const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
-    const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
-    const { organizationKey, documentKey } = audience.thread;
-    for (const notification of toInAppNotifications(completed, recipients))
-      await notifications.add({ tenant, organizationKey, documentKey }, notification);
+export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
+  const configOf = async (tenant: string) =>
+    (await BatchReader.of(table).batchGet(itemOf(NotificationConfigEntity, { tenant })))[0];
+  return () => {
+    const configs = new Map<string, ReturnType<typeof configOf>>();
+    const concerns: EventConsumer['concerns'] = async ({ tenant, event }) => {
+      if (!verbOf.has(event)) return false;
+      const config = configs.get(tenant) ?? configOf(tenant);
+      configs.set(tenant, config);
+      return createsNotifications(await config, event);
+    };
+    const consume: EventConsumer['consume'] = async (event) => {
+      const {
+        tenant,
+        payload: { audience },
+      } = event;
+      if (!audience?.thread || !(await concerns(event))) return;
+      const userIds = recipientsOf(audience, 'inbox', await readRecipientRules({ table, clock }, tenant, event));
+      if (userIds.length === 0) return;
+      const users = await table.getMany(
+        UserEntity,
+        [...userIds, ...incompleteActors(event.payload)].map((userId) => ({ tenant, userId })),
+      );
+      const recipients = userIds.map((userId, index) => ({ userId, email: users[index]?.email }));
+      const completed = { ...event, payload: completeActors(event.payload, profilesOf(users)) };
+      const { organizationKey, documentKey } = audience.thread;
+      for (const notification of toInAppNotifications(completed, recipients))
+        await notifications.add({ tenant, organizationKey, documentKey }, notification);
+    };
+    return { concerns, consume };
   };
 }
 
 /** Create the in-app notifications of events. */
-export const inAppFanOut: Capability<(event: OccurredEvent) => Promise<void>> = /* @__PURE__ */ combine(
+export const inAppFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),
-    configs: readNotificationConfig,
     notifications: addNotifications,
   },
   (parts) => fanOutInApp({ ...parts, clock: Date.now }),

@@ -1,18 +1,22 @@
 import { type Capability, combine, type Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
+import { endOutbox, type OutboxStore, type StoredEvent } from '../events/outbox.ts';
 import { notifyOwnersOfFailures } from '../mail/mailFanOut.ts';
 import type { CountedMetric } from '../observability/deliveryMetrics.ts';
 import * as logMessages from '../observability/logMessages.ts';
+import { definedFields } from '../shared/collections.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Stored } from '../table/entity.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { attemptDeliveries, type DeliveryStore, type StoredDelivery } from './deliveries.ts';
-import { type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
+import { attemptDeliveries, type DeliveryStore, type StoredDelivery, toDelivery } from './deliveries.ts';
+import { ALL_FIRST_ATTEMPTS, type DeliveryMessage, deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
 import { writeEndpointHealth } from './endpointHealth.ts';
 import { disableEndpoints } from './disableEndpoints.ts';
 import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaust.ts';
-import { prepareRequests, type WebhookRequests } from './prepareRequest.ts';
+import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
+import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
+import { type AttemptContent, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
 import { checkGate, takeProbe } from './rules/breaker.ts';
 import {
@@ -30,14 +34,18 @@ import {
 } from './rules/delivery.ts';
 import { type EndpointHealth, healthAt, isSlow, SLOW_AFTER } from './rules/health.ts';
 import { checkSlot, isSlotExpired, KEEP_REQUEST, PREPARE_AHEAD, reserveAhead } from './rules/limiter.ts';
-import { type AttemptOutcome, type AttemptResult, recordOutcome } from './rules/outcome.ts';
-import type { Target } from './targets.ts';
+import { type AttemptOutcome, isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.ts';
+import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
+import { type Target, targetOf } from './targets.ts';
 import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
 import { disableIfGivenUp, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
 export interface AttemptPorts extends HealthPorts {
-  readonly deliveries: Pick<DeliveryStore, 'load' | 'get' | 'replace' | 'logAttempt'>;
+  readonly loader: Pick<AttemptLoader, 'load'>;
+  readonly deliveries: Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>;
+  readonly groups: Pick<FirstAttemptStore, 'delete'>;
+  readonly outbox: Pick<OutboxStore, 'markFannedOut'>;
   readonly slots: Pick<RateSlots, 'reserve'>;
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
@@ -54,7 +62,10 @@ export type AttemptCall = Pick<WorkerCall<Uses>, 'clock' | 'newId' | 'log' | 'me
 export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<AttemptPorts> {
   return combine(
     {
+      loader: loadAttempts,
       deliveries: attemptDeliveries,
+      groups: endFirstAttempts,
+      outbox: endOutbox,
       slots: reserveRateSlots,
       health: writeEndpointHealth,
       endpoints: disableEndpoints,
@@ -75,12 +86,36 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
 }
 
 /**
- * Makes the next attempt of the delivery that a message names, if that attempt is due. The stored delivery is the source of truth, and the
- * message only a hint: it can arrive twice, late or early. Whatever the receiver causes is a failed attempt. Throws only on internal
- * errors; SQS then redelivers the message.
+ * Makes the attempts that a message names, if they are due: the next attempt of a delivery, or the first attempts of an event at several
+ * endpoints. The table is the source of truth, and the message only a hint: it can arrive twice, late or early. Whatever a receiver causes is a
+ * failed attempt. Throws only on internal errors, after all attempts of the message have ended; SQS then redelivers the message.
  */
-export function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
-  return new DeliveryAttempt(ports, message, call).run(message.slot);
+export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
+  const { endpointId, more = [] } = message;
+  const attempts = [endpointId, ...more].map(
+    (one) => new DeliveryAttempt(ports, { ...message, endpointId: one }, call),
+  );
+  const runs = await Promise.allSettled(attempts.map((attempt) => attempt.run(message.slot)));
+  const failure = runs.find((run) => run.status === 'rejected');
+  if (failure) throw failure.reason;
+  if (message.group === undefined) return;
+  await Promise.all(attempts.map((attempt) => attempt.requireStored()));
+  await endGroup(ports, message, attempts[0]?.event, call);
+}
+
+/**
+ * Ends a group of first attempts: each of its endpoints has a delivery now. An event without stored groups leaves the outbox, because its first
+ * attempts were its last work.
+ */
+async function endGroup(
+  { groups, outbox }: AttemptPorts,
+  { tenant, eventId, group }: DeliveryMessage,
+  event: StoredEvent | undefined,
+  { clock }: AttemptCall,
+): Promise<void> {
+  if (group === undefined) return;
+  if (group !== ALL_FIRST_ATTEMPTS) await groups.delete({ tenant, eventId, group });
+  else if (event && event.fannedOutAt === undefined) await outbox.markFannedOut(event, clock());
 }
 
 /** How many milliseconds before its time a message is accepted: clocks differ. */
@@ -89,15 +124,14 @@ const EARLY = 5_000;
 const RESULT_TRIES = 10;
 
 /** A delivery whose next attempt can be made now, with its target and the stored health of that target. */
-interface LoadedDelivery {
+interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
   /** Whether it is stored as parked. */
   readonly wasParked: boolean;
   readonly target: Stored<Target>;
-  readonly health: Stored<EndpointHealth> | undefined;
 }
 
-/** A delivery whose lease this run holds. */
+/** A delivery whose lease this run holds, or whose first attempt it makes. A first attempt has no stored lease. */
 type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
 
 /** An attempt that was made; times are epoch ms. */
@@ -122,9 +156,25 @@ class DeliveryAttempt {
   readonly #endpoint: HealthUpdater;
   /** How many reserved slots this run has used too late. */
   #expiredSlots = 0;
+  /** The event, as it was read last. */
+  event: StoredEvent | undefined;
+  /** Whether the delivery is known to be stored. */
+  #isStored = false;
 
   constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall) {
-    this.#ports = ports;
+    const { deliveries } = ports;
+    this.#ports = {
+      ...ports,
+      deliveries: {
+        get: (key) => deliveries.get(key),
+        logAttempt: (key, attempt) => deliveries.logAttempt(key, attempt),
+        replace: async (read, next, ops) => {
+          const stored = await deliveries.replace(read, next, ops);
+          this.#isStored ||= stored !== 'lost';
+          return stored;
+        },
+      },
+    };
     this.#message = message;
     this.#call = call;
     this.#endpoint = new HealthUpdater(ports, message, call);
@@ -152,21 +202,32 @@ class DeliveryAttempt {
     const claimed = await this.#claim(delivery);
     if (!claimed) return;
 
-    const sent = await this.#send(claimed, target, slot);
+    const isCurrent = isFirst(delivery) && gate === 'closed' && slot === undefined;
+    const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) return;
 
     const recorded = await this.#recordAttempt(claimed, sent);
     await this.#updateHealth(sent, { read: health, isProbe: gate === 'probe' }, recorded?.status === 'EXHAUSTED');
   }
 
-  /** Reads the delivery, its target and the health of that target in one consistent call. Returns them if an attempt is due. */
+  /** Throws if the delivery of a first attempt is not stored, for example after a conflict with another transaction. SQS then redelivers the message. */
+  async requireStored(): Promise<void> {
+    if (this.#isStored || !this.event || (await this.#ports.deliveries.get(this.#message))) return;
+    throw new Error('A first attempt has ended without a stored delivery');
+  }
+
+  /** Reads all that decides about the attempt in one consistent call. Returns it if the attempt is due. */
   async #load(): Promise<LoadedDelivery | undefined> {
-    const { deliveries, retryQueue, timing } = this.#ports;
-    const { delivery: stored, target, health } = await deliveries.load(this.#message);
+    const { deliveries, loader, retryQueue, timing } = this.#ports;
+    const loaded = await loader.load(this.#message);
+    this.event = loaded.event;
+    this.#isStored = loaded.delivery !== undefined;
     const now = this.#call.clock();
+    const stored = loaded.delivery ?? this.#firstDelivery(loaded.event, now);
     const wasParked = stored !== undefined && isParked(stored);
     const delivery = wasParked ? unparkDelivery(stored, now, now, timing) : stored;
     if (!delivery || !isPending(delivery)) return undefined;
+    const target = targetOf(loaded.subscriptions, delivery.endpointId);
     const isStale = this.#message.attemptNo !== nextAttemptNumber(delivery) || delivery.nextAt > now + EARLY;
     if (isClaimed(delivery, now)) {
       // The worker that holds the lease continues. If it has crashed, SQS redelivers its message after the lease.
@@ -177,11 +238,17 @@ class DeliveryAttempt {
     } else if (!target) {
       await deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
     } else if (now > delivery.deadline) {
-      await this.#exhaustAfterDeadline(delivery, target, health);
+      await this.#exhaustAfterDeadline(delivery, target, loaded.health);
     } else {
-      return { delivery, wasParked, target, health };
+      return { ...loaded, delivery, wasParked, target };
     }
     return undefined;
+  }
+
+  /** Returns the delivery of a first attempt, which is not stored yet. Undefined if the message is about a later attempt. */
+  #firstDelivery(event: StoredEvent | undefined, now: number): StoredDelivery | undefined {
+    const { endpointId, group } = this.#message;
+    return event && group !== undefined ? toDelivery(event, endpointId, now, this.#ports.timing) : undefined;
   }
 
   /**
@@ -237,7 +304,7 @@ class DeliveryAttempt {
     const now = this.#call.clock();
     const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
     // The delivery needs no write if it is not claimed, and the sweeper does not take the message for lost before the slot.
-    const isCovered = delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
+    const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
@@ -261,9 +328,13 @@ class DeliveryAttempt {
     return outcome === 'lost' ? 'lost' : { ...next, _r: (health?._r ?? 0) + 1 };
   }
 
-  /** Takes the lease of the next attempt by a conditional write, so that duplicates of the message send nothing. */
+  /**
+   * Takes the lease of the next attempt by a conditional write, so that duplicates of the message send nothing. A first attempt takes none: two
+   * workers that get its message at the same time send the event twice with the same id, which at-least-once allows.
+   */
   async #claim(delivery: StoredDelivery<PendingDelivery>): Promise<ClaimedDelivery | undefined> {
     const claim = this.#call.newId('clm');
+    if (isFirst(delivery)) return { ...delivery, claim };
     const next = { ...claimDelivery(delivery, claim, this.#call.clock()), claim };
     const stored = await this.#ports.deliveries.replace(delivery, next);
     if (stored !== 'lost') return stored;
@@ -281,14 +352,14 @@ class DeliveryAttempt {
    */
   async #send(
     claimed: ClaimedDelivery,
-    loaded: Stored<Target>,
+    { target: loaded, ...content }: AttemptContent & Pick<LoadedDelivery, 'target'>,
     reserved: number | undefined,
   ): Promise<SentAttempt | undefined> {
     const { isFirstQueue, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
     let slot = reserved;
     if (slot !== undefined) await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
-    let prepared = await requests.prepare(this.#message);
+    let prepared = await requests.prepare(this.#message, content);
     while (slot !== undefined && prepared !== 'cancelled') {
       await sleep(Math.max(0, slot - clock()));
       if (!isSlotExpired(slot, clock())) break;
@@ -297,16 +368,16 @@ class DeliveryAttempt {
       slot = next;
       if (slot === undefined || slot - clock() <= KEEP_REQUEST) continue;
       await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
-      prepared = await requests.prepare(this.#message);
+      prepared = await requests.prepare(this.#message, content);
     }
     if (prepared === 'cancelled') {
       await this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));
       return undefined;
     }
-    const { request, target, createdAt } = prepared;
+    const { request, target } = prepared;
     const at = clock();
     if (isFirstQueue && claimed.attempts === 0 && this.#message.slot === undefined)
-      measures.record('FirstAttemptLatency', at - createdAt);
+      measures.record('FirstAttemptLatency', at - claimed.createdAt);
     const result: AttemptResult =
       'error' in request
         ? { outcome: 'failed', error: request.error, durationMs: 0 }
@@ -331,13 +402,19 @@ class DeliveryAttempt {
   async #recordAttempt(claimed: ClaimedDelivery, sent: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
     const { at, endedAt, result } = sent;
-    await this.#logAttempt(claimed, sent);
+    const entry = this.#toLogEntry(claimed, sent);
+    const isInDelivery = isFirst(claimed) && isStoredWithDelivery(entry);
+    if (!isInDelivery) await this.#logAttempt(claimed, entry);
     const chance = random();
     const stored = await this.#storeResult(
       claimed,
-      (current) => recordOutcome(current, result, endedAt, chance, timing),
+      (current) => ({
+        ...recordOutcome(current, result, endedAt, chance, timing),
+        ...(isInDelivery && { first: entry }),
+      }),
       { at: isoTime(at), outcome: result.outcome, responseStatus: result.responseStatus },
     );
+    if (!stored && isInDelivery) await this.#logAttempt(claimed, entry);
     if (stored && isPending(stored)) await retryQueue.send(nextAttemptMessages(stored, endedAt));
     return stored;
   }
@@ -352,26 +429,46 @@ class DeliveryAttempt {
     if (isExhausted) await disableIfGivenUp(this.#ports, this.#message, this.#call, target, health);
   }
 
-  /** Writes the attempt to the log, best effort: a failed log write must not repeat a delivery. */
-  async #logAttempt(claimed: ClaimedDelivery, { at, result }: SentAttempt): Promise<void> {
-    const { outcome, responseStatus, responseBody, error } = result;
-    const { tenant, eventId, endpointId } = this.#message;
-    const entry = {
-      attempt: nextAttemptNumber(claimed),
+  #toLogEntry(claimed: ClaimedDelivery, { at, result }: SentAttempt): LoggedAttempt {
+    const { outcome, responseStatus, responseBody, error, durationMs } = result;
+    const entry: LoggedAttempt = {
+      claim: claimed.claim,
+      at,
       outcome,
       responseStatus,
-      durationMs: Math.round(result.durationMs),
+      responseBody: responseBody && new Uint8Array(responseBody),
+      error,
+      durationMs: Math.round(durationMs),
+      byHand: claimed.otherwise !== undefined,
     };
     // The response body is the customer's data and does not belong in our logs.
     if (outcome !== 'delivered')
-      this.#call.log.info(logMessages.webhookAttemptFailed, { tenant, eventId, endpointId, ...entry, reason: error });
-    const byHand = claimed.otherwise !== undefined;
+      this.#call.log.info(logMessages.webhookAttemptFailed, {
+        tenant: this.#message.tenant,
+        ...this.#logKeys(claimed),
+        outcome,
+        responseStatus,
+        durationMs: entry.durationMs,
+        reason: error,
+      });
+    // A stored item is compared with its own repetition, so no field may be undefined.
+    return definedFields(entry) as LoggedAttempt;
+  }
+
+  /** Writes an attempt to the log, best effort: a failed log write must not repeat a delivery. */
+  async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
+    const attempt = nextAttemptNumber(claimed);
     try {
-      const { claim } = claimed;
-      await this.#ports.deliveries.logAttempt(this.#message, { ...entry, claim, at, responseBody, error, byHand });
-    } catch (failure) {
-      this.#call.log.error(logMessages.webhookAttemptNotRecorded, { eventId, endpointId, error: failure });
+      await this.#ports.deliveries.logAttempt(this.#message, { ...entry, attempt });
+    } catch (error) {
+      const { eventId, endpointId } = this.#message;
+      this.#call.log.error(logMessages.webhookAttemptNotRecorded, { eventId, endpointId, error });
     }
+  }
+
+  #logKeys(claimed: ClaimedDelivery) {
+    const { eventId, endpointId } = this.#message;
+    return { eventId, endpointId, attempt: nextAttemptNumber(claimed) };
   }
 
   /**
@@ -383,7 +480,7 @@ class DeliveryAttempt {
     change: (current: ClaimedDelivery) => Delivery,
     lastAttempt?: LastAttempt,
   ): Promise<StoredDelivery | undefined> {
-    const { deliveries } = this.#ports;
+    const { deliveries, timing } = this.#ports;
     let current = claimed;
     for (let i = 0; i < RESULT_TRIES; i++) {
       const next = change(current);
@@ -394,16 +491,18 @@ class DeliveryAttempt {
         if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
         return stored;
       }
-      if (!hasClaim(stored, claimed.claim)) {
-        const { eventId, endpointId } = this.#message;
-        this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, {
-          eventId,
-          endpointId,
-          attempt: nextAttemptNumber(claimed),
-        });
+      // Another transaction touched the item that this one inserts. Try again.
+      if (isFirst(claimed) && !stored) continue;
+      const mayContinue = isFirst(claimed)
+        ? isUnattempted(stored, this.#call.clock())
+        : hasClaim(stored, claimed.claim);
+      if (!stored || !mayContinue) {
+        this.#call.log.warn(logMessages.webhookAttemptResultDiscarded, this.#logKeys(claimed));
         return undefined;
       }
-      current = stored;
+      const now = this.#call.clock();
+      const pending = isParked(stored) ? unparkDelivery(stored, now, now, timing) : stored;
+      current = { ...(pending as StoredDelivery<PendingDelivery>), claim: claimed.claim };
     }
     throw new Error('Other writers keep changing the delivery');
   }
@@ -423,6 +522,16 @@ class DeliveryAttempt {
   }
 }
 
+/** Whether a delivery is not stored, because its first attempt has not ended. */
+function isFirst({ _r }: { readonly _r: number }): boolean {
+  return _r === 0;
+}
+
+/** Whether a delivery that was stored during its first attempt, by a resend or a copy of the message, has no attempt yet. */
+function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
+  return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
+}
+
 function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery is ClaimedDelivery {
   return delivery !== undefined && isPending(delivery) && delivery.claim === claim;
 }
@@ -432,5 +541,5 @@ function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery
  * conflicts with it. Only the lease holder counts an attempt.
  */
 function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
-  return stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
+  return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;
 }

@@ -1,11 +1,12 @@
 import { configStore, defineConfig } from '../workspaces/configs/configStore.ts';
 import { AdvancedWebhookConfig, initialAdvancedConfig } from './rules/advanced.ts';
 import { BasicWebhookConfig, initialBasicConfig } from './rules/basic.ts';
+import { settingsRevision } from './webhookSettings.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig(
   'AdvancedWebhookConfig',
   "Whether and how an API key's advanced webhooks are delivered",
-  { schema: AdvancedWebhookConfig, initial: initialAdvancedConfig },
+  { schema: AdvancedWebhookConfig, initial: initialAdvancedConfig, alsoWrite: settingsRevision },
 );
 export const BasicWebhookConfigEntity = defineConfig(
   'BasicWebhookConfig',
@@ -13,6 +14,7 @@ export const BasicWebhookConfigEntity = defineConfig(
   {
     schema: BasicWebhookConfig,
     initial: initialBasicConfig,
+    alsoWrite: settingsRevision,
     secret: { group: 'webhookServiceConfig', field: 'authToken', purpose: 'webhookAuthToken', id: 'webhookconfig' },
   },
 );

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 import type { Capability, IndexName } from '../app/capability.ts';
-import { EventEntity, eventShards, type NewEvent, recordEvent, type StoredEvent } from '../events/outbox.ts';
-import { inParallel } from '../shared/inParallel.ts';
+import { EventEntity, type NewEvent, outboxShards, recordEvent, type StoredEvent } from '../events/outbox.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
+import { queryShards, shardNumbers } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, itemOf, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueDelivery } from './deliveryMessage.ts';
-import { EndpointHealthEntity } from './endpointHealth.ts';
+import { type FirstAttemptsOf, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
 import {
   Delivery,
   hasFailed,
@@ -19,16 +19,25 @@ import {
   recoverDelivery,
   resendDelivery,
 } from './rules/delivery.ts';
-import type { EndpointHealth } from './rules/health.ts';
-import { attemptOutcomes } from './rules/outcome.ts';
-import type { Timing } from './rules/schedule.ts';
-import { type EndpointKey, type Target, targetItem } from './targets.ts';
+import { LoggedAttempt } from './rules/loggedAttempt.ts';
+import { deliveryLifetime, type Timing } from './rules/schedule.ts';
+import type { EndpointKey } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
 const duePartition = (shard: number) => ['DUE', String(shard)];
-/** The index partition (gsi4) of all deliveries to an endpoint. */
-export const deliveriesTo = (tenant: string, endpointId: string) => [tenant, 'ENDPOINT', endpointId];
+/** The deliveries to an endpoint are listed from this many index partitions, each for about 1,000 writes a second. */
+const endpointShards = 8;
+/** An index partition (gsi4) of deliveries to an endpoint. */
+const deliveriesTo = (tenant: string, endpointId: string, shard: number) => [
+  tenant,
+  'ENDPOINT',
+  endpointId,
+  String(shard % endpointShards),
+];
+/** The index partitions (gsi4) of all deliveries to an endpoint. */
+export const endpointPartitions = (tenant: string, endpointId: string) =>
+  shardNumbers(endpointShards).map((shard) => deliveriesTo(tenant, endpointId, shard));
 /** The index partition (gsi3) of the failed deliveries to an endpoint. */
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
@@ -67,35 +76,25 @@ export const DeliveryEntity = defineEntity({
       },
     },
     gsi4: {
-      holds: 'deliveries to an endpoint, by the time of their event',
-      pk: ({ tenant, endpointId }) => deliveriesTo(tenant, endpointId),
+      holds: 'deliveries to an endpoint, by shard and the time of their event',
+      pk: ({ tenant, endpointId, shard }) => deliveriesTo(tenant, endpointId, shard),
       sk: ({ createdAt, eventId }) => [isoTime(createdAt), eventId],
     },
   },
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-const AttemptSchema = z.object({
+const AttemptSchema = LoggedAttempt.extend({
   endpointId: z.string(),
   /** From 1. */
   attempt: z.number(),
-  /** The lease under which the attempt was made. */
-  claim: z.string(),
-  /** The start of the attempt, epoch ms. */
-  at: z.number(),
-  outcome: z.enum(attemptOutcomes),
-  responseStatus: z.number().optional(),
-  /** The first 16 KiB, unchanged. It is untrusted text of the receiver: escape it wherever it is shown. */
-  responseBody: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
-  /** Our own short reason of a failure. */
-  error: z.string().optional(),
-  durationMs: z.number(),
-  /** Whether the attempt is a resend, outside the schedule. */
-  byHand: z.boolean(),
 });
 export type Attempt = z.output<typeof AttemptSchema>;
 
-/** The log entry of one attempt. The claim is a part of the key, so that a duplicate attempt stays visible. */
+/**
+ * The log entry of one attempt, except that of most first attempts that succeeded. The claim is a part of the key, so that a duplicate attempt
+ * stays visible.
+ */
 export const AttemptEntity = defineEntity({
   type: 'Attempt',
   version: 1,
@@ -113,7 +112,7 @@ export const AttemptEntity = defineEntity({
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/** The tenant of a delivery, and the revision that was read. */
+/** The tenant of a delivery, and the revision that was read; 0 for a delivery that is not stored yet, because its first attempt has not ended. */
 export interface DeliveryRevision {
   readonly tenant: string;
   readonly _r: number;
@@ -143,8 +142,6 @@ export interface DeliveryPage<D extends Delivery = Delivery> {
 
 /** More deliveries than one event has: one for each endpoint and basic target, with room for deleted endpoints. */
 const MOST_OF_ONE_EVENT = 1_000;
-/** How many deliveries of one event are written in parallel. */
-const PARALLEL = 10;
 /** Sorts after all times. */
 const LAST = '~';
 
@@ -152,32 +149,31 @@ const LAST = '~';
 function shardOf(event: { shard: number }, endpointId: string): number {
   let sum = event.shard;
   for (const character of endpointId) sum += character.codePointAt(0) ?? 0;
-  return sum % eventShards;
+  return sum % outboxShards;
 }
 
-function toDelivery(
-  tenant: string,
-  event: Pick<StoredEvent, 'eventId' | 'event' | 'createdAt' | 'shard'>,
+/** Returns the delivery of an event to an endpoint before its first attempt, which is due now. It is not stored. */
+export function toDelivery(
+  { tenant, eventId, event: type, createdAt, shard }: StoredEvent,
   endpointId: string,
   now: number,
   timing: Timing,
-): DueDelivery {
-  const { eventId, event: type, createdAt } = event;
-  const shard = shardOf(event, endpointId);
-  return { ...newDelivery({ eventId, endpointId, event: type, createdAt, shard }, now, timing), tenant };
+): StoredDelivery<PendingDelivery> {
+  const of = { eventId, endpointId, event: type, createdAt, shard: shardOf({ shard }, endpointId) };
+  return { ...newDelivery(of, now, timing), tenant, _r: 0 };
 }
 
-/** Returns the operations that write an event for one endpoint only, for example a test event, and its delivery. */
+/** Returns the operations that write an event for one endpoint only, for example a test event, with the group of its first attempt. */
 export function emitTo(
   tenant: string,
   endpointId: string,
   event: NewEvent,
   now: number,
   timing: Timing,
-): { delivery: DueDelivery; ops: WriteOp[] } {
+): { group: FirstAttemptsOf; ops: WriteOp[] } {
   const recorded = recordEvent(tenant, event, now, { fannedOut: true });
-  const delivery = toDelivery(tenant, recorded.event, endpointId, now, timing);
-  return { delivery, ops: [...recorded.ops, insert(DeliveryEntity, delivery)] };
+  const group = toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing);
+  return { group, ops: [...recorded.ops, insertFirstAttempts(group)] };
 }
 
 export class DeliveryStore {
@@ -187,45 +183,17 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** Writes the deliveries of an event; existing ones stay unchanged. Returns all of them as new. */
-  async create(
-    event: StoredEvent,
-    endpointIds: readonly string[],
-    now: number,
-    timing: Timing,
-  ): Promise<DueDelivery[]> {
-    const deliveries = endpointIds.map((endpointId) => toDelivery(event.tenant, event, endpointId, now, timing));
-    await inParallel(deliveries, PARALLEL, async (delivery) => {
-      await this.#table.write([insert(DeliveryEntity, delivery)]);
-    });
-    return deliveries;
-  }
-
-  /** Writes an event for one endpoint only, with its delivery. The same cause again writes nothing. Returns the delivery. */
+  /** Writes an event for one endpoint only. The same cause again writes nothing. Returns the group, whose message the caller sends. */
   async createFor(
     { tenant, endpointId }: EndpointKey,
     event: NewEvent,
     now: number,
     timing: Timing,
-  ): Promise<DueDelivery> {
-    const { delivery, ops } = emitTo(tenant, endpointId, event, now, timing);
+  ): Promise<FirstAttemptsOf> {
+    const { group, ops } = emitTo(tenant, endpointId, event, now, timing);
     // A conflict means that this event exists: nobody else uses its cause.
     await this.#table.write(ops);
-    return delivery;
-  }
-
-  /** Reads all that decides about an attempt: the delivery, its target and the health of the target. One consistent BatchGet. */
-  async load(key: DeliveryKey): Promise<{
-    delivery: StoredDelivery | undefined;
-    target: Stored<Target> | undefined;
-    health: Stored<EndpointHealth> | undefined;
-  }> {
-    const [stored, target, health] = await this.#table.batchGet(
-      itemOf(DeliveryEntity, key),
-      targetItem(key),
-      itemOf(EndpointHealthEntity, key),
-    );
-    return { delivery: stored && { ...stored, tenant: key.tenant }, target, health };
+    return group;
   }
 
   async get(key: DeliveryKey): Promise<StoredDelivery | undefined> {
@@ -234,15 +202,17 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes a delivery over the revision that was read, with other operations in the same transaction. Returns the stored delivery, or `lost`
-   * when somebody else wrote in between.
+   * Writes a delivery over the revision that was read, with other operations in the same transaction. Revision 0 is inserted. Returns the stored
+   * delivery, or `lost` when somebody else wrote in between.
    */
   async replace<D extends Delivery>(
     { tenant, _r }: DeliveryRevision,
     next: D,
     more: readonly WriteOp[] = [],
   ): Promise<StoredDelivery<D> | 'lost'> {
-    const outcome = await this.#table.write([replace(DeliveryEntity, { ...next, tenant }, _r), ...more]);
+    const value = { ...next, tenant };
+    const op = _r === 0 ? insert(DeliveryEntity, value) : replace(DeliveryEntity, value, _r);
+    const outcome = await this.#table.write([op, ...more]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
@@ -264,9 +234,18 @@ export class DeliveryStore {
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,
     since: number,
-    options: PageOptions,
+    { limit, after, descending = false }: PageOptions,
   ): Promise<DeliveryPage> {
-    return this.#list('gsi4', deliveriesTo(tenant, endpointId), [isoTime(since), LAST], options);
+    const [from, to] = [isoTime(since), LAST];
+    const entries = await queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), {
+      between: descending ? [from, after ?? to] : [after ?? from, to],
+      after,
+      limit: limit + 1,
+      descending,
+    });
+    const page = entries.slice(0, limit);
+    const values = await this.#read(page.map(({ key }) => key));
+    return { values, next: entries.length > limit ? page.at(-1)?.position : undefined };
   }
 
   /** Lists the failed deliveries of a range, oldest event first. A page can have fewer than `limit`, if some were recovered in the meantime. */
@@ -296,12 +275,15 @@ export class DeliveryStore {
       ...options,
       between,
     });
+    return { values: await this.#read(keys), next };
+  }
+
+  async #read(keys: readonly Key[]): Promise<StoredDelivery[]> {
     const stored = await this.#table.getByKeys(DeliveryEntity, keys);
-    const values = keys.flatMap((key, position) => {
+    return keys.flatMap((key, position) => {
       const delivery = stored[position];
       return delivery ? [{ ...delivery, tenant: tenantOf(key) }] : [];
     });
-    return { values, next };
   }
 
   /** Lists the deliveries of an event. */
@@ -309,22 +291,36 @@ export class DeliveryStore {
     const { values } = await this.#table.query(
       DeliveryEntity,
       { tenant, eventId },
-      { prefix: ['DELIVERY'], limit: MOST_OF_ONE_EVENT },
+      { prefix: ['DELIVERY'], limit: MOST_OF_ONE_EVENT, bytes: Infinity },
     );
     return values;
   }
 
-  /** Lists the attempts of an event, by endpoint and number; those to one endpoint if its id is given. */
+  /**
+   * Lists the attempts of an event, by endpoint and number; those to one endpoint if its id is given. `isComplete` is false if there are more than
+   * `limit`.
+   */
   async listAttempts(
     tenant: string,
     eventId: string,
-    { endpointId, limit, after }: { endpointId?: string | undefined; limit: number; after?: string | undefined },
-  ): Promise<{ attempts: Stored<Attempt>[]; next: string | undefined }> {
+    { endpointId, limit }: { endpointId?: string | undefined; limit: number },
+  ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
     // The usual limit measures JSON, in which response bodies are many times larger.
-    const options = { prefix, limit, after, bytes: Infinity };
-    const { values, next } = await this.#table.query(AttemptEntity, { tenant, eventId }, options);
-    return { attempts: values, next };
+    const options = { prefix, limit, bytes: Infinity };
+    const [{ values, next }, deliveries] = await Promise.all([
+      this.#table.query(AttemptEntity, { tenant, eventId }, options),
+      endpointId === undefined
+        ? this.listOfEvent(tenant, eventId)
+        : this.#table.batchGet(itemOf(DeliveryEntity, { tenant, eventId, endpointId })),
+    ]);
+    const firsts = deliveries.flatMap((delivery) =>
+      delivery?.first ? [{ ...delivery.first, endpointId: delivery.endpointId, attempt: 1 }] : [],
+    );
+    const attempts = [...firsts, ...values].sort(
+      (a, b) => (a.endpointId < b.endpointId ? -1 : a.endpointId > b.endpointId ? 1 : 0) || a.attempt - b.attempt,
+    );
+    return { attempts: attempts.slice(0, limit), isComplete: next === undefined && attempts.length <= limit };
   }
 
   /**
@@ -342,12 +338,21 @@ export class DeliveryStore {
         this.get({ tenant, eventId, endpointId }),
       ]);
       if (!event) return undefined;
-      const delivery = stored
-        ? { ...resendDelivery(stored, now, timing), tenant }
-        : toDelivery(tenant, event, endpointId, now, timing);
-      const op = stored ? replace(DeliveryEntity, delivery, stored._r) : insert(DeliveryEntity, delivery);
-      return (await this.#table.write([op])) === 'done' ? delivery : 'conflict';
+      const written = stored
+        ? await this.replace(stored, resendDelivery(stored, now, timing))
+        : await this.#start({ ...event, tenant }, endpointId, now, timing);
+      return written === 'lost' ? 'conflict' : written;
     });
+  }
+
+  async #start(
+    event: StoredEvent,
+    endpointId: string,
+    now: number,
+    timing: Timing,
+  ): Promise<StoredDelivery<PendingDelivery> | 'lost'> {
+    const delivery = toDelivery(event, endpointId, now, timing);
+    return this.replace(delivery, { ...delivery, deadline: now + deliveryLifetime(timing.schedule) });
   }
 
   /**
@@ -366,11 +371,14 @@ function failedBounds({ since, until }: FailedRange): readonly [string, string] 
   return [isoTime(since), `${isoTime(until)}${LAST}`];
 }
 
-export const createDeliveries: Capability<Pick<DeliveryStore, 'create' | 'createFor'>> =
-  /* @__PURE__ */ storeCapability(DeliveryStore, ['PutItem']);
+/** Write events for one endpoint only. */
+export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /* @__PURE__ */ storeCapability(
+  DeliveryStore,
+  ['PutItem'],
+);
 
-export const attemptDeliveries: Capability<Pick<DeliveryStore, 'load' | 'get' | 'replace' | 'logAttempt'>> =
-  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem']);
+export const attemptDeliveries: Capability<Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>> =
+  /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'PutItem']);
 
 /** Find due deliveries and postpone them. */
 export const dueDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
@@ -381,7 +389,7 @@ export const dueDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> =
 
 export const readAttempts: Capability<Pick<DeliveryStore, 'listAttempts'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
-  ['Query'],
+  ['BatchGetItem', 'Query'],
 );
 
 export const resendDeliveries: Capability<Pick<DeliveryStore, 'resend'>> = /* @__PURE__ */ storeCapability(

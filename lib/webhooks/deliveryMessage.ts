@@ -1,14 +1,26 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
+import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueMessage } from '../workers/sender.ts';
+import type { FirstAttemptsOf } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
-/** A queue message about the next attempt of a delivery. It holds ids only; the stored delivery says what to do. */
+/** The `group` of a message about all first attempts of an event, which stays in the outbox until they have ended. */
+export const ALL_FIRST_ATTEMPTS = 'all';
+
+/**
+ * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. It holds ids only; the
+ * table says what to do.
+ */
 export const DeliveryMessage = z.object({
   tenant: z.string(),
   eventId: z.string(),
   endpointId: z.string(),
+  /** More endpoints, in a message about first attempts. */
+  more: z.array(z.string()).optional(),
+  /** The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Absent in a message about a stored delivery. */
+  group: z.string().optional(),
   /** The number of the attempt. A message about an earlier attempt is stale. */
   attemptNo: z.number(),
   /** The slot that is reserved in the rate limit of the endpoint, epoch ms. */
@@ -30,6 +42,21 @@ export function nextAttemptMessages(
   if (delaySeconds === undefined) return [];
   const body: DeliveryMessage = { tenant, eventId, endpointId, attemptNo: nextAttemptNumber(delivery), slot };
   return [{ body, groupId: `${tenant}.${endpointId}`, delaySeconds }];
+}
+
+/** Returns the message that starts the first attempts of an event. `group` is the stored group, or `ALL_FIRST_ATTEMPTS`. */
+export function firstAttemptMessage(
+  { tenant, eventId, group, endpointIds }: Pick<FirstAttemptsOf, 'tenant' | 'eventId' | 'group' | 'endpointIds'>,
+  delayMs: number,
+): QueueMessage {
+  const [endpointId = '', ...more] = endpointIds;
+  const body: DeliveryMessage = {
+    ...{ tenant, eventId, endpointId },
+    ...(more.length > 0 && { more }),
+    ...{ group, attemptNo: 1 },
+  };
+  const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
+  return { body, groupId: `${tenant}.${endpointId}`, delaySeconds };
 }
 
 /** The retry schedule of webhooks, and the margin after which a message counts as lost. */

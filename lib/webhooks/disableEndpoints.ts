@@ -1,10 +1,11 @@
-import type { WebhookEndpoint } from './rules/endpoints.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import type { Stored } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { emit } from '../events/outbox.ts';
 import { replace, type Table } from '../table/table.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import type { EndpointKey } from './targets.ts';
+import { settingsRevision } from './webhookSettings.ts';
 
 export class EndpointDisabler {
   readonly #table: Table;
@@ -14,40 +15,47 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` when the endpoint was changed in the
-   * meantime: its failures were those of the old version.
+   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` when the endpoint is not at the given
+   * revision any more: its failures were those of the old version.
    */
   async disable(
-    tenant: string,
-    endpoint: Stored<WebhookEndpoint>,
+    { tenant, endpointId }: EndpointKey,
+    revision: number,
     firstFailureAt: number,
     now: number,
   ): Promise<'done' | 'lost'> {
-    const { endpointId, _r } = endpoint;
     const data = {
       metadata: { apiKey: tenant },
       endpointId,
       firstFailureAt: isoTime(firstFailureAt),
       disabledAt: isoTime(now),
     };
-    const outcome = await this.#table.write([
-      replace(
-        WebhookEndpointEntity,
-        { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now },
-        _r,
-      ),
-      ...emit(
-        tenant,
-        {
-          event: 'endpoint.disabled',
-          cause: { type: 'WebhookEndpoint', id: endpointId, revision: _r + 1 },
-          payload: { source: 'operational', data },
-        },
-        now,
-      ),
-    ]);
-    return outcome === 'done' ? 'done' : 'lost';
+    return retryOnConflict(async () => {
+      const [endpoint, settings] = await Promise.all([
+        this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
+        settingsRevision(this.#table, tenant),
+      ]);
+      if (endpoint?._r !== revision) return 'lost';
+      const outcome = await this.#table.write([
+        replace(
+          WebhookEndpointEntity,
+          { ...endpoint, tenant, disabled: true, disabling: { at: now, by: 'failures' }, updatedAt: now },
+          revision,
+        ),
+        settings,
+        ...emit(
+          tenant,
+          {
+            event: 'endpoint.disabled',
+            cause: { type: 'WebhookEndpoint', id: endpointId, revision: revision + 1 },
+            payload: { source: 'operational', data },
+          },
+          now,
+        ),
+      ]);
+      return outcome === 'done' ? 'done' : 'conflict';
+    });
   }
 }
 
-export const disableEndpoints = /* @__PURE__ */ storeCapability(EndpointDisabler, ['PutItem']);
+export const disableEndpoints = /* @__PURE__ */ storeCapability(EndpointDisabler, ['GetItem', 'PutItem']);

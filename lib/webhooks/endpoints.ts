@@ -6,6 +6,7 @@ import type { ListPosition } from '../http/paging.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { insert, type QueryPage, remove, replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
+import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
 /** All advanced webhook endpoints of an API key are in one partition. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
@@ -31,17 +32,6 @@ export const WebhookEndpointUidEntity = defineEntity({
   schema: z.object({ endpointId: z.string() }),
   pk: endpointsOf,
   sk: (key: { uid: string }) => ['UID', key.uid],
-});
-
-export const WebhookEndpointCountEntity = defineEntity({
-  type: 'WebhookEndpointCount',
-  version: 1,
-  scope: 'tenant',
-  ownedBy: 'tenant',
-  purpose: 'How many advanced webhook endpoints an API key has',
-  schema: z.object({ count: z.number() }),
-  pk: endpointsOf,
-  sk: (_key: unknown) => ['COUNT'],
 });
 
 /** Endpoints, oldest first, and the positions of the next and the previous page; undefined where there is none. */
@@ -71,17 +61,15 @@ export class WebhookEndpointStore {
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
     return retryOnConflict(async () => {
-      const [counted, named] = await Promise.all([
-        this.#table.get(WebhookEndpointCountEntity, { tenant }),
+      const [settings, named] = await Promise.all([
+        this.#table.get(WebhookSettingsEntity, { tenant }),
         uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
       ]);
       if (named) return 'taken';
-      if (counted && counted.count >= MOST_ENDPOINTS) return 'full';
+      if (settings && settings.endpoints >= MOST_ENDPOINTS) return 'full';
       const outcome = await this.#table.write([
         insert(WebhookEndpointEntity, { tenant, ...endpoint }),
-        counted
-          ? replace(WebhookEndpointCountEntity, { tenant, count: counted.count + 1 }, counted._r)
-          : insert(WebhookEndpointCountEntity, { tenant, count: 1 }),
+        reviseSettings(tenant, settings, 1),
         ...(uid === undefined ? [] : [insert(WebhookEndpointUidEntity, { tenant, uid, endpointId })]),
       ]);
       return outcome === 'done' ? 'done' : 'conflict';
@@ -98,10 +86,16 @@ export class WebhookEndpointStore {
     change: (stored: WebhookEndpoint) => WebhookEndpoint,
   ): Promise<WebhookEndpoint | undefined> {
     return retryOnConflict(async () => {
-      const stored = await this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
+      const [stored, revision] = await Promise.all([
+        this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
+        settingsRevision(this.#table, tenant),
+      ]);
       if (!stored) return undefined;
       const changed = change(stored);
-      const outcome = await this.#table.write([replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r)]);
+      const outcome = await this.#table.write([
+        replace(WebhookEndpointEntity, { ...changed, tenant }, stored._r),
+        revision,
+      ]);
       return outcome === 'done' ? changed : 'conflict';
     });
   }
@@ -109,14 +103,14 @@ export class WebhookEndpointStore {
   /** Deletes an endpoint with its secrets, and frees its uid, in one transaction. Returns `unknown` when the endpoint does not exist. */
   async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
-      const [endpoint, counted] = await Promise.all([
+      const [endpoint, settings] = await Promise.all([
         this.#table.get(WebhookEndpointEntity, { tenant, endpointId }),
-        this.#table.get(WebhookEndpointCountEntity, { tenant }),
+        this.#table.get(WebhookSettingsEntity, { tenant }),
       ]);
-      if (!endpoint || !counted) return 'unknown';
+      if (!endpoint) return 'unknown';
       const outcome = await this.#table.write([
         remove(WebhookEndpointEntity, { tenant, endpointId }, endpoint._r),
-        replace(WebhookEndpointCountEntity, { tenant, count: counted.count - 1 }, counted._r),
+        reviseSettings(tenant, settings, -1),
         ...(endpoint.uid === undefined ? [] : [remove(WebhookEndpointUidEntity, { tenant, uid: endpoint.uid })]),
       ]);
       return outcome === 'done' ? 'done' : 'conflict';

@@ -2,7 +2,7 @@ import { recordEvent } from '../events/outbox.ts';
 import { isOperational } from '../events/rules/catalogue.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Delivery } from './rules/delivery.ts';
-import type { AttemptOutcome } from './rules/outcome.ts';
+import type { AttemptOutcome } from './rules/loggedAttempt.ts';
 
 /** The last attempt of an exhausted delivery, as its event shows it. */
 export interface LastAttempt {

@@ -1,11 +1,12 @@
-import type { Capability, IndexName } from '../app/capability.ts';
-import { EventEntity, eventShards, type StoredEvent, tenantEvents } from '../events/outbox.ts';
+import type { Capability } from '../app/capability.ts';
+import { EventEntity, type StoredEvent, tenantEvents, tenantShards } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { indexPartition, type Key, type Stored } from '../table/entity.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { type IndexEntry, queryShards, shardNumbers } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { DeliveryEntity, DeliveryStore, deliveriesTo, failedDeliveriesTo } from './deliveries.ts';
+import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo } from './deliveries.ts';
 import type { Delivery } from './rules/delivery.ts';
 import { type MessageStatus, toMessageStatus } from './rules/messageView.ts';
 
@@ -33,12 +34,6 @@ export interface MessagePageOptions {
   readonly after?: string | undefined;
   /** The time, epoch ms. */
   readonly now: number;
-}
-
-/** An entry of an index: the key of an item, and its sort key in the index, which begins with the time. */
-interface IndexEntry {
-  readonly key: Key;
-  readonly position: string;
 }
 
 interface EntryOptions {
@@ -105,38 +100,22 @@ export class MessageReader {
   }
 
   /** Returns the next index entries to examine: of events, or of the deliveries to one endpoint. */
-  async #entries(tenant: string, { endpointId, status }: MessageFilter, options: EntryOptions): Promise<IndexEntry[]> {
-    if (endpointId !== undefined)
-      return status === 'failed'
-        ? this.#query('gsi3', failedDeliveriesTo(tenant, endpointId), options)
-        : this.#query('gsi4', deliveriesTo(tenant, endpointId), options);
-    const shards = await Promise.all(
-      Array.from({ length: eventShards }, (_, shard) => this.#query('gsi4', tenantEvents(tenant, shard), options)),
-    );
-    return shards
-      .flat()
-      .sort((a, b) => (a.position > b.position ? -1 : 1))
-      .slice(0, options.limit);
-  }
-
-  async #query(
-    index: IndexName,
-    partition: readonly string[],
-    { since, before = LAST, limit }: EntryOptions,
+  async #entries(
+    tenant: string,
+    { endpointId, status }: MessageFilter,
+    { since, before, limit }: EntryOptions,
   ): Promise<IndexEntry[]> {
-    const from = isoTime(since);
-    if (before <= from) return [];
-    const { keys, positions } = await this.#table.queryIndex(index, indexPartition('tenant', partition), {
-      between: [from, before],
-      descending: true,
-      limit: limit + 1,
-    });
-    const entries = keys.map((key, i) => {
-      const position = JSON.parse(positions[i] ?? '{}') as Record<string, string>;
-      return { key, position: position[`${index}sk`] ?? '' };
-    });
-    // The range includes both ends, and its upper end was on the page before.
-    return entries.filter(({ position }) => position !== before).slice(0, limit);
+    const query = { between: [isoTime(since), before ?? LAST], after: before, limit, descending: true } as const;
+    if (endpointId === undefined)
+      return queryShards(
+        this.#table,
+        'gsi4',
+        shardNumbers(tenantShards).map((shard) => tenantEvents(tenant, shard)),
+        query,
+      );
+    return status === 'failed'
+      ? queryShards(this.#table, 'gsi3', [failedDeliveriesTo(tenant, endpointId)], query)
+      : queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), query);
   }
 
   /** Returns the message of each entry; undefined where the filter excludes it. */
@@ -152,7 +131,7 @@ export class MessageReader {
     const events = await this.#table.getByKeys(EventEntity, keys);
     await inParallel([...events.entries()], PARALLEL, async ([index, event]) => {
       if (!event) return;
-      const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches);
+      const deliveries = (await this.#deliveries.listOfEvent(tenant, event.eventId)).filter(matches).map(withoutLog);
       if (status === undefined || deliveries.length > 0) messages[index] = { event, deliveries };
     });
     return messages;
@@ -164,7 +143,7 @@ export class MessageReader {
     matches: (delivery: Delivery) => boolean,
   ): Promise<(Message | undefined)[]> {
     const stored = await this.#table.getByKeys(DeliveryEntity, keys);
-    const deliveries = stored.map((delivery) => (delivery && matches(delivery) ? delivery : undefined));
+    const deliveries = stored.map((delivery) => (delivery && matches(delivery) ? withoutLog(delivery) : undefined));
     const events = await this.#table.getMany(
       EventEntity,
       deliveries.flatMap((delivery) => (delivery ? [{ tenant, eventId: delivery.eventId }] : [])),
@@ -175,6 +154,11 @@ export class MessageReader {
       return event && { event, deliveries: [delivery] };
     });
   }
+}
+
+/** Returns a delivery without the response of its first attempt, which no message shows. */
+function withoutLog({ first: _first, ...delivery }: Delivery): Delivery {
+  return delivery;
 }
 
 /** List messages and look one up. */

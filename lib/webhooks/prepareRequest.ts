@@ -3,16 +3,18 @@ import { type SecretBox, secretBox } from '../crypto/secretBox.ts';
 import { readNotificationLevels } from '../notifications/notificationSettings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 import type { DeliveryKey } from './deliveries.ts';
-import { type Target, targetItem } from './targets.ts';
+import type { LoadedItems } from './loadAttempt.ts';
+import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
+import { type Target, targetOf } from './targets.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { EventEntity, EventPayloadEntity } from '../events/outbox.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import { itemOf, type Table } from '../table/table.ts';
-import { profilesOf, UserEntity } from '../directory/users.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import { type ItemRead, itemOf, type Table } from '../table/table.ts';
+import { profilesOf, type User, UserEntity } from '../directory/users.ts';
 import { mapSecret } from '../workspaces/configs/configStore.ts';
-import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
+import { BasicWebhookConfigEntity } from './configs.ts';
 import { openSigningSecret } from './signingSecrets.ts';
 import { dict, distinct } from '../shared/collections.ts';
 import { isPrivate, type Visibility } from '../content/rules/visibility.ts';
@@ -38,8 +40,12 @@ import { readRecipientRules, audienceMembers, type OccurredEvent } from '../even
 export interface PreparedRequest {
   readonly request: WebhookRequest | { readonly error: string };
   readonly target: Stored<Target>;
-  /** The time of the event, epoch ms. */
-  readonly createdAt: number;
+}
+
+/** What is known of an attempt when its request is made. */
+export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 'subscriptions'> {
+  /** Whether nothing was read, written or waited for since `subscriptions` were read. They are then not read again. */
+  readonly isCurrent: boolean;
 }
 
 /** What a delivery says, read at the time of the attempt. */
@@ -66,43 +72,54 @@ const MOST_CONFIGS = 100;
 export class WebhookRequests {
   readonly #table: Table;
   readonly #box: SecretBox;
+  readonly #reader: BatchReader;
+  readonly #subscriptions: Pick<SubscriptionReader, 'at'>;
   readonly #clock: () => number;
 
-  constructor(table: Table, box: SecretBox, clock: () => number = Date.now) {
+  constructor(
+    table: Table,
+    box: SecretBox,
+    subscriptions: Pick<SubscriptionReader, 'at'>,
+    clock: () => number = Date.now,
+  ) {
     this.#table = table;
+    this.#reader = BatchReader.of(table);
     this.#box = box;
+    this.#subscriptions = subscriptions;
     this.#clock = clock;
   }
 
   /**
    * Builds the request of a delivery from what is stored now. Returns `cancelled` when it may not be delivered any more: its endpoint is deleted
-   * or disabled, advanced webhooks are disabled, or the thread of the event is deleted. `comment.delete` is delivered even then. The target is
+   * or disabled, advanced webhooks are disabled, or the thread of the event is deleted. `comment.delete` is delivered even then. The settings are
    * read last: no attempt begins after a delete call has answered.
    */
-  async prepare(key: DeliveryKey): Promise<PreparedRequest | 'cancelled'> {
-    const { tenant } = key;
-    const stored = await this.#readEvent(key);
-    const content = stored && (await this.#readContent(stored, key.endpointId));
+  async prepare(
+    { tenant, endpointId }: DeliveryKey,
+    { event, payload: sent, isCurrent, subscriptions: loaded }: AttemptContent,
+  ): Promise<PreparedRequest | 'cancelled'> {
+    if (!event || !sent) return 'cancelled';
+    const content = await this.#readContent({ ...event, payload: sent }, endpointId);
     if (!content) return 'cancelled';
-    // The profiles of actor and authors are in the same read as the target, so that they cost no further call.
-    const { payload, ...event } = content.event;
+    const { payload } = content.event;
+    // The profiles of actor and authors are in the same read as the settings, so that they cost no further call.
     const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
-    const [target, advanced, ...users] = await this.#table.batchGet(
-      targetItem(key),
-      itemOf(AdvancedWebhookConfigEntity, { tenant }),
-      ...actors,
-    );
+    const isUnread = isCurrent && !payload.audience && actors.length === 0;
+    const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readLast(tenant, actors);
+    const target = targetOf(subscriptions, endpointId);
     if (!target) return 'cancelled';
     const completed = { ...content, event: { ...event, payload: completeActors(payload, profilesOf(users)) } };
-    const { createdAt } = event;
-    if (target.kind === 'basic') return { request: await this.#basicRequest(target, completed), target, createdAt };
-    if (!advanced?.isEnabled) return 'cancelled';
-    return { request: await this.#advancedRequest(target, advanced, completed), target, createdAt };
+    if (target.kind === 'basic') return { request: await this.#basicRequest(target, completed), target };
+    if (!subscriptions.advanced?.isEnabled) return 'cancelled';
+    return { request: await this.#advancedRequest(target, subscriptions.advanced, completed), target };
   }
 
-  async #readEvent(key: DeliveryKey): Promise<OccurredEvent | undefined> {
-    const [event, text] = await this.#table.batchGet(itemOf(EventEntity, key), itemOf(EventPayloadEntity, key));
-    return event && text && { ...event, tenant: key.tenant, payload: JSON.parse(text.payload) as EventPayload };
+  async #readLast(
+    tenant: string,
+    actors: readonly ItemRead<User>[],
+  ): Promise<[Subscriptions, (Stored<User> | undefined)[]]> {
+    const [settings, ...users] = await this.#reader.batchGet(settingsItem(tenant), ...actors);
+    return [await this.#subscriptions.at(tenant, settings), users];
   }
 
   /** Reads the current content of a delivery; undefined when nothing of the event may be delivered any more. */
@@ -144,7 +161,7 @@ export class WebhookRequests {
     if (!thread) return undefined;
     const { organizationKey, documentKey, organizationId, annotationId, createdAt } = thread;
     const scope = { tenant, organizationKey };
-    const [organization, document, head] = await this.#table.batchGet(
+    const [organization, document, head] = await this.#reader.batchGet(
       itemOf(OrganizationEntity, { tenant, organizationId }),
       itemOf(DocumentEntity, { ...scope, documentId: documentId ?? '' }),
       itemOf(ThreadEntity, { ...scope, documentKey, annotationId, createdAt }),
@@ -241,6 +258,10 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
 
 /** Build the requests of deliveries. Its user may read the master key. */
 export const prepareRequests = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']), box: secretBox },
-  ({ table, box }) => new WebhookRequests(table, box),
+  {
+    table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),
+    box: secretBox,
+    subscriptions: readSubscriptions,
+  },
+  ({ table, box, subscriptions }) => new WebhookRequests(table, box, subscriptions),
 );

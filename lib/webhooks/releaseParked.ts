@@ -133,7 +133,8 @@ class ParkedRelease {
     const event = { event: 'message.attempt.exhausted' };
     const { endpoints, basic } = await this.#ports.subscriptions.read(this.#key.tenant);
     return (
-      endpoints.some((endpoint) => matchesEndpoint(event, endpoint)) || matchingBasicTargets(event, basic).length > 0
+      [...endpoints.values()].some((endpoint) => matchesEndpoint(event, endpoint)) ||
+      matchingBasicTargets(event, basic).length > 0
     );
   }
 

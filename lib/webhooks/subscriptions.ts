@@ -1,47 +1,123 @@
+import { combine } from '../app/capability.ts';
+import type { AdvancedWebhookConfig } from './rules/advanced.ts';
 import type { BasicWebhookConfig } from './rules/basic.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
-import { type Table, itemOf } from '../table/table.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import type { Stored } from '../table/entity.ts';
+import { type ItemRead, type Table, itemOf } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
 import { pages } from '../table/pages.ts';
-import { storeCapability } from '../table/storeCapability.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { type WebhookSettings, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** The receivers of a tenant's events. */
+/** The fields of an endpoint that matching and sending use. */
+export type SubscribedEndpoint = Pick<
+  Stored<WebhookEndpoint>,
+  '_r' | 'endpointId' | 'url' | 'disabled' | 'filterTypes' | 'channels' | 'rateLimit' | 'secrets'
+>;
+
+/** All webhook settings of a tenant. */
 export interface Subscriptions {
-  /** Empty while advanced webhooks are disabled, or withheld by the operator. */
-  readonly endpoints: readonly WebhookEndpoint[];
-  readonly basic: BasicWebhookConfig | undefined;
+  /** By id. */
+  readonly endpoints: ReadonlyMap<string, SubscribedEndpoint>;
+  readonly advanced: AdvancedWebhookConfig | undefined;
+  readonly basic: Stored<BasicWebhookConfig> | undefined;
 }
 
+interface CachedSubscriptions {
+  readonly revision: number;
+  readonly subscriptions: Promise<Subscriptions>;
+}
+
+/** How many tenants a process keeps the settings of. */
+const MOST_CACHED = 200;
+
+const readers = new WeakMap<Table, SubscriptionReader>();
+
+/**
+ * Reads the webhook settings of tenants. A process keeps them with the revision of the settings item that was read before them. They are used
+ * again only after a consistent read has returned the same revision, so they are never older than that read.
+ */
 export class SubscriptionReader {
   readonly #table: Table;
+  readonly #reader: BatchReader;
+  /** By tenant, the least recently used first. */
+  readonly #cache = new Map<string, CachedSubscriptions>();
 
   constructor(table: Table) {
     this.#table = table;
+    this.#reader = BatchReader.of(table);
   }
 
-  /** Reads the current subscriptions of a tenant: one BatchGet, and in parallel one Query per 4 MB of endpoints. */
+  /** Returns the reader of a table that all its users share. */
+  static of(table: Table): SubscriptionReader {
+    const reader = readers.get(table) ?? new SubscriptionReader(table);
+    readers.set(table, reader);
+    return reader;
+  }
+
+  /** Returns the receivers of a tenant's events now. There are none of advanced webhooks while they are disabled, or withheld by the operator. */
   async read(tenant: string): Promise<Subscriptions> {
-    const [[key, advanced, basic], endpoints] = await Promise.all([
+    const [key, settings] = await this.#reader.batchGet(itemOf(ApiKeyEntity, { apiKey: tenant }), settingsItem(tenant));
+    if (!key) return { endpoints: new Map(), advanced: undefined, basic: undefined };
+    const current = await this.at(tenant, settings);
+    const isAvailable = !key.withheld?.includes('advancedWebhooks') && current.advanced?.isEnabled;
+    return isAvailable ? current : { ...current, endpoints: new Map() };
+  }
+
+  /** Returns the settings of a tenant now. One read if they are kept. */
+  async current(tenant: string): Promise<Subscriptions> {
+    const [settings] = await this.#reader.batchGet(settingsItem(tenant));
+    return this.at(tenant, settings);
+  }
+
+  /** Returns the settings of a tenant at the revision of a settings item that was read just now, or newer ones. Reads nothing if they are kept. */
+  async at(tenant: string, settings: Stored<WebhookSettings> | undefined): Promise<Subscriptions> {
+    const revision = settings?._r ?? 0;
+    const cached = this.#cache.get(tenant);
+    const isCurrent = cached !== undefined && cached.revision >= revision;
+    const current = isCurrent ? cached : { revision, subscriptions: this.#load(tenant) };
+    this.#cache.delete(tenant);
+    this.#cache.set(tenant, current);
+    for (const oldest of this.#cache.keys()) if (this.#cache.size > MOST_CACHED) this.#cache.delete(oldest);
+    try {
+      return await current.subscriptions;
+    } catch (error) {
+      if (this.#cache.get(tenant) === current) this.#cache.delete(tenant);
+      throw error;
+    }
+  }
+
+  async #load(tenant: string): Promise<Subscriptions> {
+    const [[advanced, basic], endpoints] = await Promise.all([
       this.#table.batchGet(
-        itemOf(ApiKeyEntity, { apiKey: tenant }),
         itemOf(AdvancedWebhookConfigEntity, { tenant }),
         itemOf(BasicWebhookConfigEntity, { tenant }),
       ),
       this.#endpoints(tenant),
     ]);
-    const isAvailable = key !== undefined && !key.withheld?.includes('advancedWebhooks');
-    return { endpoints: isAvailable && advanced?.isEnabled ? endpoints : [], basic: key && basic };
+    return { endpoints, advanced, basic };
   }
 
-  async #endpoints(tenant: string): Promise<WebhookEndpoint[]> {
-    const endpoints: WebhookEndpoint[] = [];
+  async #endpoints(tenant: string): Promise<Map<string, SubscribedEndpoint>> {
+    const endpoints = new Map<string, SubscribedEndpoint>();
     const options = { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS };
     const read = (after?: string) => this.#table.query(WebhookEndpointEntity, { tenant }, { ...options, after });
-    for await (const { values } of pages(read)) endpoints.push(...values);
+    for await (const { values } of pages(read))
+      for (const { endpointId, url, disabled, filterTypes, channels, rateLimit, secrets, _r } of values)
+        endpoints.set(endpointId, { endpointId, url, disabled, filterTypes, channels, rateLimit, secrets, _r });
     return endpoints;
   }
 }
 
-export const readSubscriptions = /* @__PURE__ */ storeCapability(SubscriptionReader, ['BatchGetItem', 'Query']);
+/** Returns the item whose revision says whether kept settings of a tenant are current. */
+export function settingsItem(tenant: string): ItemRead<WebhookSettings> {
+  return itemOf(WebhookSettingsEntity, { tenant });
+}
+
+export const readSubscriptions = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem', 'Query']) },
+  ({ table }) => SubscriptionReader.of(table),
+);

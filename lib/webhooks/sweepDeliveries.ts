@@ -1,50 +1,57 @@
-import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { type Capability, combine } from '../app/capability.ts';
-import { eventShards } from '../events/outbox.ts';
-import * as logMessages from '../observability/logMessages.ts';
+import { combine } from '../app/capability.ts';
+import { outboxShards } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { openSqs } from '../workers/sqsClient.ts';
-import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
+import { type Sweep, sweepShards } from '../workers/sweep.ts';
 import { type DeliveryStore, dueDeliveries, type StoredDelivery } from './deliveries.ts';
-import { deliveryTiming, nextAttemptMessages } from './deliveryMessage.ts';
+import { deliveryTiming, firstAttemptMessage, nextAttemptMessages } from './deliveryMessage.ts';
 import { countUnhealthyEndpoints, type EndpointHealthStore } from './endpointHealth.ts';
+import { firstAttemptBacklog, type IsBacklogged } from './firstAttemptBacklog.ts';
+import { dueFirstAttempts, type FirstAttemptsOf, type FirstAttemptStore } from './firstAttempts.ts';
 import { afterSweep, isClaimed, type PendingDelivery } from './rules/delivery.ts';
 import type { Timing } from './rules/schedule.ts';
 
 export interface DeliverySweepPorts {
   readonly deliveries: Pick<DeliveryStore, 'due' | 'replace'>;
+  readonly groups: Pick<FirstAttemptStore, 'due' | 'postpone'>;
   readonly retryQueue: QueueSender;
-  /** Returns about how many messages wait in the queue of first attempts. */
-  readonly backlog: () => Promise<number>;
+  /** Whether the queue of first attempts is long. */
+  readonly isBacklogged: IsBacklogged;
   readonly timing: Timing;
 }
 
 /** Writes of one shard in parallel. All shards together use about as many connections as the SDK has. */
 const PARALLEL = 4;
-/** How many first attempts wait while their consumers keep up: about as many as run at the same time. */
-const NORMAL_BACKLOG = 1_000;
 
 /**
- * Returns the sweep that sends the messages of due deliveries. Each delivery is first postponed by a conditional write. Of two sweepers only
- * one therefore sends, and a message that is lost in between is sent by a later run. During a backlog, first attempts are only postponed:
- * their messages are in the queue, and copies would make it longer.
+ * Returns the sweep that sends the messages of due deliveries and of first attempts that have not ended. Each is first postponed by a conditional
+ * write. Of two sweepers only one therefore sends, and a message that is lost in between is sent by a later run. During a backlog, first attempts
+ * are only postponed: their messages are in the queue, and copies would make it longer.
  */
-export function sweepDeliveries({ backlog, deliveries, retryQueue, timing }: DeliverySweepPorts): Sweep {
+export function sweepDeliveries({
+  deliveries,
+  groups,
+  isBacklogged: readBacklog,
+  retryQueue,
+  timing,
+}: DeliverySweepPorts): Sweep {
   return async (call) => {
     const startedAt = call.clock();
-    const isBacklogged = await hasBacklog(backlog, call);
+    const isBacklogged = await readBacklog(call);
     let [due, overdue, oldest] = [0, 0, 0];
-    await sweepShards(
-      eventShards,
+    const measure = (delays: readonly number[]) => {
+      const late = delays.filter((delay) => delay >= timing.marginMs);
+      due += delays.length;
+      overdue += late.length;
+      oldest = Math.max(oldest, ...late);
+    };
+    const sweepRows = sweepShards(
+      outboxShards,
       call,
       (shard, options) => deliveries.due(shard, startedAt, options),
       async (values) => {
-        const delays = values.map(({ nextAt }) => startedAt - nextAt).filter((delay) => delay >= timing.marginMs);
-        due += values.length;
-        overdue += delays.length;
-        oldest = Math.max(oldest, ...delays);
+        measure(values.map(({ nextAt }) => startedAt - nextAt));
         const now = call.clock();
         const postponed: StoredDelivery<PendingDelivery>[] = [];
         await inParallel(values, PARALLEL, async (delivery) => {
@@ -55,20 +62,26 @@ export function sweepDeliveries({ backlog, deliveries, retryQueue, timing }: Del
         await retryQueue.send(postponed.flatMap((delivery) => nextAttemptMessages(delivery, now)));
       },
     );
+    const sweepGroups = sweepShards(
+      outboxShards,
+      call,
+      (shard, options) => groups.due(shard, startedAt, options),
+      async (values) => {
+        measure(values.map(({ createdAt }) => startedAt - createdAt));
+        const now = call.clock();
+        const postponed: FirstAttemptsOf[] = [];
+        await inParallel(values, PARALLEL, async (group) => {
+          if ((await groups.postpone(group, now, timing)) === 'done' && !isBacklogged) postponed.push(group);
+        });
+        await retryQueue.send(postponed.map((group) => firstAttemptMessage(group, 0)));
+      },
+    );
+    const results = await Promise.allSettled([sweepRows, sweepGroups]);
     call.measures.record('DeliveriesDue', due);
     call.measures.record('DeliveriesOverdue', overdue);
     call.measures.record('OldestOverdueDeliveryAge', Math.round(oldest / 1000));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   };
-}
-
-/** Whether first attempts wait longer than usual. If the queue cannot be read, the growing margin of each delivery limits the copies. */
-async function hasBacklog(backlog: DeliverySweepPorts['backlog'], { log }: SweepCall): Promise<boolean> {
-  try {
-    return (await backlog()) > NORMAL_BACKLOG;
-  } catch (error) {
-    log.warn(logMessages.webhookBacklogUnknown, { error });
-    return false;
-  }
 }
 
 function isFirstAttempt({ attempts, otherwise }: PendingDelivery): boolean {
@@ -84,22 +97,14 @@ export function measureUnhealthyEndpoints(health: Pick<EndpointHealthStore, 'cou
   };
 }
 
-const firstAttemptBacklog: Capability<() => Promise<number>> = {
-  grants: [{ resource: 'queue/deliver', actions: ['GetQueueAttributes'] }],
-  env: ['DELIVER_QUEUE_URL'],
-  open: (env) => {
-    const url = env.DELIVER_QUEUE_URL;
-    return async () => {
-      const { Attributes } = await openSqs().send(
-        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }),
-      );
-      return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
-    };
-  },
-};
-
 export const deliverySweep = /* @__PURE__ */ combine(
-  { deliveries: dueDeliveries, retryQueue: sendTo.deliverSlow, backlog: firstAttemptBacklog, timing: deliveryTiming },
+  {
+    deliveries: dueDeliveries,
+    groups: dueFirstAttempts,
+    retryQueue: sendTo.deliverSlow,
+    isBacklogged: firstAttemptBacklog,
+    timing: deliveryTiming,
+  },
   sweepDeliveries,
 );
 

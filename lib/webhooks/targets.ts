@@ -1,10 +1,10 @@
 import { basicUrl, isBasicTarget } from './rules/matching.ts';
 import type { BasicWebhookConfig } from './rules/basic.ts';
-import type { WebhookEndpoint } from './rules/endpoints.ts';
 import type { Stored } from '../table/entity.ts';
 import { type ItemRead, itemOf } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from './configs.ts';
 import { WebhookEndpointEntity } from './endpoints.ts';
+import type { SubscribedEndpoint, Subscriptions } from './subscriptions.ts';
 
 /** Identifies an advanced endpoint, or a basic target by its reserved id. */
 export interface EndpointKey {
@@ -18,7 +18,7 @@ export type Target =
       readonly kind: 'advanced';
       readonly url: string;
       readonly rateLimit: number | undefined;
-      readonly endpoint: WebhookEndpoint & { readonly _r: number };
+      readonly endpoint: SubscribedEndpoint;
     }
   | {
       readonly kind: 'basic';
@@ -27,27 +27,31 @@ export type Target =
       readonly config: BasicWebhookConfig;
     };
 
+/** Returns the target of deliveries to an endpoint; undefined if it is disabled or deleted. */
+export function targetOf({ endpoints, basic }: Subscriptions, endpointId: string): Stored<Target> | undefined {
+  return isBasicTarget(endpointId) ? basicTarget(basic, endpointId) : advancedTarget(endpoints.get(endpointId));
+}
+
 /** Returns the item of a target for a batch read. A target that is disabled or deleted reads as undefined. */
 export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });
-    return {
-      key,
-      fromItem(item, now): Stored<Target> | undefined {
-        const config = fromItem(item, now);
-        const url = config && basicUrl(config, endpointId);
-        return config && url ? { kind: 'basic', url, rateLimit: undefined, config, _r: config._r } : undefined;
-      },
-    };
+    return { key, fromItem: (item, now) => basicTarget(fromItem(item, now), endpointId) };
   }
   const { key, fromItem } = itemOf(WebhookEndpointEntity, { tenant, endpointId });
-  return {
-    key,
-    fromItem(item, now): Stored<Target> | undefined {
-      const endpoint = fromItem(item, now);
-      if (!endpoint || endpoint.disabled) return undefined;
-      const { url, rateLimit, _r } = endpoint;
-      return { kind: 'advanced', url, rateLimit, endpoint, _r };
-    },
-  };
+  return { key, fromItem: (item, now) => advancedTarget(fromItem(item, now)) };
+}
+
+function basicTarget(
+  config: Stored<BasicWebhookConfig> | undefined,
+  endpointId: Parameters<typeof basicUrl>[1],
+): Stored<Target> | undefined {
+  const url = config && basicUrl(config, endpointId);
+  return config && url ? { kind: 'basic', url, rateLimit: undefined, config, _r: config._r } : undefined;
+}
+
+function advancedTarget(endpoint: SubscribedEndpoint | undefined): Stored<Target> | undefined {
+  if (!endpoint || endpoint.disabled) return undefined;
+  const { url, rateLimit, _r } = endpoint;
+  return { kind: 'advanced', url, rateLimit, endpoint, _r };
 }

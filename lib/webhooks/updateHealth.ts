@@ -150,7 +150,7 @@ export async function disableIfGivenUp(
   // Read again: a success in the meantime counts.
   const { failing } = healthAt(await ports.health.get(key), target._r);
   if (!failing || !isGivenUp(failing, now)) return;
-  const outcome = await ports.endpoints.disable(tenant, target.endpoint, failing.since, now);
+  const outcome = await ports.endpoints.disable(key, target._r, failing.since, now);
   if (outcome === 'lost') return;
   call.measures.count('EndpointsDisabled');
   call.log.warn(logMessages.webhookEndpointDisabled, { tenant, endpointId });

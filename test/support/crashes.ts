@@ -1,8 +1,10 @@
 /** How a call fails: the process crashes, an unknown error is thrown, or the answer is lost and the SDK retries the call. */
 export type Mishap = 'crash' | 'error' | 'repetition';
 
-/** A fault at the call with this number, counted from 1. It happens before the call or after its effect. */
+/** A fault at the call with this number among the calls of one kind, counted from 1. It happens before the call or after its effect. */
 export interface Fault {
+  /** The name of the call: the command, and the types of the items that it writes or the partition that it queries. Undefined: calls of any kind. */
+  readonly kind?: string;
   readonly at: number;
   readonly mishap: Mishap;
   readonly when: 'before' | 'after';
@@ -15,14 +17,27 @@ export const everyMishap = [
   { mishap: 'error', when: 'before' },
   { mishap: 'error', when: 'after' },
   { mishap: 'repetition', when: 'after' },
-] as const satisfies readonly Omit<Fault, 'at'>[];
+] as const satisfies readonly Omit<Fault, 'at' | 'kind'>[];
 
-/** Returns the faults of each call. For a read, only one error is needed, and a repetition has no effect. */
+/** Returns the faults of each call of each kind. For a read, only one error is needed, and a repetition has no effect. */
 export function everyFault(calls: readonly string[]): Fault[] {
-  return calls.flatMap((name, index) => {
-    const reads = /^(Get|BatchGet|Query)/.test(name);
-    return everyMishap.slice(0, reads ? 3 : undefined).map((mishap) => ({ at: index + 1, ...mishap }));
+  return calls.flatMap((kind, index) => {
+    const at = calls.slice(0, index + 1).filter((name) => name === kind).length;
+    return faultsOf(kind).map((mishap) => ({ kind, at, ...mishap }));
   });
+}
+
+/** Returns the faults of the first and the last call of each kind, for work with many calls of the same kind. */
+export function faultsOfEveryKind(calls: readonly string[]): Fault[] {
+  const counts = new Map(calls.map((kind) => [kind, calls.filter((name) => name === kind).length] as const));
+  return [...counts].flatMap(([kind, count]) =>
+    [...new Set([1, count])].flatMap((at) => faultsOf(kind).map((mishap) => ({ kind, at, ...mishap }))),
+  );
+}
+
+function faultsOf(kind: string): readonly Omit<Fault, 'at' | 'kind'>[] {
+  const reads = /^(Get|BatchGet|Query)/.test(kind);
+  return everyMishap.slice(0, reads ? 3 : undefined);
 }
 
 /** An error that no code handles. */
@@ -37,6 +52,8 @@ export class Trial {
   /** Descriptions of the injected faults. */
   readonly struck: string[] = [];
   readonly faults: readonly Fault[];
+  /** Whether the stream and the queues lose what fails, so that the sweeper must find it. */
+  isLossy = false;
 
   constructor(...faults: readonly Fault[]) {
     this.faults = faults;
@@ -45,7 +62,10 @@ export class Trial {
   /** Counts a call. Returns its fault, if any. */
   next(name: string): Fault | undefined {
     this.calls.push(name);
-    const fault = this.faults.find(({ at }) => at === this.calls.length);
+    const ofKind = this.calls.filter((call) => call === name).length;
+    const fault = this.faults.find(
+      ({ kind, at }) => at === (kind === undefined ? this.calls.length : kind === name && ofKind),
+    );
     if (fault) this.struck.push(`${fault.mishap} ${fault.when} call ${fault.at}, ${name}`);
     return fault;
   }

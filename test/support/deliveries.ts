@@ -1,19 +1,15 @@
 import { environment } from '../../lib/app/capability.ts';
 import { type Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
-import {
-  AttemptEntity,
-  type Attempt,
-  type DeliveryKey,
-  DeliveryEntity,
-  DeliveryStore,
-} from '../../lib/webhooks/deliveries.ts';
-import { emit, EventEntity, type NewEvent } from '../../lib/events/outbox.ts';
+import { type Attempt, type DeliveryKey, DeliveryEntity, DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { emit, EventEntity, type NewEvent, type StoredEvent } from '../../lib/events/outbox.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import { attemptDelivery, type AttemptPorts, attemptsFrom } from '../../lib/webhooks/attempt.ts';
 import type { EndpointFailure } from '../../lib/mail/mailFanOut.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
+import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptBacklog.ts';
+import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
 import { doJobs, type JobMessage, JobSweeper } from '../../lib/jobs/jobStore.ts';
@@ -154,11 +150,14 @@ export class DeliverySystem {
     };
   }
 
+  readonly isBacklogged: IsBacklogged = readBacklog(async () => this.backlog);
+
   get sweepPorts(): DeliverySweepPorts {
     return {
       deliveries: new DeliveryStore(this.table),
       retryQueue: this.slow,
-      backlog: async () => this.backlog,
+      groups: new FirstAttemptStore(this.table),
+      isBacklogged: this.isBacklogged,
       timing: this.timing,
       ...this.replaced.sweep,
     };
@@ -179,7 +178,7 @@ export class DeliverySystem {
     return [
       sweepDeliveries(this.sweepPorts),
       measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
-      sweepOutbox({ outbox, fanOut: this.fanOutPorts, reconcileAfterMs: 3 * MINUTE }),
+      sweepOutbox({ outbox, fanOut: this.fanOutPorts, isBacklogged: this.isBacklogged, reconcileAfterMs: 3 * MINUTE }),
       sweepDueJobs({ jobs: new JobSweeper(this.table), queues }),
     ];
   }
@@ -206,13 +205,20 @@ export class DeliverySystem {
 
   /** Fans events out. Returns the ids of the failed events. */
   async fanOut(tenant: string, ...eventIds: string[]): Promise<string[]> {
-    return [
-      ...(await fanOut(
-        this.fanOutPorts,
-        eventIds.map((eventId) => ({ tenant, eventId })),
-        this.call,
-      )),
-    ];
+    return this.fanOutEvents(await this.insertedEvents(tenant, eventIds));
+  }
+
+  async fanOutEvents(events: readonly StoredEvent[]): Promise<string[]> {
+    return [...(await fanOut(this.fanOutPorts, events, this.call))];
+  }
+
+  /** Returns the events as the stream brings them: as they were inserted. Later changes are not in its records. */
+  async insertedEvents(tenant: string, eventIds: readonly string[]): Promise<StoredEvent[]> {
+    const events = await this.table.getMany(
+      EventEntity,
+      eventIds.map((eventId) => ({ tenant, eventId })),
+    );
+    return events.flatMap((event) => (event ? [{ ...event, tenant, fannedOutAt: undefined, _r: 1 }] : []));
   }
 
   /** Writes an event and fans it out. Returns its id. */
@@ -345,7 +351,7 @@ export class DeliverySystem {
   }
 
   async attempts(tenant: string, eventId: string): Promise<Attempt[]> {
-    return (await this.table.query(AttemptEntity, { tenant, eventId }, { prefix: ['ATTEMPT'], limit: 1_000 })).values;
+    return (await new DeliveryStore(this.table).listAttempts(tenant, eventId, { limit: 1_000 })).attempts;
   }
 
   async isFannedOut(tenant: string, eventId: string): Promise<boolean> {

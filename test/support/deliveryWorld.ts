@@ -1,22 +1,24 @@
 import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
-import type { Target } from '../../lib/webhooks/targets.ts';
+import { targetOf } from '../../lib/webhooks/targets.ts';
+import type { FirstAttemptsOf } from '../../lib/webhooks/firstAttempts.ts';
+import { afterGroupSweep } from '../../lib/webhooks/rules/firstAttempts.ts';
+import type { Subscriptions } from '../../lib/webhooks/subscriptions.ts';
 import type { Stored } from '../../lib/table/entity.ts';
-import type { EventToDeliver } from '../../lib/events/outbox.ts';
+import type { StoredEvent } from '../../lib/events/outbox.ts';
 import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.ts';
 import { fanOut, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
-import { sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
+import { type DeliverySweepPorts, sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
 import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
 import {
   type Delivery,
-  newDelivery,
   nextAttemptNumber,
   type PendingDelivery,
   resendDelivery,
 } from '../../lib/webhooks/rules/delivery.ts';
 import type { EndpointHealth } from '../../lib/webhooks/rules/health.ts';
-import type { AttemptOutcome } from '../../lib/webhooks/rules/outcome.ts';
+import type { AttemptOutcome } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
@@ -66,6 +68,8 @@ interface Message {
 export class World {
   now = START;
   crashes = 0;
+  /** Messages that arrived twice, and resends. Each of them can repeat a first attempt, which takes no lease. */
+  copies = 0;
   steps = 0;
   /** By endpoint and attempt, such as `a/1`. */
   readonly sends = new Map<string, number>();
@@ -76,6 +80,8 @@ export class World {
   tooLate = 0;
   exhaustedEvents = 0;
   fannedOut = false;
+  /** Stored groups of first attempts, by name. */
+  readonly groups = new Map<string, FirstAttemptsOf & { _r: number }>();
 
   readonly #choose: Choose;
   readonly #left: Faults;
@@ -86,6 +92,7 @@ export class World {
   #messages: Message[] = [];
   #streamRecord = true;
   #deletes: string[];
+  readonly #event: StoredEvent;
   #ids = 0;
 
   constructor(options: {
@@ -94,7 +101,12 @@ export class World {
     choose: Choose;
     faults: Faults;
     deletes?: readonly string[];
+    /** Whether the event has recipients of mails, too. Its first attempts are then in a stored group. */
+    hasAudience?: boolean;
   }) {
+    const { hasAudience = false } = options;
+    const event = { tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard: 0, _r: 1 };
+    this.#event = { ...event, ...(hasAudience && { hasAudience }) };
     this.#choose = options.choose;
     this.#left = { ...options.faults };
     this.#outcome = options.outcome;
@@ -163,6 +175,7 @@ export class World {
           'duplicate',
           () => {
             this.#left.duplicates--;
+            this.copies++;
             this.#messages.push({ ...message });
           },
         ]);
@@ -198,6 +211,7 @@ export class World {
 
   #resend(row: Delivery & { _r: number }): void {
     this.#left.resends!--;
+    this.copies++;
     const again = { ...resendDelivery(row, this.now, worldTiming), _r: row._r + 1 };
     this.rows.set(row.endpointId, again);
     this.#messages.push({
@@ -218,7 +232,9 @@ export class World {
 
   /** Returns the next time at which a message appears or the sweeper has work. */
   #nextTime(): number | undefined {
-    const due = [...this.rows.values()].flatMap(({ dueAt }) => (dueAt === undefined ? [] : [dueAt]));
+    const due = [...this.rows.values(), ...this.groups.values()].flatMap(({ dueAt }) =>
+      dueAt === undefined ? [] : [dueAt],
+    );
     const sweeps = [...due, ...(this.fannedOut ? [] : [START + 3 * MINUTE + 1])].map(
       (at) => Math.ceil(Math.max(at, this.now) / MINUTE) * MINUTE,
     );
@@ -229,7 +245,7 @@ export class World {
   #sweepIsDue(): boolean {
     return (
       (!this.fannedOut && this.now > START + 3 * MINUTE) ||
-      [...this.rows.values()].some(({ dueAt = Infinity }) => dueAt <= this.now)
+      [...this.rows.values(), ...this.groups.values()].some(({ dueAt = Infinity }) => dueAt <= this.now)
     );
   }
 
@@ -261,7 +277,7 @@ export class World {
     message.visibleAt = this.now + VISIBILITY;
     message.receives++;
     this.#start(
-      (actor) => attemptDelivery(this.#attemptPorts(actor, message.body), message.body, this.#call()),
+      (actor) => attemptDelivery(this.#attemptPorts(actor, message.body.attemptNo), message.body, this.#call()),
       (failed) => {
         if (!failed || message.receives >= MAX_RECEIVES) this.#drop(message);
       },
@@ -279,7 +295,7 @@ export class World {
   }
 
   async #fanOut(actor: Actor): Promise<void> {
-    const failed = await fanOut(this.#fanOutPorts(actor), [{ tenant: TENANT, eventId: EVENT_ID }], this.#call());
+    const failed = await fanOut(this.#fanOutPorts(actor), [this.#event], this.#call());
     if (failed.size > 0) throw new Error('fan-out failed');
   }
 
@@ -331,21 +347,30 @@ export class World {
     more: readonly unknown[] = [],
   ): Promise<(D & DeliveryRevision) | 'lost'> {
     await this.#step(actor);
-    if (this.rows.get(next.endpointId)?._r !== _r) return 'lost';
+    if ((this.rows.get(next.endpointId)?._r ?? 0) !== _r) return 'lost';
     const stored = { ...next, tenant, _r: _r + 1 };
     this.rows.set(next.endpointId, stored);
     if (more.length > 0) this.exhaustedEvents++;
     return stored;
   }
 
-  #target(endpointId: string): Stored<Target> | undefined {
-    const endpoint = this.#endpoints.get(endpointId);
-    return (
-      endpoint && { kind: 'advanced', url: endpoint.url, rateLimit: undefined, endpoint: { ...endpoint, _r: 1 }, _r: 1 }
+  #subscriptions(): Subscriptions {
+    const endpoints = [...this.#endpoints].map(
+      ([endpointId, endpoint]) => [endpointId, { ...endpoint, _r: 1 }] as const,
     );
+    return { endpoints: new Map(endpoints), advanced: undefined, basic: undefined };
   }
 
-  #attemptPorts(actor: Actor, { endpointId, attemptNo }: DeliveryMessage): AttemptPorts {
+  #storedEvent(): StoredEvent {
+    return this.fannedOut ? { ...this.#event, fannedOutAt: START } : this.#event;
+  }
+
+  async #markFannedOut(actor: Actor): Promise<void> {
+    await this.#step(actor);
+    this.fannedOut = true;
+  }
+
+  #attemptPorts(actor: Actor, attemptNo: number): AttemptPorts {
     const queue = this.#sender(actor);
     return {
       retryQueue: queue,
@@ -356,29 +381,40 @@ export class World {
       sleep: async () => undefined,
       notifyOwner: async () => undefined,
       endpoints: { disable: async () => 'lost' },
-      deliveries: {
-        load: async () => {
+      loader: {
+        load: async ({ endpointId }) => {
           await this.#step(actor);
           return {
+            event: this.#storedEvent(),
+            payload: { source: 'comment', data: {} },
             delivery: this.#stored(endpointId),
-            target: this.#target(endpointId),
+            subscriptions: this.#subscriptions(),
             health: this.#health.get(endpointId),
           };
         },
-        get: async () => {
+      },
+      groups: {
+        delete: async ({ group }) => {
+          await this.#step(actor);
+          this.groups.delete(group);
+        },
+      },
+      outbox: { markFannedOut: () => this.#markFannedOut(actor) },
+      deliveries: {
+        get: async ({ endpointId }) => {
           await this.#step(actor);
           return this.#stored(endpointId);
         },
         replace: (read, next, more) => this.#replace(actor, read, next, more),
-        logAttempt: async (_key, { attempt, outcome }) => {
+        logAttempt: async ({ endpointId }, { attempt, outcome }) => {
           await this.#step(actor);
           this.log.push({ endpointId, attempt, outcome });
         },
       },
       slots: { reserve: async () => this.now },
       health: {
-        get: async () => this.#health.get(endpointId),
-        write: async (_key, health, read) => {
+        get: async ({ endpointId }) => this.#health.get(endpointId),
+        write: async ({ endpointId }, health, read) => {
           await this.#step(actor);
           if (this.#health.get(endpointId)?._r !== read?._r) return 'lost';
           this.#health.set(endpointId, { ...health, _r: (read?._r ?? 0) + 1 });
@@ -386,16 +422,15 @@ export class World {
         },
       },
       requests: {
-        prepare: async () => {
-          await this.#step(actor);
-          const target = this.#target(endpointId);
-          return target
-            ? { request: { url: target.url, headers: {}, body: '{}' }, target, createdAt: START }
-            : 'cancelled';
+        prepare: async ({ endpointId }, { isCurrent, subscriptions }) => {
+          if (!isCurrent) await this.#step(actor);
+          const target = targetOf(isCurrent ? subscriptions : this.#subscriptions(), endpointId);
+          return target ? { request: { url: target.url, headers: {}, body: '{}' }, target } : 'cancelled';
         },
       },
       client: {
-        post: async () => {
+        post: async ({ url }) => {
+          const [endpointId = ''] = new URL(url).hostname.split('.');
           const name = `${endpointId}/${attemptNo}`;
           this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
           if (!this.#endpoints.has(endpointId)) this.tooLate++;
@@ -408,45 +443,33 @@ export class World {
   }
 
   #fanOutPorts(actor: Actor): FanOutPorts {
-    const event: EventToDeliver = {
-      tenant: TENANT,
-      eventId: EVENT_ID,
-      event: 'comment.add',
-      createdAt: START,
-      shard: 0,
-      payload: { source: 'comment', data: {} },
-      _r: 1,
-    };
     return {
       firstQueue: this.#sender(actor),
       timing: worldTiming,
-      consumers: [],
-      subscriptions: { read: async () => ({ endpoints: [...this.#endpoints.values()], basic: undefined }) },
-      outbox: {
-        load: async () => {
+      consumers: [() => ({ concerns: async () => true, consume: () => this.#step(actor) })],
+      subscriptions: {
+        read: async () => {
           await this.#step(actor);
-          return this.fannedOut ? [] : [event];
-        },
-        markFannedOut: async () => {
-          await this.#step(actor);
-          this.fannedOut = true;
+          return this.#subscriptions();
         },
       },
-      deliveries: {
-        create: async (_event, endpointIds, now, timing) => {
-          const deliveries = endpointIds.map((endpointId, shard) => ({
-            ...newDelivery(
-              { eventId: EVENT_ID, endpointId, event: 'comment.add', createdAt: START, shard },
-              now,
-              timing,
-            ),
-            tenant: TENANT,
-          }));
-          for (const delivery of deliveries) {
+      outbox: {
+        withPayloads: async (events) => {
+          await this.#step(actor);
+          return events.map((event) => ({ ...event, payload: { source: 'comment', data: {} } }));
+        },
+        markFannedOut: () => this.#markFannedOut(actor),
+      },
+      groups: {
+        create: async (groups) => {
+          const created = [];
+          for (const group of groups) {
             await this.#step(actor);
-            if (!this.rows.has(delivery.endpointId)) this.rows.set(delivery.endpointId, { ...delivery, _r: 1 });
+            if (this.groups.has(group.group)) continue;
+            this.groups.set(group.group, { ...group, _r: 1 });
+            created.push(group);
           }
-          return deliveries;
+          return created;
         },
       },
     };
@@ -468,17 +491,28 @@ export class World {
     };
     const outbox = {
       listPending: async (shard: number) => ({
-        values:
-          shard === 0 && !this.fannedOut
-            ? [{ tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard, _r: 1 }]
-            : [],
+        values: shard === 0 && !this.fannedOut ? [this.#event] : [],
         next: undefined,
       }),
     };
+    const groups = {
+      due: async (shard: number, at: number) => ({
+        values: [...this.groups.values()].filter(({ dueAt }) => shard === 0 && dueAt <= at),
+        next: undefined,
+      }),
+      postpone: async ({ group, _r }: Stored<FirstAttemptsOf>, now: number) => {
+        await this.#step(actor);
+        const stored = this.groups.get(group);
+        if (stored?._r !== _r) return 'lost';
+        this.groups.set(group, { ...afterGroupSweep(stored, now, worldTiming), _r: _r + 1 });
+        return 'done';
+      },
+    } satisfies DeliverySweepPorts['groups'];
     const retryQueue = this.#sender(actor);
+    const isBacklogged = async () => false;
     return [
-      sweepDeliveries({ deliveries, retryQueue, backlog: async () => 0, timing: worldTiming }),
-      sweepOutbox({ outbox, fanOut: this.#fanOutPorts(actor), reconcileAfterMs: 3 * MINUTE }),
+      sweepDeliveries({ deliveries, groups, retryQueue, isBacklogged, timing: worldTiming }),
+      sweepOutbox({ outbox, fanOut: this.#fanOutPorts(actor), isBacklogged, reconcileAfterMs: 3 * MINUTE }),
     ];
   }
 }

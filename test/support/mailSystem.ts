@@ -93,8 +93,8 @@ export class MailSystem {
 
   /** Creates the mails of all events in one batch. */
   async fanOut(): Promise<void> {
-    const consume = fanOutMails({ ...this.#make, table: this.table })();
-    for (const event of await this.events()) await consume(event);
+    const consumer = fanOutMails({ ...this.#make, table: this.table })();
+    for (const event of await this.events()) await consumer.consume(event);
   }
 
   /** Processes one message. */

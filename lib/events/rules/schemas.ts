@@ -5,7 +5,7 @@ import { ReactionResponse } from '../../reactions/rules.ts';
 import { ThreadResponse } from '../../comments/rules/threads.ts';
 import { StoredUser } from '../../content/rules/user.ts';
 import { Visibility } from '../../content/rules/visibility.ts';
-import { attemptOutcomes } from '../../webhooks/rules/outcome.ts';
+import { attemptOutcomes } from '../../webhooks/rules/loggedAttempt.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { advancedActionType, basicActionType } from './names.ts';
 import { type EventSource, sourceOf } from './payload.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { LoggedAttempt } from './loggedAttempt.ts';
 import { deliveryLifetime, marginAfter, planAttempt, type Timing } from './schedule.ts';
 
 /**
@@ -37,8 +38,11 @@ export const Delivery = z.object({
   leaseUntil: z.number().optional(),
   /** Set while the next attempt is a resend: the state to return to if it fails. */
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
+  /** The log entry of a first attempt that succeeded with a short answer. Other attempts are items of their own. */
+  first: LoggedAttempt.optional(),
   /** The time of the event. */
   createdAt: z.number(),
+  /** From 0 to 127. */
   shard: z.number(),
 });
 export type Delivery = z.output<typeof Delivery>;
@@ -52,7 +56,10 @@ export type ParkedDelivery = Delivery & { readonly parked: true };
 /** Longer than an attempt can take, and shorter than SQS hides the message of a crashed worker. */
 const LEASE = 60_000;
 
-/** Returns a new delivery. The caller sends its first message. */
+/** The first attempt is always made, even if the event has waited past its deadline. */
+const LEAST_LIFETIME = 60 * 60 * 1000;
+
+/** Returns a new delivery, whose first attempt is due now. */
 export function newDelivery(
   of: Pick<Delivery, 'eventId' | 'endpointId' | 'event' | 'createdAt' | 'shard'>,
   now: number,
@@ -64,8 +71,8 @@ export function newDelivery(
     attempts: 0,
     uncounted: 0,
     sweeps: 0,
-    deadline: now + deliveryLifetime(timing.schedule),
-    ...attemptTimes(now + (timing.schedule[0] ?? 0), now, timing),
+    deadline: Math.max(of.createdAt + deliveryLifetime(timing.schedule), now + LEAST_LIFETIME),
+    ...attemptTimes(now, now, timing),
   };
 }
 

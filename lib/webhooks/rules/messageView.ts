@@ -3,7 +3,7 @@ import { IsoTime } from '../../shared/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
-import { type AttemptOutcome, attemptOutcomes } from './outcome.ts';
+import { type AttemptOutcome, attemptOutcomes } from './loggedAttempt.ts';
 
 /** The status of a delivery in responses. A cancelled delivery is `failed` for its receiver, and can be recovered. */
 export const messageStatuses = ['pending', 'delivered', 'failed'] as const;

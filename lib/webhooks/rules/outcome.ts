@@ -1,9 +1,6 @@
 import { attemptTimes, type Delivery, endDelivery, type PendingDelivery, releaseDelivery } from './delivery.ts';
+import type { AttemptOutcome } from './loggedAttempt.ts';
 import { nextAttemptAt, type Timing } from './schedule.ts';
-
-/** How an attempt can end. All but `delivered` are failures; `refused` means that the address is not allowed. */
-export const attemptOutcomes = ['delivered', 'failed', 'timeout', 'refused'] as const;
-export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /** The result of one attempt. */
 export interface AttemptResult {

@@ -4,7 +4,7 @@ import type { SecretBox, SecretOwner } from '../../crypto/secretBox.ts';
 import { defineEntity, type Entity, type Stored } from '../../table/entity.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
-import { insert, replace, type Table } from '../../table/table.ts';
+import { insert, replace, type Table, type WriteOp } from '../../table/table.ts';
 
 /** The field of a configuration that is stored encrypted, such as `emailServiceConfig.apiKey`. An empty text is no secret. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
@@ -17,6 +17,8 @@ interface ConfigDefinition<S extends z.ZodObject> {
   /** The value of a configuration that was never set. */
   readonly initial: z.output<S>;
   readonly secret?: SecretField;
+  /** Returns an operation for the transaction of every update. */
+  readonly alsoWrite?: (table: Table, tenant: string) => Promise<WriteOp>;
 }
 
 /** A kind of configuration: an API key has at most one of each kind. */
@@ -93,11 +95,15 @@ export class ConfigStore<S extends z.ZodObject> {
   ): Promise<C> {
     const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
     return retryOnConflict(async () => {
-      const stored = await this.#table.get(this.#entity, { tenant });
+      const [stored, also] = await Promise.all([
+        this.#table.get(this.#entity, { tenant }),
+        this.#entity.alsoWrite?.(this.#table, tenant),
+      ]);
       const changed = change(stored && withoutRevision(stored), sealed);
       const value = { ...changed, tenant };
       const outcome = await this.#table.write([
         stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
+        ...(also ? [also] : []),
       ]);
       return outcome === 'done' ? changed : 'conflict';
     });

@@ -1,8 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { ConfigStore } from '../../../lib/workspaces/configs/configStore.ts';
 import { NotificationWriter } from '../../../lib/notifications/notifications.ts';
-import { NotificationConfigEntity } from '../../../lib/workspaces/configs/notificationConfig.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { type OccurredEvent } from '../../../lib/events/audience.ts';
 import { fanOutInApp } from '../../../lib/notifications/inAppFanOut.ts';
@@ -20,12 +18,12 @@ beforeAll(async () => {
     DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } }),
     TABLE_NAME,
   );
-  fanOut = fanOutInApp({
+  const open = fanOutInApp({
     table,
     clock: Date.now,
-    configs: new ConfigStore(table, NotificationConfigEntity),
     notifications: new NotificationWriter(table),
   });
+  fanOut = (event) => open().consume(event);
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {

@@ -89,23 +89,24 @@ const writesOfOneThing: Costs = {
   '/v2/workspace/domains/add one': [2, 2, 1, 1],
   '/v2/workspace/domains/delete one': [2, 2, 1, 1],
   '/v2/workspace/activityconfig/update it': [2, 2, 1, 1],
-  '/v2/workspace/advancedwebhookconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/apikeyconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/emailconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/notificationconfig/update it': [2, 2, 1, 1],
   '/v2/workspace/permissionproviderconfig/update it': [2, 2, 1, 1],
-  '/v2/workspace/webhookconfig/update it': [2, 2, 1, 1],
-  '/v2/workspace/advancedwebhook/endpoints/update one': [3, 3, 2, 1],
   '/v2/agents/update one': [2, 2, 1, 1],
   '/v2/agents/update a built-in one': [2, 2, 1, 1],
   '/v2/agents/groups/update one': [2, 2, 1, 1],
   '/v2/agents/groups/add-agents one': [3, 3, 2, 1],
   '/v2/agents/groups/remove-agents one': [2, 2, 1, 1],
-  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [3, 3, 2, 1],
 };
 
 /** Mostly in one transaction, which costs twice as much as its items. */
 const writesOfSeveralThings: Costs = {
+  // With the revision of the webhook settings.
+  '/v2/workspace/advancedwebhookconfig/update it': [3, 2, 2, 4],
+  '/v2/workspace/webhookconfig/update it': [3, 2, 2, 4],
+  '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 4],
+  '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 4],
   // The group, and the count of groups that keeps their limit exact.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
@@ -122,7 +123,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/events/publish one': [2, 2, 1, 6],
   '/v2/events/publish one of a document': [3, 3, 2, 6],
   '/v2/events/publish one that exists': [3, 3, 2, 0],
-  '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 13],
+  '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 12],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
   // If the call leaves out the name or the e-mail address of the actor, the profile is read together with the document.
@@ -233,8 +234,8 @@ const dearReads: Costs = {
   '/v2/crdt/updates/get nothing new': [3, 3, 3, 0],
   // One query per shard of the tenant's events, then the events and their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
-  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [4, 3, 5.5, 0],
-  '/v2/workspace/advancedwebhook/attempts/get of a message': [3, 1, 3, 0],
+  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [9, 1, 5, 0],
+  '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],
   '/v2/commentannotations/get a hundred': [3, 3, 32, 0],

@@ -2,11 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { endpoint as createEndpoint } from '../../../functions/v2/workspace/advancedwebhook/endpoints/create.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { openTable } from '../../../lib/table/table.ts';
-import {
-  WebhookEndpointCountEntity,
-  WebhookEndpointEntity,
-  WebhookEndpointUidEntity,
-} from '../../../lib/webhooks/endpoints.ts';
+import { WebhookEndpointEntity, WebhookEndpointUidEntity } from '../../../lib/webhooks/endpoints.ts';
+import { WebhookSettingsEntity } from '../../../lib/webhooks/webhookSettings.ts';
 import { eventTypes } from '../../../lib/events/rules/catalogue.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import type { Customer } from '../../support/customer.ts';
@@ -37,8 +34,7 @@ const update = (endpointId: string, data: object) => customer.ok(paths.update, {
 const listed = async (): Promise<any[]> => (await customer.ok(paths.list, { limit: 250 })).endpoints;
 const stored = (endpointId: string) =>
   storedItem(engine, WebhookEndpointEntity.key({ tenant: customer.apiKey, endpointId }));
-const count = async () =>
-  (await storedItem(engine, WebhookEndpointCountEntity.key({ tenant: customer.apiKey })))?.count;
+const count = async () => (await storedItem(engine, WebhookSettingsEntity.key({ tenant: customer.apiKey })))?.endpoints;
 const uidItem = (uid: string) => storedItem(engine, WebhookEndpointUidEntity.key({ tenant: customer.apiKey, uid }));
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Webhook } from 'standardwebhooks';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
+import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
 import { EventEntity, EventPayloadEntity } from '../../../lib/events/outbox.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { upsert } from '../../../lib/table/table.ts';
@@ -38,6 +39,9 @@ async function endpoint(path: string, fields: object = {}): Promise<string> {
   return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 }
 
+/** A payload with an audience: mails and notifications are looked for, and the first attempts are stored in a group. */
+const withAudience = { source: 'huddle', data: {}, audience: { addressed: ['grace'], following: [] } } as const;
+
 const stateOf = async (eventId: string, endpointId: string) => {
   const delivery = await system.delivery({ tenant, eventId, endpointId });
   return delivery && [delivery.status, delivery.attempts];
@@ -73,22 +77,50 @@ describe('fan-out and first attempts', () => {
     expect(system.measures.recorded.get('FanOutLatency')).toHaveLength(1);
   });
 
-  test('keep only pending deliveries and events in the due index', async () => {
+  test('keep an event in the outbox until its first attempts have ended, and store no delivery before', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
-    expect(await item(EventEntity.key({ tenant, eventId }))).toHaveProperty('gsi3pk');
+    const [event, delivery] = [
+      EventEntity.key({ tenant, eventId }),
+      DeliveryEntity.key({ tenant, eventId, endpointId }),
+    ];
     await system.fanOut(tenant, eventId);
-    expect(await item(EventEntity.key({ tenant, eventId }))).not.toHaveProperty('gsi3pk');
-    const key = DeliveryEntity.key({ tenant, eventId, endpointId });
-    expect(await item(key)).toMatchObject({
-      gsi3pk: expect.stringMatching(/^T#DUE#\d+$/),
+    expect(await item(event)).toMatchObject({ gsi3pk: expect.stringMatching(/^T#PENDING#\d+$/) });
+    expect(await item(delivery)).toBeUndefined();
+    await system.drain();
+    expect(await item(event)).not.toHaveProperty('gsi3pk');
+    expect(await item(delivery)).not.toHaveProperty('gsi3pk');
+    expect(await item(delivery)).toMatchObject({
+      gsi4pk: expect.stringMatching(`^T#${tenant}#ENDPOINT#${endpointId}#[0-7]$`),
+    });
+  });
+
+  test('store the first attempts of an event with an audience in a group until they have ended', async () => {
+    const endpointId = await endpoint('/a');
+    system.replaced.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
+    const eventId = await system.publish(tenant, { payload: withAudience });
+    const { group } = system.live.messages[0]!.body as { group: string };
+    const key = FirstAttemptsEntity.key({ tenant, eventId, group });
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(await storedItem(engine, key)).toMatchObject({
+      gsi3pk: expect.stringMatching(/^T#FIRST#\d+$/),
       gsi3sk: expect.stringContaining(new Date(system.now + 5 * MINUTE).toISOString().slice(0, 16)),
-      gsi4pk: `T#${tenant}#ENDPOINT#${endpointId}`,
+      endpointIds: [endpointId],
     });
     await system.drain();
-    expect(await item(key)).not.toHaveProperty('gsi3pk');
-    expect(await item(key)).toHaveProperty('gsi4pk');
+    expect(await storedItem(engine, key)).toBeUndefined();
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
+  test('divide the endpoints of an event into groups of 20', async () => {
+    const ids = await Promise.all(Array.from({ length: 45 }, (_each, index) => endpoint(`/${index}`)));
+    const eventId = await system.publish(tenant);
+    expect(system.live.messages.map(({ body }) => 1 + (body.more?.length ?? 0))).toEqual([20, 20, 5]);
+    await system.drain();
+    expect(hooks.came).toHaveLength(45);
+    for (const endpointId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'FirstAttempts' && PK.includes(tenant))).toEqual([]);
   });
 
   test('write nothing for an event that the stream repeats', async () => {
@@ -105,14 +137,18 @@ describe('fan-out and first attempts', () => {
 
   test('fail only the event of a batch that cannot be fanned out', async () => {
     await endpoint('/a');
-    const [good, bad, other] = [await system.emit(tenant), await system.emit(tenant), await system.emit(tenant)];
-    const { create: make } = system.fanOutPorts.deliveries;
-    const { deliveries } = system.fanOutPorts;
+    const [good, bad, other] = [
+      await system.emit(tenant, { payload: withAudience }),
+      await system.emit(tenant, { payload: withAudience }),
+      await system.emit(tenant, { payload: withAudience }),
+    ];
     system.replaced.fanOut = {
-      deliveries: {
-        create: async (event, ...rest) =>
-          event.eventId === bad ? Promise.reject(new Error('no')) : make.apply(deliveries, [event, ...rest]),
-      },
+      consumers: [
+        () => ({
+          concerns: async () => true,
+          consume: async ({ eventId }) => (eventId === bad ? Promise.reject(new Error('no')) : undefined),
+        }),
+      ],
     };
     expect(await system.fanOut(tenant, good, bad, other)).toEqual([bad]);
     expect(await Promise.all([good, bad, other].map((eventId) => system.isFannedOut(tenant, eventId)))).toEqual([
@@ -121,7 +157,7 @@ describe('fan-out and first attempts', () => {
       true,
     ]);
     await system.drain();
-    expect(hooks.at('/a')).toHaveLength(2);
+    expect(hooks.at('/a')).toHaveLength(3);
 
     // It is still in the outbox, where the sweeper finds it.
     system.replaced.fanOut = {};
@@ -150,10 +186,13 @@ describe('fan-out and first attempts', () => {
 
   test('keep an event in the outbox when another consumer fails, and still deliver its webhooks', async () => {
     await endpoint('/a');
-    const eventId = await system.emit(tenant);
+    const eventId = await system.emit(tenant, { payload: withAudience });
     const seen: unknown[] = [];
     system.replaced.fanOut = {
-      consumers: [() => async () => Promise.reject(new Error('no')), () => async (event) => void seen.push(event)],
+      consumers: [
+        () => ({ concerns: async () => true, consume: async () => Promise.reject(new Error('no')) }),
+        () => ({ concerns: async () => true, consume: async (event) => void seen.push(event) }),
+      ],
     };
     expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
     await system.drain();
@@ -308,7 +347,6 @@ describe('failed attempts', () => {
     const real = system.attemptPorts.deliveries;
     system.replaced.attempt = {
       deliveries: {
-        load: (key) => real.load(key),
         get: (key) => real.get(key),
         replace: (...change) => real.replace(...change),
         logAttempt: async () => Promise.reject(new Error('throttled')),
@@ -335,13 +373,36 @@ describe('failed attempts', () => {
 });
 
 describe('queue messages', () => {
-  test('make one attempt when they arrive twice at the same time', async () => {
+  test('of a first attempt make it once when they arrive twice', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.live.messages[0]!;
-    await Promise.all(Array.from({ length: 10 }, () => system.work(body)));
+    await system.work(body);
+    await system.work(body);
     expect(hooks.at('/a')).toHaveLength(1);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+  });
+
+  test('of a first attempt repeat it with the same id when they arrive twice at the same time, and count it once', async () => {
+    const endpointId = await endpoint('/a');
+    const eventId = await system.publish(tenant);
+    const { body } = system.live.messages[0]!;
+    await Promise.all([1, 2].map(() => system.work(body)));
+    expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
+    expect((await system.attempts(tenant, eventId)).map(({ attempt }) => attempt)).toEqual([1, 1]);
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+  });
+
+  test('of a retry make one attempt when they arrive twice at the same time', async () => {
+    const endpointId = await endpoint('/a');
+    hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
+    const eventId = await system.publish(tenant);
+    await system.workOnNext();
+    const { body } = system.slow.messages[0]!;
+    await Promise.all(Array.from({ length: 10 }, () => system.work(body)));
+    expect(hooks.at('/a')).toHaveLength(2);
+    expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
@@ -396,20 +457,55 @@ describe('queue messages', () => {
 
   test('begin no attempt after a delete call has answered, even when already claimed', async () => {
     const endpointId = await endpoint('/a');
+    hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
+    await system.workOnNext();
     const { requests } = system.attemptPorts;
     system.replaced.attempt = {
       requests: {
-        async prepare(key) {
+        async prepare(...attempt) {
+          const [key] = attempt;
           expect(await system.delivery(key)).toHaveProperty('claim');
           await customer.ok(paths.delete, { endpointId });
-          return requests.prepare(key);
+          return requests.prepare(...attempt);
         },
       },
     };
     await system.drain();
+    expect(hooks.came).toHaveLength(1);
+    expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 1]);
+  });
+
+  test('begin no first attempt after a delete call has answered while it waited for its slot', async () => {
+    const endpointId = await endpoint('/a', { rateLimit: 1 });
+    const eventId = await system.publish(tenant);
+    system.replaced.attempt = {
+      slots: { reserve: async () => system.now + SECOND },
+      sleep: async () => void (await customer.ok(paths.delete, { endpointId })),
+    };
+    await system.workOnNext();
     expect(hooks.came).toEqual([]);
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
+  });
+
+  test('use settings that were changed after other deliveries of the process', async () => {
+    const endpointId = await endpoint('/a');
+    await system.publish(tenant);
+    await system.drain();
+    await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
+    await system.publish(tenant);
+    await system.drain();
+    await customer.ok(paths.updateConfig, { encodeData: true });
+    await system.publish(tenant);
+    await system.drain();
+    await customer.ok(paths.delete, { endpointId });
+    await system.publish(tenant);
+    await system.drain();
+    expect(hooks.came.map(({ path, body }) => [path, Object.hasOwn(JSON.parse(body), 'encodedPayload')])).toEqual([
+      ['/a', false],
+      ['/b', false],
+      ['/b', true],
+    ]);
   });
 
   test('count only in the log when their attempt ends after the lease and another worker has made it', async () => {
@@ -433,8 +529,9 @@ describe('queue messages', () => {
   test('complete after a fault at any call of the table', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
-      const { attempts } = (await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId }))!;
-      return { status: attempts === 0 ? 500 : 200 };
+      // The first attempt fails. It has no delivery before its end.
+      const delivery = await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId });
+      return { status: delivery ? 200 : 500 };
     });
     const real = system.attemptPorts.deliveries;
     for (let step = 0; step < 8; step++) {
@@ -451,7 +548,6 @@ describe('queue messages', () => {
           };
         system.replaced.attempt = {
           deliveries: {
-            load: faulty(real.load),
             get: faulty(real.get),
             replace: faulty<Parameters<typeof real.replace>, Awaited<ReturnType<typeof real.replace>>>(
               real.replace,
@@ -495,10 +591,10 @@ describe('the rate limit of an endpoint', () => {
     let calls = 0;
     system.replaced.attempt = {
       requests: {
-        async prepare(key) {
+        async prepare(...attempt) {
           // The slots of the first second have expired afterwards.
           await sleep(calls++ < 20 ? SECOND : 0);
-          return requests.prepare(key);
+          return requests.prepare(...attempt);
         },
       },
     };

@@ -232,7 +232,12 @@ describe('npm run deliveries', () => {
     expect(rowsOf(await show()).State).toBe('enabled');
     const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
     expect(stored).not.toHaveProperty('disabling');
-    await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 120 * HOUR, system.now);
+    await new EndpointDisabler(system.table).disable(
+      { tenant, endpointId },
+      stored._r,
+      system.now - 120 * HOUR,
+      system.now,
+    );
     expect(rowsOf(await show()).State).toBe(
       `disabled since ${new Date(system.now).toISOString()}, by the service, because every attempt failed for 5 days`,
     );
@@ -243,9 +248,10 @@ describe('npm run deliveries', () => {
   test('endpoint prints the deliveries of a deleted endpoint', async () => {
     await system.publish(tenant);
     await customer.ok(paths.delete, { endpointId });
+    await system.drain();
     const shown = await show();
     expect(rowsOf(shown)).toMatchObject({ Endpoint: endpointId, State: 'deleted' });
-    expect(shown).toMatch(/comment\.add +PENDING/);
+    expect(shown).toMatch(/comment\.add +CANCELLED/);
   });
 
   test('endpoint prints whether advanced webhooks are enabled', async () => {

@@ -22,37 +22,80 @@ afterAll(async () => {
 
 const written = (calls: readonly AwsCall[]) => calls.reduce((sum, { writeUnits }) => sum + writeUnits, 0);
 
-test('costs 8 write units for an event, and 7 for each delivery that succeeds at once', async () => {
+/** A payload that names no user whose profile a delivery would read. */
+const payload = { source: 'huddle' as const, data: { huddleId: 'h1' } };
+const read = (calls: readonly AwsCall[]) => calls.reduce((sum, { readUnits }) => sum + readUnits, 0);
+const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits }) => [operation, writeUnits]);
+/** Dollars per million, by list prices of us-east-1. */
+const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
+
+test('makes 5 calls for an event with one delivery that succeeds at once', async () => {
   const customer = await newWebhookCustomer();
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
   await customer.ok(paths.create, { url: hooks.url('/a') });
-  // The first delivery opens secrets and connections, which the process keeps.
+  // The first delivery opens secrets, settings and connections, which the process keeps.
   await system.publish(tenant);
   await system.drain();
 
-  const emitted = await recorder.record(() => system.emit(tenant));
-  const fannedOut = await recorder.record(() => system.fanOut(tenant, emitted.result));
+  const emitted = await recorder.record(() => system.emit(tenant, { payload }));
+  const [event] = await system.insertedEvents(tenant, [emitted.result]);
+  const fannedOut = await recorder.record(() => system.fanOutEvents([event!]));
   const delivered = await recorder.record(() => system.drain());
-  expect(written(emitted.calls)).toBe(6);
-  // The delivery with its two index entries; the mark of the event, which removes one entry.
-  expect(fannedOut.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
+  // The event and its payload, with two index entries.
+  expect(shape(emitted.calls)).toEqual([['TransactWriteItems', 6]]);
+  // The revision of the settings, and the API key.
+  expect(shape(fannedOut.calls)).toEqual([['BatchGetItem', 0]]);
+  // Event, payload, delivery, health, and the revision; the delivery with its index entry; the event, which leaves the outbox.
+  expect(shape(delivered.calls)).toEqual([
     ['BatchGetItem', 0],
-    ['BatchGetItem', 0],
-    ['Query', 0],
-    ['PutItem', 3],
+    ['PutItem', 2],
     ['PutItem', 2],
   ]);
-  // load; claim; the event; the target again; the log; the result, which removes the entry of the due index.
-  expect(delivered.calls.map(({ operation, writeUnits }) => [operation, writeUnits])).toEqual([
-    ['BatchGetItem', 0],
-    ['PutItem', 1],
-    ['BatchGetItem', 0],
-    ['BatchGetItem', 0],
-    ['PutItem', 1],
-    ['PutItem', 2],
-  ]);
-  expect(written(emitted.calls) + written(fannedOut.calls) + written(delivered.calls)).toBe(8 + 7);
+  expect([read(fannedOut.calls), read(delivered.calls)]).toEqual([2, 5]);
+});
+
+test('makes at most 118 calls for an event with 50 deliveries, at $96 per million events', async () => {
+  const customer = await newWebhookCustomer();
+  const tenant = customer.apiKey;
+  const system = new DeliverySystem(tenant);
+  for (let i = 0; i < 50; i++) await customer.ok(paths.create, { url: hooks.url(`/many/${i}`) });
+  await system.publish(tenant);
+  await system.drain();
+
+  const { calls } = await recorder.record(async () => {
+    const eventId = await system.emit(tenant, { payload });
+    await system.fanOutEvents(await system.insertedEvents(tenant, [eventId]));
+    for (const { body } of system.live.messages.splice(0)) await system.work(body);
+  });
+  // The read of the inserted event stands for the stream.
+  expect([calls.length - 1, written(calls), read(calls) - 1]).toEqual([62, 120, 111]);
+  // Each of the three messages is sent, received and deleted in a batch of ten. A run of 300 ms costs $0.21 for ten messages of one delivery.
+  const queueAndFunctions = 3 * (0.3 * 0.4 + 0.21);
+  expect(tableDollars(calls) + queueAndFunctions).toBeLessThanOrEqual(96);
+});
+
+test('costs 2 write units for a delivery that succeeds at once, $3 per million in batches of ten and $5 alone', async () => {
+  const customer = await newWebhookCustomer();
+  const tenant = customer.apiKey;
+  const system = new DeliverySystem(tenant);
+  await customer.ok(paths.create, { url: hooks.url('/ten') });
+  await system.publish(tenant);
+  await system.drain();
+  for (let i = 0; i < 10; i++) await system.publish(tenant, { payload });
+  const messages = system.live.messages.splice(0).map(({ body }) => body);
+
+  const ten = await recorder.record(() => Promise.all(messages.map((body) => system.work(body))));
+  // One read for all. Each delivery is written once, and each event leaves the outbox.
+  expect(ten.calls.map(({ operation }) => operation).sort()).toEqual(['BatchGetItem', ...Array(20).fill('PutItem')]);
+  const mark = 2;
+  expect(written(ten.calls)).toBe(10 * (2 + mark));
+  // Event, payload and delivery of each; health of the one endpoint, and the revision.
+  expect(read(ten.calls)).toBe(10 * 3 + 2);
+  const inTen = tableDollars(ten.calls) / 10 - 0.625 * mark;
+  // Three requests of SQS and 300 ms of a function, for ten messages or for one.
+  expect(inTen + 0.3 * 0.4 + 0.21).toBeLessThanOrEqual(3);
+  expect(inTen + 0.125 + 3 * 0.4 + 1.53).toBeLessThanOrEqual(5);
 });
 
 test('costs one more write unit for a delivery to an endpoint with recent failures', async () => {

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DeliveryStore, emitTo } from '../../../lib/webhooks/deliveries.ts';
+import { DeliveryStore, emitTo, toDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { targetItem } from '../../../lib/webhooks/targets.ts';
 import { startJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
-import { upsert } from '../../../lib/table/table.ts';
+import { EventEntity } from '../../../lib/events/outbox.ts';
+import { replace, upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
-import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
+import { readBacklog } from '../../../lib/webhooks/firstAttemptBacklog.ts';
+import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
 import { runSweeps } from '../../../lib/workers/sweep.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
@@ -42,10 +44,16 @@ afterEach(() => hooks.stop());
 
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
 const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
+/** Publishes an event whose first attempts are stored in a group. Returns its id. */
+const grouped = async () => {
+  system.replaced.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
+  const audience = { addressed: ['grace'], following: [] };
+  return system.publish(tenant, { payload: { source: 'huddle', data: {}, audience } });
+};
 
 describe('the sweep of deliveries', () => {
   test('sends a lost first message after the margin, and not before', async () => {
-    const eventId = await system.publish(tenant);
+    const eventId = await grouped();
     system.live.messages.length = 0;
     system.now += 5 * MINUTE - SECOND;
     await system.sweep();
@@ -58,7 +66,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('sends each message once when several sweepers run at the same time', async () => {
-    for (let i = 0; i < 20; i++) await system.publish(tenant);
+    for (let i = 0; i < 20; i++) await grouped();
     system.live.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
     await Promise.all([system.sweep(), system.sweep(), system.sweep()]);
@@ -67,7 +75,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('repeats a lost message after 5, 10 and 20 more minutes', async () => {
-    const eventId = await system.publish(tenant);
+    await grouped();
     const from = system.now;
     const sent: number[] = [];
     for (const minute of [4, 5, 10, 14, 15, 20, 34, 35, 50, 74, 75]) {
@@ -76,19 +84,17 @@ describe('the sweep of deliveries', () => {
       if (system.slow.messages.splice(0).length > 0) sent.push(minute);
     }
     expect(sent).toEqual([5, 15, 35, 75]);
-    expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 0, sweeps: 4 });
   });
 
   test('copies no first attempts during a backlog, but sends retries', async () => {
-    const [first, retried] = [await system.publish(tenant), await system.publish(tenant)];
+    const [first, retried] = [await grouped(), await system.publish(tenant)];
     hooks.answer('/a', { status: 500 });
-    await system.work({ tenant, eventId: retried, endpointId, attemptNo: 1 });
+    await system.work(system.live.messages.find(({ body }) => body.eventId === retried)!.body);
     system.slow.messages.length = 0;
     system.backlog = 5_000;
     system.now += 6 * MINUTE;
     await system.sweep();
     expect(system.slow.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
-    expect(await delivery(first)).toMatchObject({ sweeps: 1 });
     // First attempts are checked again later, so that a lost message is sent when the queue is short again.
     system.backlog = 0;
     system.now += 11 * MINUTE;
@@ -97,10 +103,10 @@ describe('the sweep of deliveries', () => {
   });
 
   test('works without the length of the backlog', async () => {
-    await system.publish(tenant);
+    await grouped();
     system.live.messages.length = 0;
     system.now += 6 * MINUTE;
-    system.replaced.sweep = { backlog: async () => Promise.reject(new Error('no')) };
+    system.replaced.sweep = { isBacklogged: readBacklog(async () => Promise.reject(new Error('no'))) };
     await system.sweep();
     expect(system.slow.messages).toHaveLength(1);
   });
@@ -119,10 +125,10 @@ describe('the sweep of deliveries', () => {
   });
 
   test('measures due and overdue deliveries and the oldest delay', async () => {
-    await system.publish(tenant);
+    await grouped();
     await system.sweep();
     expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([0, 0, 0]);
-    await system.publish(tenant);
+    await grouped();
     system.now += 12 * MINUTE;
     await system.sweep();
     expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([
@@ -132,13 +138,13 @@ describe('the sweep of deliveries', () => {
 
   test('reads all pages of due deliveries', async () => {
     const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
-    await system.fanOut(tenant, ...events);
-    system.live.messages.length = 0;
-    // All in one shard, so that it has several pages.
     const store = new DeliveryStore(system.table);
-    const { values: read } = await store.listOfEndpoint({ tenant, endpointId }, 0, { limit: 500 });
-    expect(read).toHaveLength(230);
-    for (const one of read) await store.replace(one, { ...one, shard: 0 });
+    for (const event of await system.insertedEvents(tenant, events)) {
+      // All in one shard, so that it has several pages.
+      const first = { ...toDelivery(event, endpointId, system.now, system.timing), shard: 0 };
+      await store.replace(first, first);
+      await system.table.write([replace(EventEntity, { ...event, fannedOutAt: system.now }, event._r)]);
+    }
     system.now += 6 * MINUTE;
     await system.sweep();
     expect(system.slow.messages).toHaveLength(230);
@@ -157,7 +163,7 @@ describe('the sweep of deliveries', () => {
       },
     };
     await runSweeps(system.sweeps, { ...system.call, deadline: system.now + SECOND });
-    expect(due).toHaveLength(16);
+    expect(due).toHaveLength(128);
   });
 });
 
@@ -174,14 +180,38 @@ describe('the sweep of the outbox', () => {
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
+  test('sends no messages during a backlog, and those of lost events after it', async () => {
+    const eventId = await system.emit(tenant);
+    system.backlog = 5_000;
+    system.now += 3 * MINUTE + SECOND;
+    await system.sweep();
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+    expect(system.waiting).toEqual([]);
+    system.backlog = 0;
+    system.now += 6 * MINUTE;
+    await system.sweep();
+    await system.drain();
+    expect(hooks.at('/a')).toHaveLength(1);
+    expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
+  });
+
+  test('stores the first attempts of an event whose message was lost, and makes them', async () => {
+    const eventId = await system.publish(tenant);
+    system.live.messages.length = 0;
+    system.now += 3 * MINUTE + SECOND;
+    await system.sweep();
+    await system.drain();
+    expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
+    expect(await system.isFannedOut(tenant, eventId)).toBe(true);
+  });
+
   test('fans out other events when one always fails, and then throws', async () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
-    const { deliveries } = system.fanOutPorts;
+    const { groups } = system.fanOutPorts;
     const [bad] = events;
     system.replaced.fanOut = {
-      deliveries: {
-        create: async (event, ...rest) =>
-          event.eventId === bad ? Promise.reject(new Error('no')) : deliveries.create(event, ...rest),
+      groups: {
+        create: async (some) => (some[0]?.eventId === bad ? Promise.reject(new Error('no')) : groups.create(some)),
       },
     };
     system.now += 4 * MINUTE;
@@ -244,9 +274,14 @@ describe('the other sweeps', () => {
 
     const byFailures = async () => {
       const stored = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
-      expect(await new EndpointDisabler(system.table).disable(tenant, stored, system.now - 5 * DAY, system.now)).toBe(
-        'done',
-      );
+      expect(
+        await new EndpointDisabler(system.table).disable(
+          { tenant, endpointId },
+          stored._r,
+          system.now - 5 * DAY,
+          system.now,
+        ),
+      ).toBe('done');
     };
     test.each<[string, () => Promise<unknown>]>([
       ['disabled by failures', byFailures],
@@ -289,7 +324,7 @@ describe('the other sweeps', () => {
   });
 
   test('run when another one fails', async () => {
-    await system.publish(tenant);
+    await grouped();
     system.live.messages.length = 0;
     system.now += 6 * MINUTE;
     const seen: string[] = [];
@@ -417,6 +452,7 @@ describe('resent and recovered deliveries', () => {
       ids.push(await system.publish(tenant));
       system.now += SECOND;
     }
+    await system.drain();
     const first = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 3, descending: true });
     const rest = await store().listOfEndpoint({ tenant, endpointId }, 0, {
       limit: 3,
@@ -429,7 +465,7 @@ describe('resent and recovered deliveries', () => {
 
   test('send a sample to one endpoint only', async () => {
     await customer.ok(paths.create, { url: hooks.url('/b') });
-    const { delivery: due, ops } = emitTo(
+    const { group, ops } = emitTo(
       tenant,
       endpointId,
       {
@@ -441,13 +477,12 @@ describe('resent and recovered deliveries', () => {
       system.timing,
     );
     await system.table.write(ops);
-    // The stream brings the event like any other.
-    await system.fanOut(tenant, due.eventId);
-    await system.live.send(nextAttemptMessages(due, system.now));
+    // The stream brings the event, too, and the worker skips it.
+    await system.live.send([firstAttemptMessage(group, 0)]);
     await system.drain();
     expect(hooks.came.map(({ path }) => path)).toEqual(['/a']);
-    expect(await store().listOfEvent(tenant, due.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
-    expect((await store().listAttempts(tenant, due.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
+    expect(await store().listOfEvent(tenant, group.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
+    expect((await store().listAttempts(tenant, group.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
       { attempt: 1, outcome: 'delivered', responseStatus: 200 },
     ]);
   });

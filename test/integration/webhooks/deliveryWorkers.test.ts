@@ -40,7 +40,9 @@ test('delivers an event from the stream of the table to its receiver, and retrie
   const eventId = await system.emit(customer.apiKey);
 
   expect(await fanOutEvents(insertsEvent(await eventItems(eventId)), lambdaContext())).toEqual(nothingFailed);
-  expect(bodies('deliver')).toEqual([{ tenant: customer.apiKey, eventId, endpointId, attemptNo: 1 }]);
+  expect(bodies('deliver')).toEqual([
+    { tenant: customer.apiKey, eventId, endpointId, group: expect.any(String), attemptNo: 1 },
+  ]);
 
   expect(await deliverWebhook(messagesEvent(bodies('deliver')), lambdaContext())).toEqual(nothingFailed);
   expect(queues.waiting('deliverSlow')).toEqual([
@@ -70,6 +72,8 @@ test('fans out an event by the timer that the stream did not bring', async () =>
   system.now -= 10 * 60_000;
   const eventId = await system.emit(customer.apiKey);
   await sweep({}, lambdaContext());
-  expect(bodies('deliver')).toEqual([{ tenant: customer.apiKey, eventId, endpointId, attemptNo: 1 }]);
+  expect(bodies('deliver')).toEqual([
+    { tenant: customer.apiKey, eventId, endpointId, group: expect.any(String), attemptNo: 1 },
+  ]);
   expect(await system.isFannedOut(customer.apiKey, eventId)).toBe(true);
 });

@@ -117,7 +117,9 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
     await endpoint('/b');
     const { messageId } = await customer.ok(TEST, { endpointId });
-    expect(await workOn('deliver')).toEqual([{ tenant, eventId: messageId, endpointId, attemptNo: 1 }]);
+    expect(await workOn('deliver')).toEqual([
+      { tenant, eventId: messageId, endpointId, group: expect.any(String), attemptNo: 1 },
+    ]);
     // The stream brings the event too.
     await system.fanOut(tenant, messageId);
     expect(queues.waiting('deliver')).toEqual([]);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { JobStore } from '../../../lib/jobs/jobStore.ts';
 import { upsert } from '../../../lib/table/table.ts';
-import { DeliveryEntity, DeliveryStore } from '../../../lib/webhooks/deliveries.ts';
+import { DeliveryEntity, DeliveryStore, toDelivery } from '../../../lib/webhooks/deliveries.ts';
 import { nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
 import { EndpointHealthEntity, parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
 import { ParkedDeliveryStore } from '../../../lib/webhooks/parkedDeliveries.ts';
@@ -270,8 +270,9 @@ describe('released deliveries', () => {
     }
     // Two looks at an empty index: the second one is a minute later.
     await system.runNextJob();
-    const loaded = await new DeliveryStore(system.table).load({ tenant, eventId, endpointId });
-    await new DeliveryStore(system.table).replace(loaded.delivery!, parkDelivery(loaded.delivery!));
+    const [event] = await system.insertedEvents(tenant, [eventId]);
+    const first = toDelivery(event!, endpointId, system.now, system.timing);
+    await new DeliveryStore(system.table).replace(first, parkDelivery(first));
     await system.drain();
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   });

@@ -46,14 +46,14 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { messageId, endpointId }, caller, deps }) => {
     const { tenant } = caller;
-    const [config, event, { attempts, next }] = await Promise.all([
+    const [config, event, { attempts, isComplete }] = await Promise.all([
       deps.webhooks.get(tenant),
       deps.messages.event(tenant, messageId),
       deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MOST }),
     ]);
     requireEnabled(caller, config);
     if (!event) throw messageNotFound();
-    if (next !== undefined && endpointId === undefined) {
+    if (!isComplete && endpointId === undefined) {
       throw invalid({
         path: ['endpointId'],
         code: 'required',

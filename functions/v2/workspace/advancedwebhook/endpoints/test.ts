@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { requireOperable } from '../../../../../lib/webhooks/requireOperable.ts';
 import { createDeliveries } from '../../../../../lib/webhooks/deliveries.ts';
 import { notifyQueue } from '../../../../../lib/workers/notifyQueue.ts';
-import { deliveryTiming, nextAttemptMessages } from '../../../../../lib/webhooks/deliveryMessage.ts';
+import { deliveryTiming, firstAttemptMessage } from '../../../../../lib/webhooks/deliveryMessage.ts';
 import { sampleEvent } from '../../../../../lib/events/rules/samples.ts';
 import { EventTypeName } from '../../../../../lib/events/rules/triggers.ts';
 import { defineEndpoint } from '../../../../../lib/app/endpoint.ts';
@@ -32,9 +32,9 @@ export const endpoint = defineEndpoint(
     await deps.requireOperable(caller, endpointId);
     const cause = { type: 'EndpointTest', id: repeatableId('test', 0), revision: 1 };
     const event = { ...sampleEvent(type, tenant), cause };
-    const delivery = await deps.deliveries.createFor({ tenant, endpointId }, event, now, deps.timing);
-    await notifyQueue(deps.queue, nextAttemptMessages(delivery, now), log);
-    return { data: { messageId: delivery.eventId } };
+    const first = await deps.deliveries.createFor({ tenant, endpointId }, event, now, deps.timing);
+    await notifyQueue(deps.queue, [firstAttemptMessage(first, 0)], log);
+    return { data: { messageId: first.eventId } };
   },
 );
 

@@ -1,0 +1,73 @@
+import type { Stored } from './entity.ts';
+import type { ItemRead, Table } from './table.ts';
+
+/** Reads of one caller that wait for the common call. */
+interface WaitingReads extends PromiseWithResolvers<readonly (() => unknown)[]> {
+  readonly reads: readonly ItemRead<unknown>[];
+}
+
+const readers = new WeakMap<Table, BatchReader>();
+
+/** Combines consistent reads that several callers request in the same turn of the event loop into one BatchGet per 100 keys. */
+export class BatchReader {
+  readonly #table: Pick<Table, 'batchGet'>;
+  #waiting: WaitingReads[] = [];
+
+  constructor(table: Pick<Table, 'batchGet'>) {
+    this.#table = table;
+  }
+
+  /** Returns the reader of a table that all its users share. */
+  static of(table: Table): BatchReader {
+    const reader = readers.get(table) ?? new BatchReader(table);
+    readers.set(table, reader);
+    return reader;
+  }
+
+  /** Like `Table.batchGet`. An item that several callers request is read and parsed once, so they must not change its value. An item that cannot be parsed fails only its own callers. */
+  async batchGet<L extends readonly ItemRead<unknown>[]>(
+    ...reads: L
+  ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
+    const waiting: WaitingReads = { reads, ...Promise.withResolvers<readonly (() => unknown)[]>() };
+    if (this.#waiting.push(waiting) === 1) setImmediate(() => void this.#readWaiting());
+    const parsers = await waiting.promise;
+    return parsers.map((parse) => parse()) as never;
+  }
+
+  async #readWaiting(): Promise<void> {
+    const callers = this.#waiting;
+    this.#waiting = [];
+    try {
+      const parsed = new Map<Record<string, unknown>, Map<ItemRead<unknown>['fromItem'], unknown>>();
+      const parsers = await this.#table.batchGet(
+        ...callers.flatMap(({ reads }) =>
+          reads.map(({ key, fromItem }): ItemRead<{ parse: () => unknown }> => ({
+            key,
+            fromItem: (item, now) => ({ parse: () => parseOnce(parsed, item, now, fromItem), _r: 0 }),
+          })),
+        ),
+      );
+      let position = 0;
+      for (const { reads, resolve } of callers) {
+        const own = parsers.slice(position, position + reads.length);
+        position += reads.length;
+        resolve(own.map((stored) => () => stored?.parse()));
+      }
+    } catch (error) {
+      for (const { reject } of callers) reject(error);
+    }
+  }
+}
+
+/** Parses an item once for all callers that read it in the same way. */
+function parseOnce(
+  parsed: Map<Record<string, unknown>, Map<ItemRead<unknown>['fromItem'], unknown>>,
+  item: Record<string, unknown>,
+  now: number,
+  fromItem: ItemRead<unknown>['fromItem'],
+): unknown {
+  const values = parsed.get(item) ?? new Map<ItemRead<unknown>['fromItem'], unknown>();
+  parsed.set(item, values);
+  if (!values.has(fromItem)) values.set(fromItem, fromItem(item, now));
+  return values.get(fromItem);
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import type { Capability } from '../app/capability.ts';
+import type { StoredEvent } from '../events/outbox.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstAttempts.ts';
+import type { Timing } from './rules/schedule.ts';
+
+const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
+const groupPartition = (shard: number) => ['FIRST', String(shard)];
+
+/** A group of first attempts. It is deleted when each of its endpoints has a delivery, and is in gsi3 until then. */
+export const FirstAttemptsEntity = defineEntity({
+  type: 'FirstAttempts',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'expiry',
+  purpose: 'Endpoints to which an event is attempted for the first time, until each of them has a delivery',
+  schema: FirstAttempts,
+  pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
+  sk: (key: { group: string }) => ['FIRST', key.group],
+  indexes: {
+    gsi3: {
+      holds: 'groups of first attempts, by shard and the time when the sweeper looks after them',
+      pk: ({ shard }) => groupPartition(shard),
+      sk: ({ dueAt, eventId, group }) => [isoTime(dueAt), eventId, group],
+    },
+  },
+  expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
+});
+
+/** A group of first attempts with its tenant. */
+export type FirstAttemptsOf = FirstAttempts & { readonly tenant: string };
+
+/** Groups of one event in parallel. */
+const PARALLEL = 10;
+
+/** Returns a new group. Its name derives from its endpoints, so that the same group is never stored twice. */
+export function toFirstAttempts(
+  { tenant, eventId, createdAt, shard }: Pick<StoredEvent, 'tenant' | 'eventId' | 'createdAt' | 'shard'>,
+  endpointIds: readonly string[],
+  now: number,
+  timing: Timing,
+): FirstAttemptsOf {
+  const digest = createHash('sha256').update(JSON.stringify(endpointIds)).digest('base64url').slice(0, 12);
+  return { ...newFirstAttempts({ eventId, group: digest, endpointIds, createdAt, shard }, now, timing), tenant };
+}
+
+/** Returns the operation that stores a group, for the transaction of its event. */
+export function insertFirstAttempts(group: FirstAttemptsOf): WriteOp {
+  return insert(FirstAttemptsEntity, { ...group, endpointIds: [...group.endpointIds] });
+}
+
+export class FirstAttemptStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Writes groups of first attempts. Existing ones stay unchanged. Returns the new ones. */
+  async create(groups: readonly FirstAttemptsOf[]): Promise<FirstAttemptsOf[]> {
+    const created: FirstAttemptsOf[] = [];
+    await inParallel(groups, PARALLEL, async (group) => {
+      if ((await this.#table.write([insertFirstAttempts(group)])) === 'done') created.push(group);
+    });
+    return created;
+  }
+
+  /** Deletes a group after each of its endpoints has a delivery. */
+  async delete(of: Pick<FirstAttemptsOf, 'tenant' | 'eventId' | 'group'>): Promise<void> {
+    await this.#table.write([remove(FirstAttemptsEntity, of)]);
+  }
+
+  /** Lists the groups of a shard that were due at a time (epoch ms), the most overdue first. */
+  async due(
+    shard: number,
+    at: number,
+    options: { limit: number; after?: string | undefined },
+  ): Promise<{ values: Stored<FirstAttemptsOf>[]; next: string | undefined }> {
+    const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', groupPartition(shard)), {
+      ...options,
+      between: [isoTime(0), isoTime(at)],
+    });
+    const found = await this.#table.getByKeys(FirstAttemptsEntity, keys);
+    const values = keys.flatMap((key, index) => {
+      const group = found[index];
+      return group && group.dueAt <= at ? [{ ...group, tenant: tenantOf(key) }] : [];
+    });
+    return { values, next };
+  }
+
+  /** Postpones a group after its message was found lost. Returns `lost` when another sweeper did, or the group has ended. */
+  async postpone(group: Stored<FirstAttemptsOf>, now: number, timing: Timing): Promise<'done' | 'lost'> {
+    const { _r, tenant } = group;
+    const next = { ...afterGroupSweep(group, now, timing), tenant };
+    return (await this.#table.write([replace(FirstAttemptsEntity, next, _r)])) === 'done' ? 'done' : 'lost';
+  }
+}
+
+export const createFirstAttempts: Capability<Pick<FirstAttemptStore, 'create'>> = /* @__PURE__ */ storeCapability(
+  FirstAttemptStore,
+  ['PutItem'],
+);
+
+export const endFirstAttempts: Capability<Pick<FirstAttemptStore, 'delete'>> = /* @__PURE__ */ storeCapability(
+  FirstAttemptStore,
+  ['DeleteItem'],
+);
+
+/** Find due groups of first attempts and postpone them. */
+export const dueFirstAttempts: Capability<Pick<FirstAttemptStore, 'due' | 'postpone'>> =
+  /* @__PURE__ */ storeCapability(FirstAttemptStore, ['BatchGetItem', 'PutItem'], ['gsi3']);

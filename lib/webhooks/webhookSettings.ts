@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { defineEntity, type Stored } from '../table/entity.ts';
+import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+
+const WebhookSettings = z.object({ endpoints: z.number() });
+export type WebhookSettings = z.output<typeof WebhookSettings>;
+
+/**
+ * One item per API key. Each change of an endpoint or of a webhook configuration writes it in the same transaction, so that its revision says
+ * whether settings which a process keeps are current.
+ */
+export const WebhookSettingsEntity = defineEntity({
+  type: 'WebhookSettings',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'tenant',
+  purpose:
+    'How many advanced webhook endpoints an API key has; its revision changes with every webhook setting of the API key',
+  schema: WebhookSettings,
+  pk: (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'],
+  sk: (_key: unknown) => ['SETTINGS'],
+});
+
+/** Returns the operation that starts a new revision of the settings that were read, with the change of the number of endpoints. */
+export function reviseSettings(tenant: string, stored: Stored<WebhookSettings> | undefined, added = 0): WriteOp {
+  const value = { tenant, endpoints: (stored?.endpoints ?? 0) + added };
+  return stored ? replace(WebhookSettingsEntity, value, stored._r) : insert(WebhookSettingsEntity, value);
+}
+
+/** Reads the settings and returns the operation that starts a new revision of them. */
+export async function settingsRevision(table: Pick<Table, 'get'>, tenant: string): Promise<WriteOp> {
+  return reviseSettings(tenant, await table.get(WebhookSettingsEntity, { tenant }));
+}
