@@ -3,7 +3,7 @@ import { firstRequest } from './readiness.ts';
 import { localSettings } from './settings.ts';
 import { Shutdown } from './shutdown.ts';
 import { StartError } from './startError.ts';
-import { type Running, startSystem } from './system.ts';
+import { type RunningSystem, startSystem } from './system.ts';
 
 const PARENT_POLL_MILLISECONDS = 500;
 
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
   await stop(1, `The table engine keeps ending: ${await running.engineCrashed}`);
 }
 
-function introduction({ credentials, dataDir, functions }: Running, seconds: number): string {
+function introduction({ credentials, dataDir, functionCount: functions }: RunningSystem, seconds: number): string {
   const { baseUrl, headerPrefix, ownerEmail, workspaceId, workspaceAuthToken, apiKey, authToken } = credentials;
   return `
 ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.

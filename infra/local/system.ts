@@ -33,30 +33,33 @@ import { openStreams } from './streams/streams.ts';
 import { ensureTable, keyNames, withoutVectorIndexes } from './table/table.ts';
 import { TableCalls } from './table/tableCalls.ts';
 
-/** Time for requests and batches to finish at the end. Supervisors usually wait longer before they kill a process. */
+/**
+ * How long a shutdown waits for running requests and batches. This is shorter than the time after which a process manager
+ * such as systemd or Docker usually kills a process.
+ */
 const FINISH_MILLISECONDS = 8_000;
 
-export interface Running {
+export interface RunningSystem {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
-  readonly functions: number;
-  /** Resolves with the engine's last output if the table engine keeps crashing. */
+  readonly functionCount: number;
+  /** Resolves with the last output of the table engine when the engine crashes too often. Otherwise never resolves. */
   readonly engineCrashed: Promise<string>;
 }
 
 /**
- * Starts the system that the templates describe. Resolves after one write and one read succeeded. Registers each step
- * of the shutdown on `shutdown` as soon as it applies, so that a partial start can be undone.
+ * Starts the system that the templates describe. Resolves after one write and one read succeeded. Registers the
+ * shutdown step of each part directly after the part starts, so that `shutdown` can also undo a partial start.
  */
 export async function startSystem(
   settings: LocalSettings,
   shutdown: Shutdown,
   report: (line: string) => void,
-): Promise<Running> {
+): Promise<RunningSystem> {
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // First, so that an occupied port is reported at once. The resources of the templates also need these addresses.
+  // Listening comes before the slow steps, so that an occupied port is reported at once. The templates contain the two addresses.
   const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
@@ -93,14 +96,14 @@ export async function startSystem(
   let sources: EventSources | undefined = undefined;
   const table = new TableCalls({
     engine: engine.connections,
-    keyNames: new Map(model.tables.map((each) => [each.name, keyNames(each)])),
+    keyNames: new Map(model.tables.map((tableModel) => [tableModel.name, keyNames(tableModel)])),
     measurements,
     onWrite: () => sources?.wakeStreams(),
   });
   aws.open({ table, secrets, outbox, queues, principals });
-  // Registered again, to close before the engine and the queues that it calls.
+  // Shutdown steps run in reverse order. This second close runs before the engine and the queues close, because `aws` calls both.
   shutdown.add(() => aws.close());
-  const replaced = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
+  const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
   const awsEnvironment = (key: AccessKey) => ({
     ...key,
     AWS_REGION: REGION,
@@ -109,10 +112,10 @@ export async function startSystem(
     AWS_ENDPOINT_URL_SESV2: aws.mail.url,
     AWS_ENDPOINT_URL_SQS: aws.queues.url,
   });
-  const keys = new Map(model.functions.map((each) => [each, principals.addFunction(each)]));
-  const keyOf = (each: FunctionModel) => {
-    const key = keys.get(each);
-    if (!key) throw new Error(`The function ${each.name} has no access key`);
+  const accessKeys = new Map(model.functions.map((fn) => [fn, principals.addFunction(fn)]));
+  const accessKeyOf = (fn: FunctionModel) => {
+    const key = accessKeys.get(fn);
+    if (!key) throw new Error(`The function ${fn.name} has no access key`);
     return key;
   };
 
@@ -122,15 +125,15 @@ export async function startSystem(
     observer: { log, measurements },
     aws: {
       ports: aws.ports,
-      call: (each, call, hasCallerLeft) => aws.answerThread(principals.ofKey(keyOf(each)), call, hasCallerLeft),
+      call: (fn, call, hasCallerLeft) => aws.answerThread(principals.ofKey(accessKeyOf(fn)), call, hasCallerLeft),
     },
-    environmentOf: (each) => functionEnvironment(each, replaced, awsEnvironment(keyOf(each))),
+    environmentOf: (fn) => functionEnvironment(fn, environmentOverrides, awsEnvironment(accessKeyOf(fn))),
   });
   shutdown.add(() => pool.close());
-  const parts = stoppableParts(engine, aws, messages);
+  const parts = toStoppableParts(engine, aws, messages);
   gateway.open({
     routes: model.routes,
-    invoke: (each, payload) => pool.invoke(each, payload),
+    invoke: (fn, payload) => pool.invoke(fn, payload),
     local: localConsole({
       picture: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
@@ -138,7 +141,7 @@ export async function startSystem(
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
   });
-  // Runs first, because requests and batches in progress need all other parts.
+  // This shutdown step runs first, because running requests and batches need all other parts.
   shutdown.add(
     async () => void (await Promise.all([sources?.stop(FINISH_MILLISECONDS), gateway.close(FINISH_MILLISECONDS)])),
   );
@@ -148,13 +151,13 @@ export async function startSystem(
     baseUrl: gateway.url,
     serviceName: settings.serviceName,
     operatorEnvironment: {
-      ...sharedEnvironment(model.functions, replaced),
+      ...sharedEnvironment(model.functions, environmentOverrides),
       ...awsEnvironment(principals.addOperator()),
     },
     onCreation: () => report('Creating the demo workspace …'),
   });
   await checkReadiness(credentials);
-  // Last, so that work left by an earlier run does not delay the start.
+  // The event sources start last, so that unfinished work of an earlier run does not delay the start.
   sources = startEventSources({
     queueSources: model.queueSources,
     schedules: model.schedules.map((schedule) => ({
@@ -165,13 +168,13 @@ export async function startSystem(
     queues,
     messages,
     measurements,
-    invoke: (each, payload) => pool.invokeExclusively(each, payload),
+    invoke: (fn, payload) => pool.invokeExclusively(fn, payload),
     report: (line) => process.stderr.write(`${line}\n`),
   });
-  return { credentials, dataDir, functions: model.functions.length, engineCrashed: engine.crashed };
+  return { credentials, dataDir, functionCount: model.functions.length, engineCrashed: engine.crashed };
 }
 
-function stoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
+function toStoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
   return new Parts({
     table: {
       meaning: 'The table: its engine is killed. Every call answers UNAVAILABLE; webhooks, mails and jobs wait.',

@@ -7,7 +7,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table } from '../table/table.ts';
 import { createCounted, readCount } from './counts.ts';
 import { AgentEntity, AgentGroupEntity } from './entities.ts';
-import { builtInAgent } from './rules/builtIn.ts';
+import { findBuiltInAgent } from './rules/builtIn.ts';
 import { type AgentGroup, MAX_GROUPS, unknownGroup, withoutAgents } from './rules/groups.ts';
 
 export class AgentGroupStore {
@@ -31,7 +31,7 @@ export class AgentGroupStore {
 
   /** Throws NOT_FOUND when some ids belong to no custom agent of the tenant and to no built-in agent. */
   async requireAgents(tenant: string, agentIds: readonly string[]): Promise<void> {
-    const custom = distinct(agentIds).filter((agentId) => !builtInAgent(agentId));
+    const custom = distinct(agentIds).filter((agentId) => !findBuiltInAgent(agentId));
     const agents = await this.#table.getMany(
       AgentEntity,
       custom.map((agentId) => ({ tenant, agentId })),

@@ -6,7 +6,7 @@ import { insert, remove, replace, type Table, type WriteOp } from '../table/tabl
 import { AgentGroupStore } from './agentGroups.ts';
 import { AgentEntity, AgentRunEntity, AgentVersionEntity, BuiltInChangeEntity } from './entities.ts';
 import type { BuiltInChange } from './rules/agents.ts';
-import { builtInAgent } from './rules/builtIn.ts';
+import { findBuiltInAgent } from './rules/builtIn.ts';
 import { addRuns, type AgentRun } from './rules/runs.ts';
 
 /** Length of a step. Progress is stored after each step. */
@@ -46,7 +46,7 @@ export async function countAgentRunsStep(table: Table, job: StoredJob, clock: ()
 async function countSome(table: Table, tenant: string, agentId: string): Promise<'none' | 'done' | 'conflict'> {
   const [{ values: found }, count] = await Promise.all([
     table.query(AgentRunEntity, { tenant, agentId }, { prefix: ['NEW'], limit: RUNS_PER_TRANSACTION }),
-    builtInAgent(agentId) ? readBuiltInAgent(table, tenant, agentId) : readCustomAgent(table, tenant, agentId),
+    findBuiltInAgent(agentId) ? readBuiltInAgent(table, tenant, agentId) : readCustomAgent(table, tenant, agentId),
   ]);
   // The runs of a deleted agent are purged with its versions.
   if (found.length === 0 || !count) return 'none';

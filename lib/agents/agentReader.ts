@@ -5,9 +5,15 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
-import { AgentEntity, AgentVersionEntity, BuiltInChangeEntity, type ListedAgent, ListedAgents } from './entities.ts';
-import type { Agent, AgentVersion, BuiltInChange, WholeAgent } from './rules/agents.ts';
-import { builtInAgent } from './rules/builtIn.ts';
+import {
+  AgentEntity,
+  AgentVersionEntity,
+  BuiltInChangeEntity,
+  type AgentListItem,
+  AgentListItems,
+} from './entities.ts';
+import type { Agent, AgentVersion, BuiltInChange, AgentWithVersion } from './rules/agents.ts';
+import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
 /** More than a response can hold. */
@@ -30,7 +36,10 @@ export class AgentReader {
    * Returns a custom agent with its current version; undefined for an unknown agent. Reads again when the version
    * changes between the two reads.
    */
-  async get(tenant: string, agentId: string): Promise<(WholeAgent & { readonly agent: Stored<Agent> }) | undefined> {
+  async get(
+    tenant: string,
+    agentId: string,
+  ): Promise<(AgentWithVersion & { readonly agent: Stored<Agent> }) | undefined> {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
       if (!agent) return undefined;
@@ -46,10 +55,10 @@ export class AgentReader {
 
   /** Returns all agents of a tenant. Throws INVALID_ARGUMENT when they are larger than a response. */
   async list(tenant: string): Promise<TenantAgents> {
-    const listed: ListedAgent[] = [];
+    const listed: AgentListItem[] = [];
     let bytesLeft = MAX_BYTES;
     const read = (after: string | undefined) =>
-      this.#table.query(ListedAgents, { tenant }, { limit: PAGE_AGENTS, after });
+      this.#table.query(AgentListItems, { tenant }, { limit: PAGE_AGENTS, after });
     for await (const { values, bytes } of pages(read)) {
       listed.push(...values);
       bytesLeft -= bytes;
@@ -67,8 +76,8 @@ export class AgentReader {
   async findByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
     const items = await this.#table.batchGet(
       ...agentIds.map((agentId) => ({
-        key: (builtInAgent(agentId) ? BuiltInChangeEntity : AgentEntity).key({ tenant, agentId }),
-        fromItem: (item: Record<string, unknown>, now: number) => ListedAgents.fromItem(item, now),
+        key: (findBuiltInAgent(agentId) ? BuiltInChangeEntity : AgentEntity).key({ tenant, agentId }),
+        fromItem: (item: Record<string, unknown>, now: number) => AgentListItems.fromItem(item, now),
       })),
     );
     return toTenantAgents(items.filter((item) => item !== undefined));
@@ -88,7 +97,7 @@ export class AgentReader {
   }
 }
 
-function toTenantAgents(listed: readonly ListedAgent[]): TenantAgents {
+function toTenantAgents(listed: readonly AgentListItem[]): TenantAgents {
   const changes = listed.flatMap((one) => ('change' in one ? [[one.change.agentId, one.change] as const] : []));
   return { agents: listed.flatMap((one) => ('agent' in one ? [one.agent] : [])), changes: new Map(changes) };
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { insert, itemOf, type Table, type WriteOp } from '../table/table.ts';
 import { AgentEntity, AgentRunEntity, runStates } from './entities.ts';
-import { builtInAgent } from './rules/builtIn.ts';
+import { findBuiltInAgent } from './rules/builtIn.ts';
 import type { AgentRun } from './rules/runs.ts';
 
 interface RunOfAgent extends CommentAgent {
@@ -28,7 +28,7 @@ export class FoundAgents {
 
   /** Returns the id of the first agent that does not exist. */
   findMissing(agents: readonly CommentAgent[]): string | undefined {
-    return agents.find(({ agentId }) => !builtInAgent(agentId) && !this.#agentIds.has(agentId))?.agentId;
+    return agents.find(({ agentId }) => !findBuiltInAgent(agentId) && !this.#agentIds.has(agentId))?.agentId;
   }
 
   /** Throws NOT_FOUND when one of the agents does not exist. */
@@ -67,7 +67,7 @@ export class FoundAgents {
 
 /** Reads which agents exist and which of their runs are recorded, in one BatchGetItem. */
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<FoundAgents> {
-  const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !builtInAgent(agentId));
+  const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !findBuiltInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), agentRunKey);
   const items = await table.batchGet(
     ...custom.map((agentId) => itemOf(AgentEntity, { tenant, agentId })),

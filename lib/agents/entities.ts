@@ -5,9 +5,12 @@ import { AgentRun } from './rules/runs.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { QueryableEntity } from '../table/table.ts';
 
-/** Lists read the custom agents and the changed built-in agents of an API key from one partition. */
-const agentsOf = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
-const DIGITS = 10;
+/**
+ * Returns the partition key of a tenant's custom agents and of its settings of built-in agents. Both are in one partition, so that one
+ * query reads the list of agents.
+ */
+const agentPartition = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
+const VERSION_DIGITS = 10;
 
 export const AgentEntity = defineEntity({
   type: 'Agent',
@@ -16,7 +19,7 @@ export const AgentEntity = defineEntity({
   ownedBy: 'tenant',
   purpose: 'A custom review agent, its current version and its number of runs',
   schema: Agent,
-  pk: agentsOf,
+  pk: agentPartition,
   sk: (key: { agentId: string }) => ['AGENT', key.agentId],
 });
 
@@ -27,7 +30,7 @@ export const BuiltInChangeEntity = defineEntity({
   ownedBy: 'tenant',
   purpose: "A tenant's settings of a built-in agent, and its number of runs for this tenant",
   schema: BuiltInChange,
-  pk: agentsOf,
+  pk: agentPartition,
   sk: (key: { agentId: string }) => ['BUILT_IN', key.agentId],
 });
 
@@ -39,12 +42,13 @@ export const AgentVersionEntity = defineEntity({
   purpose: 'A version of a custom agent, with encrypted secrets',
   schema: AgentVersion,
   pk: (of: { tenant: string; agentId: string }) => [of.tenant, 'AGENT', of.agentId],
-  // Padded, so that versions sort by number.
-  sk: (key: { version: number }) => ['VERSION', String(key.version).padStart(DIGITS, '0')],
+  // DynamoDB sorts keys as text. Leading zeros make that order the order of the numbers.
+  sk: (key: { version: number }) => ['VERSION', String(key.version).padStart(VERSION_DIGITS, '0')],
 });
 
 /**
- * Whether a run is in the count of its agent. A run can be in both states when a comment names it while it is counted.
+ * The states of a run: NEW before and COUNTED after the run is added to the run count of its agent. A run can have an item in each state,
+ * if a comment names the run while the count is updated.
  */
 export const runStates = ['NEW', 'COUNTED'] as const;
 
@@ -71,8 +75,8 @@ export const AgentGroupEntity = defineEntity({
 });
 
 /**
- * Written in the transactions that add and delete, so that limits are exact. It has a partition of its own, because
- * lists read whole partitions.
+ * The transactions that add and delete agents or groups also write this count, so that the limits are exact. The count has its own
+ * partition, because a list reads the whole partition of its items.
  */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
@@ -85,11 +89,11 @@ export const AgentCountEntity = defineEntity({
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],
 });
 
-/** An item of the partition of lists. */
-export type ListedAgent = { readonly agent: Agent } | { readonly change: BuiltInChange };
+/** An item in the partition that lists of agents read: a custom agent, or the settings of a built-in agent. */
+export type AgentListItem = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
-/** Reads both kinds of items. */
-export const ListedAgents: QueryableEntity<ListedAgent, { tenant: string }> = {
+/** Queries the partition of a tenant's agents. It contains custom agents and settings of built-in agents. */
+export const AgentListItems: QueryableEntity<AgentListItem, { tenant: string }> = {
   partition: (of) => AgentEntity.partition(of),
   fromItem(item, now) {
     if (item._t === AgentEntity.type) {

@@ -229,7 +229,7 @@ export interface Methods {
       readonly delete: Method<typeof registry.crdtDelete>;
       /** Get the data of a collaborative editor, or of all that a document has. */
       readonly get: Method<typeof registry.crdtGet>;
-      /** Replace the data of a collaborative editor by the smallest change, so that connected clients take it up. */
+      /** Replace the data of a collaborative editor by the smallest change, so that connected clients apply it. */
       readonly update: Method<typeof registry.crdtUpdate>;
       readonly updates: {
         /** Get the changes of a collaborative editor that a client lacks, as an update of Yjs. */

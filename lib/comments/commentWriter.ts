@@ -37,7 +37,7 @@ import {
 } from './deleteThreads.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
-import { usersWithAccess } from '../content/accessChecks.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
 
 /** The result for one comment of a call. */
 export interface CommentResult extends ItemOutcome {
@@ -98,7 +98,7 @@ export class CommentWriter {
     const [key, logged, allowed] = await Promise.all([
       this.#requireThread(context, annotationId),
       readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? usersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
+      verify ? findUsersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
     ]);
     if (!authors.every((userId) => allowed.has(userId)))
       throw new ApiError('PERMISSION_DENIED', 'User does not have access to document');

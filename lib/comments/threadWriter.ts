@@ -46,7 +46,7 @@ import {
   type ThreadKey,
   ThreadReader,
 } from './threads.ts';
-import { usersWithAccess } from '../content/accessChecks.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
 
 /** A thread to add, with its id. */
 export interface IdentifiedThread {
@@ -128,7 +128,7 @@ export class ThreadWriter {
     const logs = comments.some(({ triggerActivities }) => triggerActivities);
     const [logged, allowed] = await Promise.all([
       readLoggedVerbs(this.#table, context.scope.tenant, logs),
-      verify ? usersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
+      verify ? findUsersWithAccess(this.#table, context, authors, { now }) : new Set(authors),
     ]);
     const results = new Map<string, ThreadAdded>();
     const drafts: ThreadDraft[] = [];

@@ -28,13 +28,16 @@ import { GrantEntity, type User, UserEntity, UserReader } from '../directory/use
 import type { DocumentContext } from './documentScope.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** A user and an organization by the customer's ids. */
+/** The ids, chosen by the customer, of a user and an organization. */
 export interface Membership {
   readonly organizationId: string;
   readonly userId: string;
 }
 
-/** Returns whether each user is a member of its organization. An unknown organization has no members. Two dependent BatchGets. */
+/**
+ * Returns, for each pair, whether the user is a member of the organization. An unknown organization has no members. Sends two BatchGets,
+ * one after the other.
+ */
 export async function checkMemberships(
   table: Table,
   tenant: string,
@@ -45,46 +48,53 @@ export async function checkMemberships(
     OrganizationEntity,
     pairs.map(({ organizationId }) => ({ tenant, organizationId })),
   );
-  const [users, grants] = await usersAndGrants(
+  const knownPairs = pairs.flatMap(({ userId }, index) => {
+    const organizationKey = organizations[index]?.internalId;
+    return organizationKey === undefined ? [] : [{ index, userId, organizationKey }];
+  });
+  const [users, grants] = await readUsersAndGrants(
     table,
     tenant,
-    pairs.flatMap(({ userId }, index) => {
-      const organizationKey = organizations[index]?.internalId;
-      return organizationKey === undefined
-        ? []
-        : [{ organizationKey, userId, resourceType: 'organization' as const, internalId: organizationKey }];
-    }),
+    knownPairs.map(({ userId, organizationKey }) => ({
+      organizationKey,
+      userId,
+      resourceType: 'organization' as const,
+      internalId: organizationKey,
+    })),
   );
-  const found = [grants.values(), users.values()] as const;
-  return organizations.map((organization) => {
-    if (!organization) return false;
-    const [grant, user] = [found[0].next().value, found[1].next().value];
+  const isMember = pairs.map(() => false);
+  for (const [position, { index, organizationKey }] of knownPairs.entries()) {
+    const grant = grants[position];
     const access = {
       known: true,
-      organizationId: organization.internalId,
+      organizationId: organizationKey,
       grants: grant ? [grant] : [],
-      departures: user?.departures,
+      departures: users[position]?.departures,
       now: now / 1000,
     };
-    return organizationPermission(access).errorCode === undefined;
-  });
+    isMember[index] = organizationPermission(access).errorCode === undefined;
+  }
+  return isMember;
 }
 
-/** The key of a thread and the internal id of its document. */
-interface ThreadPosition {
+/** The fields that identify a thread within an organization. */
+interface ThreadKey {
   readonly documentKey: string;
   readonly annotationId: string;
   readonly createdAt: number;
 }
 
-/** Reads the current access rules of threads, undefined for a deleted thread. `organizationId` is the customer's. One BatchGet. */
+/**
+ * Returns the current access rules of each thread, or undefined for a deleted thread. `organizationId` is the id that the customer chose.
+ * Sends one BatchGet per 100 threads.
+ */
 export async function readThreadAccess(
   table: Table,
   { tenant, organizationKey }: OrganizationScope,
   organizationId: string,
-  threads: readonly ThreadPosition[],
+  threads: readonly ThreadKey[],
 ): Promise<(ThreadAccess | undefined)[]> {
-  const found = await table.getMany(
+  const storedThreads = await table.getMany(
     ThreadEntity,
     threads.map(({ documentKey, annotationId, createdAt }) => ({
       tenant,
@@ -94,34 +104,36 @@ export async function readThreadAccess(
       createdAt,
     })),
   );
-  return found.map((thread) => thread && threadAccessOf(thread, organizationId));
+  return storedThreads.map((thread) => thread && threadAccessOf(thread, organizationId));
 }
 
-/** The organization of a check, and its time in epoch ms. */
+/** The organization in which access is checked. `now` is the time of the check in epoch ms. */
 export interface CheckScope {
   readonly scope: OrganizationScope;
   readonly organization: Pick<Organization, 'organizationId' | 'internalId'>;
   readonly now: number;
 }
 
-/** The users whose grants are read at a time. */
-const PARALLEL = 10;
+/** How many users' grants are read in parallel. */
+const PARALLEL_USERS = 10;
 
 /**
- * Returns which of the users may see a record, by the rule `canSee`. Reads nothing for a record that every user may see. Otherwise one
- * BatchGet per 100 keys, two more when members of another organization see the record, and the grants of each remaining user when the
- * record has an access context.
+ * Returns which of the users may see a record, by the rule `canSee`. Reads from the table:
+ * - nothing, if every user may see the record
+ * - otherwise one BatchGet per 100 keys
+ * - two more BatchGets, if the record is visible to the members of another organization
+ * - the grants of each user that passed the checks above, if the record has an access context
  */
-export async function usersWhoCanSee(
+export async function findUsersWhoCanSee(
   table: Table,
   { scope, organization, now }: CheckScope,
   record: RecordAccess,
   userIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0 || isOpenToAll(record)) return new Set(userIds);
-  const otherOrganizationId = otherOrganization(record.thread, organization.organizationId);
+  const otherOrganizationId = findOtherOrganization(record.thread, organization.organizationId);
   const [accesses, isMember] = await Promise.all([
-    accessOn(table, { scope, organization, now }, record.document, userIds),
+    readUserAccess(table, { scope, organization, now }, record.document, userIds),
     otherOrganizationId === undefined
       ? []
       : checkMemberships(
@@ -131,16 +143,16 @@ export async function usersWhoCanSee(
           now,
         ),
   ]);
-  const checked = accesses.map((access, index): CheckedUser => ({
+  const checkedUsers = accesses.map((access, index): CheckedUser => ({
     userId: userIds[index] as string,
     access,
     memberOf: new Set(isMember[index] ? [otherOrganizationId as string] : []),
   }));
-  const others = checked.filter((checkedUser) => canSeeWithoutContext(record, checkedUser));
-  if (requiredContext(record).length === 0) return new Set(others.map(({ userId }) => userId));
+  const candidates = checkedUsers.filter((checkedUser) => canSeeWithoutContext(record, checkedUser));
+  if (requiredContext(record).length === 0) return new Set(candidates.map(({ userId }) => userId));
   const reader = new UserReader(table);
   const allowed = new Set<string>();
-  await inParallel(others, PARALLEL, async (checkedUser) => {
+  await inParallel(candidates, PARALLEL_USERS, async (checkedUser) => {
     const grants = await reader.grants(scope, checkedUser.userId);
     if (canSee(record, { ...checkedUser, access: { ...checkedUser.access, grants } })) allowed.add(checkedUser.userId);
   });
@@ -161,8 +173,10 @@ export class AccessChecks {
   }
 
   /**
-   * Returns whether the user may see each of the records. Reads nothing when every user may see all of them. Otherwise reads the user and
-   * the user's grants once, and two BatchGets per call when members of other organizations see a record.
+   * Returns, for each record, whether the user may see it. Reads from the table:
+   * - nothing, if every user may see all records
+   * - otherwise the user and the user's grants, only in the first call
+   * - in each call, two BatchGets if a record is visible to the members of another organization
    */
   async canSee(records: readonly RecordAccess[]): Promise<boolean[]> {
     if (records.every(isOpenToAll)) return records.map(() => true);
@@ -172,7 +186,7 @@ export class AccessChecks {
       now,
     } = this.#scope;
     const otherIds = distinct(
-      records.flatMap(({ thread }) => otherOrganization(thread, organization.organizationId) ?? []),
+      records.flatMap(({ thread }) => findOtherOrganization(thread, organization.organizationId) ?? []),
     );
     const [access, isMember] = await Promise.all([
       (this.#access ??= this.#read()),
@@ -209,30 +223,38 @@ export class AccessChecks {
   }
 }
 
-/** Returns the organization whose members alone see a thread, if it is not the thread's own organization. */
-function otherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
-  const members = thread && visibleToMembersOf(thread);
-  return members === organizationId ? undefined : members;
+/**
+ * Returns the organization whose members may see the thread, if only the members of one organization may. Returns undefined if that
+ * organization is `organizationId`.
+ */
+function findOtherOrganization(thread: ThreadAccess | undefined, organizationId: string): string | undefined {
+  const visibleTo = thread && visibleToMembersOf(thread);
+  return visibleTo === organizationId ? undefined : visibleTo;
 }
 
 /**
- * Returns which of the users have access to a document. Nobody has access when its folder is deleted, and unknown users never have. One
- * BatchGet per 100 keys, after one for the folder.
+ * Returns which of the users have access to a document. Unknown users have no access. Nobody has access to a document in a deleted folder.
+ * Sends one BatchGet for the folder, then one BatchGet per 100 keys.
  */
-export async function usersWithAccess(
+export async function findUsersWithAccess(
   table: Table,
-  { scope: scope, organization, document }: DocumentContext,
+  { scope, organization, document }: DocumentContext,
   userIds: readonly string[],
   { now }: { now: number },
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
-  const [placed] = await new DocumentReader(table).placed(scope, [{ ...document, _r: 0 }]);
-  if (!placed) return new Set();
-  return usersWhoCanSee(table, { scope, organization, now }, { document: placed, knownUsersOnly: true }, userIds);
+  const [documentInFolder] = await new DocumentReader(table).placed(scope, [{ ...document, _r: 0 }]);
+  if (!documentInFolder) return new Set();
+  return findUsersWhoCanSee(
+    table,
+    { scope, organization, now },
+    { document: documentInFolder, knownUsersOnly: true },
+    userIds,
+  );
 }
 
-/** Reads the access of users, with their grants on the organization, the document and the folders above the document. */
-async function accessOn(
+/** Returns the access of each user: the user's grants on the organization, the document and all folders that contain the document. */
+async function readUserAccess(
   table: Table,
   { scope, organization, now }: CheckScope,
   document: DocumentAccess | undefined,
@@ -244,7 +266,7 @@ async function accessOn(
     ...(document ? [{ resourceType: 'document' as const, internalId: document.internalId }] : []),
     ...folders.map((internalId) => ({ resourceType: 'folder' as const, internalId })),
   ];
-  const [users, grants] = await usersAndGrants(
+  const [users, grants] = await readUsersAndGrants(
     table,
     scope.tenant,
     userIds.flatMap((userId) =>
@@ -254,11 +276,11 @@ async function accessOn(
   const departures = await departuresOf(table, scope, users);
   return userIds.map((_userId, index) => {
     const first = index * resources.length;
-    const own = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
+    const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     return {
       known: users[first] !== undefined,
       organizationId: organization.internalId,
-      grants: own,
+      grants: userGrants,
       departures: departures[first],
       now: now / 1000,
     };
@@ -272,15 +294,15 @@ interface GrantKey {
   readonly internalId: string;
 }
 
-/** Reads grants with their users. One BatchGet per 100 distinct keys. */
-async function usersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
+/** Returns the user and the grant of each key, in the order of the keys. Sends one BatchGet per 100 distinct keys. */
+async function readUsersAndGrants(table: Table, tenant: string, keys: readonly GrantKey[]) {
   if (keys.length === 0) return [[], []] as const;
-  const found = await table.batchGet(
+  const items = await table.batchGet(
     ...keys.map(({ userId }) => itemOf(UserEntity, { tenant, userId })),
     ...keys.map((key) => itemOf(GrantEntity, { tenant, ...key })),
   );
   return [
-    found.slice(0, keys.length) as (Stored<User> | undefined)[],
-    found.slice(keys.length) as (Stored<Grant> | undefined)[],
+    items.slice(0, keys.length) as (Stored<User> | undefined)[],
+    items.slice(keys.length) as (Stored<Grant> | undefined)[],
   ] as const;
 }

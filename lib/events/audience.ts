@@ -1,6 +1,6 @@
 import { readNotificationLevels } from '../notifications/notificationSettings.ts';
 import { CommentEntity, ThreadEntity } from '../comments/threads.ts';
-import { usersWhoCanSee } from '../content/accessChecks.ts';
+import { findUsersWhoCanSee } from '../content/accessChecks.ts';
 import { type Document, DocumentEntity, DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
@@ -118,9 +118,9 @@ export async function readRecipientRules(
   const scope = organizationScope(tenant, organization);
   const check = { scope, organization, now: clock() };
   const readAllowed = async () => {
-    if (!document) return usersWhoCanSee(table, check, access, userIds);
+    if (!document) return findUsersWhoCanSee(table, check, access, userIds);
     const [placed] = await new DocumentReader(table).placed(scope, [document]);
-    return placed ? usersWhoCanSee(table, check, { ...access, document: placed }, userIds) : new Set<string>();
+    return placed ? findUsersWhoCanSee(table, check, { ...access, document: placed }, userIds) : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
     readNotificationLevels(table, scope, document?.internalId, userIds),

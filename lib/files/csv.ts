@@ -1,5 +1,5 @@
 import { type CsvError, parse } from 'csv-parse/sync';
-import { boundedCells, isBlank, type Row, type Table, tableLimits, type Unread } from './table.ts';
+import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPart } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 /** The number of first rows that decide about the delimiter. */
@@ -26,7 +26,7 @@ export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number)
 /** Reads all rows. A quote that is never closed makes its line unreadable, not the lines after it. */
 function readRows(bytes: Buffer, delimiter: string): Table {
   const rows: Row[] = [];
-  const unread: Unread[] = [];
+  const unread: UnreadPart[] = [];
   let rest = bytes;
   let line = 0;
   const endBefore = (row: number): Table => ({

@@ -7,7 +7,7 @@ export interface Row {
 }
 
 /** A part of a file that is not among the rows. */
-export interface Unread {
+export interface UnreadPart {
   readonly row?: number;
   /** The beginning of the part. */
   readonly text: string;
@@ -17,7 +17,7 @@ export interface Unread {
 /** A table of a file. */
 export interface Table {
   readonly rows: readonly Row[];
-  readonly unread: readonly Unread[];
+  readonly unread: readonly UnreadPart[];
 }
 
 /** How much of a table is read, whatever size the file claims. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { FileFault } from './fileFault.ts';
 import { boundedCells, isBlank, type Table } from './table.ts';
 import { formatDate, readDateStyles } from './xlsxDates.ts';
-import { readSharedTexts, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
+import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
 
@@ -49,7 +49,7 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
   };
   const cells = read.flatMap(({ sheet }) => sheet.rows.flatMap((row) => row.cells));
   const shared = new Set(cells.flatMap((cell) => (cell?.type === 's' ? Number(cell.text) : [])));
-  const texts = readSharedTexts(readType('sharedStrings'), shared, budget);
+  const texts = readSharedStrings(readType('sharedStrings'), shared, budget);
   const isDate = readDateStyles(readType('styles'), budget);
   const textOf = (cell: SheetCell | undefined) => {
     if (cell?.type === 's') return texts.get(Number(cell.text)) ?? '';

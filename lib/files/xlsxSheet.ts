@@ -1,20 +1,20 @@
-import { tableLimits, type Unread } from './table.ts';
+import { tableLimits, type UnreadPart } from './table.ts';
 import { readXml, STOP, type XmlBudget } from './xml.ts';
 
-/** A cell of a sheet. The text of type `s` is the number of a shared text. */
+/** A cell of a sheet. A cell of type `s` contains an index into the list of shared strings of the file, instead of its own text. */
 export interface SheetCell {
   readonly type: string;
   readonly style: number;
   readonly text: string;
 }
 
-/** The rows of a sheet that have cells. A missing cell is undefined. */
+/** A sheet without its empty rows. In a row, `cells` is indexed by column; an empty cell is undefined. */
 export interface Sheet {
   readonly rows: readonly { readonly number: number; readonly cells: readonly (SheetCell | undefined)[] }[];
-  readonly unread: readonly Unread[];
+  readonly unread: readonly UnreadPart[];
 }
 
-/** Collects the text of values (`v`) and texts (`t`). It skips formulas and phonetic hints (`rPh`). */
+/** Collects the text in the XML elements `v` (value) and `t` (text). Skips formulas and phonetic hints (`rPh`). */
 class TextCollector {
   text = '';
   #isOpen = false;
@@ -35,11 +35,15 @@ class TextCollector {
   }
 }
 
-/** Reads a sheet within the limits of tables. The address of a cell never makes the result larger. */
-export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
+/**
+ * Reads a sheet within `tableLimits`. Drops cells beyond the last allowed column and does not fill skipped rows. A high address such
+ * as `ZZZ9000000` therefore does not make the result large.
+ */
+export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
   const rows: { number: number; cells: (SheetCell | undefined)[] }[] = [];
-  const unread: Unread[] = [];
-  let [row, column] = [0, -1];
+  const unread: UnreadPart[] = [];
+  let row = 0;
+  let column = -1;
   let cells: (SheetCell | undefined)[] = [];
   let cell = { type: 'n', style: 0 };
   const collector = new TextCollector();
@@ -57,7 +61,11 @@ export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
   const reader = {
     open(name: string, { r, t = 'n', s = '0' }: Readonly<Record<string, string>>) {
       collector.open(name);
-      if (name === 'row') [row, column, cells] = [parseRowNumber(r) ?? row + 1, -1, []];
+      if (name === 'row') {
+        row = parseRowNumber(r) ?? row + 1;
+        column = -1;
+        cells = [];
+      }
       if (name !== 'c') return;
       column = parseColumn(r) ?? column + 1;
       cell = { type: t, style: Number(s) };
@@ -70,38 +78,38 @@ export function readSheet(part: Buffer, budget: XmlBudget): Sheet {
       if (name === 'row' && cells.length > 0) rows.push({ number: row, cells });
     },
   };
-  readXml(part, reader, budget);
+  readXml(xml, reader, budget);
   return { rows, unread };
 }
 
-/** Returns the shared texts with these numbers. */
-export function readSharedTexts(
-  part: Buffer | undefined,
-  numbers: ReadonlySet<number>,
+/** Reads the list of shared strings. Returns the strings at the given indexes, by index. */
+export function readSharedStrings(
+  xml: Buffer | undefined,
+  indexes: ReadonlySet<number>,
   budget: XmlBudget,
 ): Map<number, string> {
   const texts = new Map<number, string>();
-  if (part === undefined || numbers.size === 0) return texts;
-  let number = -1;
+  if (xml === undefined || indexes.size === 0) return texts;
+  let index = -1;
   const collector = new TextCollector();
   const reader = {
     open(name: string) {
       collector.open(name);
       if (name !== 'si') return;
-      number++;
+      index++;
       collector.text = '';
     },
     text(text: string) {
-      if (numbers.has(number)) collector.add(text);
+      if (indexes.has(index)) collector.add(text);
     },
     close(name: string) {
       collector.close(name);
-      if (name !== 'si' || !numbers.has(number)) return;
-      texts.set(number, unescapeText(collector.text));
-      if (texts.size === numbers.size) throw STOP;
+      if (name !== 'si' || !indexes.has(index)) return;
+      texts.set(index, unescapeText(collector.text));
+      if (texts.size === indexes.size) throw STOP;
     },
   };
-  readXml(part, reader, budget);
+  readXml(xml, reader, budget);
   return texts;
 }
 
@@ -109,14 +117,16 @@ function parseRowNumber(text = ''): number | undefined {
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the column of an address such as `C7`, from 0. */
+/** Returns the zero-based column of a cell address: 2 for `C7`. Returns undefined for an invalid address. */
 function parseColumn(address = ''): number | undefined {
   const [, letters] = /^([A-Z]{1,3})\d{1,7}$/.exec(address) ?? [];
   if (letters === undefined) return undefined;
-  return Array.from(letters).reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+  let column = 0;
+  for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
+  return column - 1;
 }
 
-/** Decodes `_x000D_`, which stands for a character that XML does not allow. */
+/** Decodes escaped characters such as `_x000D_`, which Excel writes for characters that XML does not allow. */
 function unescapeText(text: string): string {
   return text
     .replace(/_x([0-9A-Fa-f]{4})_/g, (_all, code: string) => String.fromCharCode(parseInt(code, 16)))

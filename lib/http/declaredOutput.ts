@@ -2,16 +2,16 @@ import type { Endpoint, Log } from '../app/endpoint.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** The most names of dropped fields in a log line. */
-const NAMES_LOGGED = 20;
+/** How many names of dropped fields a log line contains at most. */
+const MAX_LOGGED_NAMES = 20;
 
 type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
 
 const trimmers = new WeakMap<OutputDeclaration, Trim>();
 
 /**
- * Returns an answer with the fields that the endpoint declares, and logs the names of the fields that it drops. `isStrict` is for tests and the local run:
- * it throws when an answer has an undeclared field or does not match the declared types.
+ * Returns the output with only the fields that the endpoint declares. Logs the names of the dropped fields. If `isStrict` is true, as in tests
+ * and the local run, throws for an undeclared field and for a value that does not match its declared type.
  */
 export function declaredOutput(
   endpoint: OutputDeclaration,
@@ -22,7 +22,7 @@ export function declaredOutput(
   trimmers.set(endpoint, trim);
   const names = new Set<string>();
   const trimmed = trim(output, names);
-  const dropped = [...names].slice(0, NAMES_LOGGED);
+  const dropped = [...names].slice(0, MAX_LOGGED_NAMES);
   if (isStrict) requireDeclared(endpoint, output, dropped);
   if (dropped.length > 0) log.warn(logMessages.responseTrimmed, { path: endpoint.path, dropped });
   return trimmed;
@@ -35,5 +35,6 @@ function requireDeclared(
 ): void {
   const mismatches = schema.safeParse(output).error?.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const problems = [...undeclared.map((name) => `${name} is not declared`), ...(mismatches ?? [])];
-  if (problems.length > 0) throw new Error(`${path} answers what its output does not declare: ${problems.join('; ')}`);
+  if (problems.length > 0)
+    throw new Error(`${path} returns output that does not match its declaration: ${problems.join('; ')}`);
 }

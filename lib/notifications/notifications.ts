@@ -39,7 +39,7 @@ import {
   releaseRecordId,
 } from '../content/recordIds.ts';
 import { ThreadEntity } from '../comments/threads.ts';
-import { usersWithAccess } from '../content/accessChecks.ts';
+import { findUsersWithAccess } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -213,7 +213,7 @@ export class NotificationWriter {
     userIds: readonly string[],
     now: number,
   ): Promise<ReadonlySet<string>> {
-    return usersWithAccess(this.#table, at, userIds, { now });
+    return findUsersWithAccess(this.#table, at, userIds, { now });
   }
 
   /** Adds a notification. When its id exists in the organization, nothing changes. */
@@ -352,7 +352,7 @@ export class NotificationWriter {
         if (!first) return [documentKey, new Set<string>()] as const;
         const userIds = distinct([first, ...others].flatMap(({ change }) => change.readByUserIds ?? []));
         const context = { organization, document: first.home, scope: { ...scope, documentKey } };
-        return [documentKey, await usersWithAccess(this.#table, context, userIds, { now })] as const;
+        return [documentKey, await findUsersWithAccess(this.#table, context, userIds, { now })] as const;
       }),
     );
     return new Map(readers);

@@ -11,13 +11,13 @@ export const recordingTypes = ['audio', 'video', 'screen'] as const;
 /** Where clients show a recording. */
 export const recordingModes = ['floating', 'thread'] as const;
 
-const MOST_ATTACHMENTS = 50;
-/** The size of a recording as JSON. DynamoDB limits an item to 400 KB. */
-const LARGEST_BYTES = 256 * 1024;
-/** No endpoint adds another version. */
-const LATEST_VERSION = 1;
+const MAX_ATTACHMENTS = 50;
+/** The maximum size of a recording as JSON. DynamoDB limits an item to 400 KB. */
+const MAX_RECORDING_BYTES = 256 * 1024;
+/** The version number of every recording. No endpoint adds a second version. */
+const ONLY_VERSION = 1;
 
-/** The documented fields of an attachment. Other fields are stored too. */
+/** The documented fields of an attachment. Fields that are not in this list are stored too. */
 const KnownAttachment = z.object({
   attachmentId: optional(z.number()),
   name: optional(Name),
@@ -28,7 +28,7 @@ const KnownAttachment = z.object({
 });
 type KnownAttachment = z.output<typeof KnownAttachment>;
 
-/** A recording as callers add it. */
+/** The fields that a caller sends to add a recording. */
 export const NewRecording = z
   .object({
     annotationId: optional(Id),
@@ -36,11 +36,11 @@ export const NewRecording = z
     mode: optional(z.enum(recordingModes)),
     from: ContentUser,
     displayName: optional(Name),
-    /** The length: `duration` in milliseconds, `display` as text. */
+    /** The length of the recording: `duration` in milliseconds, `display` as text for the user interface. */
     recordedTime: optional(
       unchangedObject(z.object({ duration: optional(z.number().min(0)), display: optional(Name) })),
     ),
-    attachments: optional(list(unchangedObject(KnownAttachment), MOST_ATTACHMENTS, 0)),
+    attachments: optional(list(unchangedObject(KnownAttachment), MAX_ATTACHMENTS, 0)),
     transcription: optional(
       z.union([Text, OpenObject], { error: 'must be a text of at most 32 KB or an object of at most 64 KB' }),
     ),
@@ -48,8 +48,8 @@ export const NewRecording = z
     metadata: optional(OpenObject),
   })
   .check(
-    z.refine((recording) => !isLongerThan(JSON.stringify(recording), LARGEST_BYTES), {
-      error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
+    z.refine((recording) => !isLongerThan(JSON.stringify(recording), MAX_RECORDING_BYTES), {
+      error: `must be at most ${MAX_RECORDING_BYTES} bytes as JSON`,
     }),
   );
 export type NewRecording = z.output<typeof NewRecording>;
@@ -81,23 +81,23 @@ const plainFields = ['recordingType', 'from', 'displayName'] as const;
 
 /** Returns a new recording as it is stored. */
 export function toRecording(
-  sent: NewRecording & { readonly annotationId: string },
+  request: NewRecording & { readonly annotationId: string },
   documentId: string,
   now: number,
 ): Recording {
   return {
-    ...pickFields(sent, ['annotationId', ...plainFields]),
-    ...toStoredFields<NewRecording>(sent, jsonFields),
-    mode: sent.mode ?? 'floating',
-    locationKey: sent.location && locationKey(sent.location),
+    ...pickFields(request, ['annotationId', ...plainFields]),
+    ...toStoredFields<NewRecording>(request, jsonFields),
+    mode: request.mode ?? 'floating',
+    locationKey: request.location && locationKey(request.location),
     documentId,
-    latestVersion: LATEST_VERSION,
+    latestVersion: ONLY_VERSION,
     createdAt: now,
     lastUpdated: now,
   };
 }
 
-const Open = z.record(z.string(), z.unknown());
+const AnyObject = z.record(z.string(), z.unknown());
 
 /** A recording in a response. */
 export const RecordingResponse = z.object({
@@ -107,21 +107,21 @@ export const RecordingResponse = z.object({
   mode: z.enum(recordingModes),
   from: StoredUser,
   displayName: z.string().optional(),
-  recordedTime: Open.optional(),
-  attachments: z.array(Open),
-  transcription: z.union([z.string(), Open]).optional(),
-  location: Open.optional(),
+  recordedTime: AnyObject.optional(),
+  attachments: z.array(AnyObject),
+  transcription: z.union([z.string(), AnyObject]).optional(),
+  location: AnyObject.optional(),
   locationId: z.string().optional(),
   latestVersion: z.number(),
   /** Epoch milliseconds, like `lastUpdated`. */
   createdAt: z.number(),
   lastUpdated: z.number(),
   /** The caller's fields and the ids of the document. */
-  metadata: Open,
+  metadata: AnyObject,
 });
 export type RecordingResponse = z.output<typeof RecordingResponse>;
 
-/** Returns a recording as responses have it. */
+/** Returns the response body of a recording. */
 export function toRecordingResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   recording: Recording,
@@ -142,13 +142,13 @@ export function toRecordingResponse(
 }
 
 /**
- * Returns the payload of `recorder.done`: the attachments are its assets. A payload that is too large is reduced to ids, so that a
- * recording never fails because of its event.
+ * Returns the payload of the event `recorder.done`, with the attachments as assets. If the payload is too large, it contains only ids. The
+ * size of the event therefore never makes the call fail.
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
-  const assets = (readJson<KnownAttachment[]>(recording.attachments) ?? []).map(assetOf);
-  const whole: EventPayload = {
+  const assets = (readJson<KnownAttachment[]>(recording.attachments) ?? []).map(toAsset);
+  const fullPayload: EventPayload = {
     source: 'recorder',
     data: {
       actionUser: from,
@@ -160,10 +160,10 @@ export function recorderDonePayload(names: ContentNames, recording: Recording): 
       transcription: readJson(recording.transcription),
     },
   };
-  if (!isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)) return whole;
+  if (!isLongerThan(JSON.stringify(fullPayload), LARGEST_PAYLOAD_BYTES)) return fullPayload;
   const user = { userId: from.userId };
   return {
-    ...whole,
+    ...fullPayload,
     data: {
       actionUser: user,
       metadata: eventMetadataIds(names),
@@ -176,21 +176,22 @@ export function recorderDonePayload(names: ContentNames, recording: Recording): 
   };
 }
 
-function assetOf({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
+function toAsset({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
   return {
-    version: LATEST_VERSION,
+    version: ONLY_VERSION,
     url,
     mimeType,
     fileName: name,
     fileSizeInBytes: size,
-    fileFormat: fileFormatOf(mimeType, name),
+    fileFormat: findFileFormat(mimeType, name),
     thumbnailUrl: thumbnail,
   };
 }
 
-/** Returns the format of an asset: by its MIME type, otherwise by the extension of its name. */
-function fileFormatOf(mimeType = '', name = ''): string | undefined {
+/** Returns the file format by the MIME type, or by the extension of the name if there is no MIME type. Returns undefined for an unknown format. */
+function findFileFormat(mimeType = '', name = ''): string | undefined {
   const [, subtype = ''] = /\/([^;]*)/.exec(mimeType) ?? [];
-  const format = subtype === 'mpeg' ? 'mp3' : subtype || name.slice(name.lastIndexOf('.') + 1).toLowerCase();
-  return ['mp3', 'mp4', 'webm'].find((known) => known === format);
+  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  const format = subtype === 'mpeg' ? 'mp3' : subtype || extension;
+  return ['mp3', 'mp4', 'webm'].find((knownFormat) => knownFormat === format);
 }

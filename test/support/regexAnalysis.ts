@@ -1,25 +1,32 @@
 /**
- * Finds regular expressions whose matching can take more than linear time. An expression is converted into an
- * automaton of its characters (Glushkov). Backtracking is polynomial or worse when the rest after a loop can fail and
- * one of these holds: the same text can be split between two loops in many ways, or can pass one loop in two ways. An
- * unanchored expression has one more loop: the search for its start.
+ * Finds regular expressions whose matching can take more than linear time. The analysis builds the Glushkov automaton of an
+ * expression: a state machine with one state, called position, for each character of the expression. Matching is slow if the match can
+ * fail after a loop, and one of these conditions is true:
+ * - A text can be divided between two loops in many ways, as in `a*a*b`.
+ * - A text can run through one loop on two paths, as in `(a|a)*b`.
+ *
+ * An expression without the flag `y` has one more loop: the search for the start of the match.
  */
 
-/** One character of the expression, or the search for the start of a match, which accepts any character. */
+/** A state of the automaton: one character of the expression, or the search for the start, which accepts every character. */
 interface Position {
   matches(character: string): boolean;
 }
 
-/** A part of an expression. `unguarded` positions end the part without a following assertion. */
+/**
+ * A part of an expression: its first and last positions. An assertion such as `$` guards what comes before it: text that matches up to
+ * there can still fail. `free` means that no assertion guards the part or position.
+ */
 interface Part {
-  readonly nullable: 'no' | 'guarded' | 'free';
+  /** Whether the part matches the empty text. */
+  readonly nullable: Nullable;
   readonly first: readonly number[];
   readonly last: ReadonlyMap<number, 'guarded' | 'free'>;
   readonly hasLoop: boolean;
 }
 
-/** Repetitions up to this count are expanded. A higher count is treated as a loop. */
-const WRITTEN_OUT = 16;
+/** `x{3}` is expanded to `xxx` up to this count. A higher count is treated as a loop. */
+const MAX_EXPANDED_COPIES = 16;
 const ASSERTIONS = ['$', '\\b', '\\B'];
 const SAMPLES = [
   ...Array.from({ length: 0x300 }, (_each, code) => String.fromCodePoint(code)),
@@ -45,55 +52,61 @@ const SAMPLES = [
   '\u{10000}',
 ];
 
+type Nullable = 'no' | 'guarded' | 'free';
+
 /**
- * Returns why an expression can take more than linear time, or undefined. Throws for syntax that the analysis does not
- * support.
+ * Returns the reason why matching the expression can take more than linear time. Returns undefined if the time is linear. Throws for
+ * syntax that the analysis does not support.
  */
-export function slowness(regex: RegExp): string | undefined {
-  return new Automaton(regex).slowness();
+export function findSlowness(regex: RegExp): string | undefined {
+  return new Automaton(regex).findSlowness();
 }
 
 class Automaton {
   readonly #regex: RegExp;
   readonly #positions: Position[] = [];
-  readonly #follow: number[][] = [];
+  readonly #nextPositions: number[][] = [];
   readonly #accepting: ReadonlySet<number>;
-  #at = 0;
+  #offset = 0;
   #isSearch = false;
 
   constructor(regex: RegExp) {
     this.#regex = regex;
-    const fromStart = this.#read();
+    const fromStart = this.#readExpression();
     const last = new Map(fromStart.last);
     if (!regex.sticky) {
       this.#isSearch = true;
-      const search = this.#position(() => true);
+      const search = this.#addPosition(() => true);
       this.#link([search], [search]);
-      const later = this.#read();
+      const later = this.#readExpression();
       this.#link([search], later.first);
       for (const [position, guard] of later.last) last.set(position, guard);
     }
     this.#accepting = new Set([...last].flatMap(([position, guard]) => (guard === 'free' ? position : [])));
   }
 
-  slowness(): string | undefined {
-    const twice = this.#follow.findIndex((next) => new Set(next).size < next.length);
-    if (twice >= 0) return 'a loop is directly in another loop';
-    const steps = this.#steps();
-    const loops = this.#positions.map((_each, at) => at).filter((at) => reaches(steps, [at], [at]));
-    for (const q of loops) {
-      if (this.#accepting.has(q)) continue;
-      if (isAmbiguous(steps, q)) return 'a loop can pass the same text in two ways';
-      for (const p of loops) {
-        if (p !== q && reaches(steps, [p], [q]) && reaches(steps, [p, p, q], [p, q, q]))
+  findSlowness(): string | undefined {
+    const hasNestedLoop = this.#nextPositions.some((next) => new Set(next).size < next.length);
+    if (hasNestedLoop) return 'a loop is directly in another loop';
+    const steps = this.#buildSteps();
+    const loops = [...this.#positions.keys()].filter((position) => reaches(steps, [position], [position]));
+    for (const loop of loops) {
+      if (this.#accepting.has(loop)) continue;
+      if (isAmbiguous(steps, loop)) return 'a loop can pass the same text in two ways';
+      for (const earlier of loops) {
+        if (
+          earlier !== loop &&
+          reaches(steps, [earlier], [loop]) &&
+          reaches(steps, [earlier, earlier, loop], [earlier, loop, loop])
+        )
           return 'two loops, or a loop and the search for the start, can share the same text';
       }
     }
     return undefined;
   }
 
-  /** Returns the transitions of each position, for each class of characters that the expression distinguishes. */
-  #steps(): Steps {
+  /** Returns the transitions of the automaton. Two characters are in one class if the same positions match them. */
+  #buildSteps(): Steps {
     const classes = new Map<string, Steps[number]>();
     for (const sample of SAMPLES) {
       const matching = this.#positions.map((position) => position.matches(sample));
@@ -101,206 +114,208 @@ class Automaton {
       if (!classes.has(key))
         classes.set(
           key,
-          this.#follow.map((next) => next.filter((at) => matching[at])),
+          this.#nextPositions.map((next) => next.filter((position) => matching[position])),
         );
     }
     return [...classes.values()];
   }
 
-  #read(): Part {
-    this.#at = 0;
-    const part = this.#alternatives();
-    if (this.#at < this.#regex.source.length) throw this.#unknown();
+  #readExpression(): Part {
+    this.#offset = 0;
+    const part = this.#readAlternatives();
+    if (this.#offset < this.#regex.source.length) throw this.#unsupportedSyntax();
     return part;
   }
 
-  #alternatives(): Part {
-    const parts = [this.#sequence()];
-    while (this.#take('|')) parts.push(this.#sequence());
+  #readAlternatives(): Part {
+    const parts = [this.#readSequence()];
+    while (this.#takeCharacter('|')) parts.push(this.#readSequence());
     return {
-      nullable: parts.some(({ nullable }) => nullable === 'free')
-        ? 'free'
-        : parts.some(({ nullable }) => nullable === 'guarded')
-          ? 'guarded'
-          : 'no',
+      nullable: nullableOfAlternatives(parts),
       first: parts.flatMap(({ first }) => first),
       last: new Map(parts.flatMap(({ last }) => [...last])),
       hasLoop: parts.some(({ hasLoop }) => hasLoop),
     };
   }
 
-  #sequence(): Part {
+  #readSequence(): Part {
     let part = EMPTY;
-    while (this.#at < this.#regex.source.length && !'|)'.includes(this.#regex.source[this.#at]!))
-      part = this.#joined(part, this.#term());
+    while (this.#offset < this.#regex.source.length && !'|)'.includes(this.#regex.source[this.#offset]!))
+      part = this.#join(part, this.#readTerm());
     return part;
   }
 
-  #joined(before: Part, after: Part): Part {
+  #join(before: Part, after: Part): Part {
     this.#link(before.last.keys(), after.first);
-    const passed = [...before.last].map(
+    const lastBefore = [...before.last].map(
       ([position, guard]) => [position, after.nullable === 'guarded' ? 'guarded' : guard] as const,
     );
     return {
-      nullable:
-        before.nullable === 'no' || after.nullable === 'no'
-          ? 'no'
-          : before.nullable === 'free' && after.nullable === 'free'
-            ? 'free'
-            : 'guarded',
+      nullable: nullableOfSequence(before, after),
       first: before.nullable === 'no' ? before.first : [...before.first, ...after.first],
-      last: new Map([...(after.nullable === 'no' ? [] : passed), ...after.last]),
+      last: new Map([...(after.nullable === 'no' ? [] : lastBefore), ...after.last]),
       hasLoop: before.hasLoop || after.hasLoop,
     };
   }
 
-  #term(): Part {
-    const from = this.#at;
-    const once = this.#atom();
-    const counts = this.#match(/(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y);
-    if (!counts) return once;
-    const [written, exactly, comma, most] = counts;
-    const least = exactly === undefined ? (written.startsWith('+') ? 1 : 0) : Number(exactly);
-    const limit =
-      exactly === undefined
-        ? written.startsWith('?')
-          ? 1
-          : Infinity
-        : comma === ''
-          ? least
-          : most === ''
-            ? Infinity
-            : Number(most);
-    const after = this.#at;
-    const again = () => {
-      this.#at = from;
-      return this.#atom();
+  #readTerm(): Part {
+    const atomStart = this.#offset;
+    const atom = this.#readAtom();
+    const quantifier = this.#takeMatch(/(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y);
+    if (!quantifier) return atom;
+    const { min, max } = parseQuantifier(quantifier);
+    const termEnd = this.#offset;
+    const readAtomAgain = () => {
+      this.#offset = atomStart;
+      return this.#readAtom();
     };
     let part: Part = EMPTY;
-    const copies = Math.min(Math.max(least, limit === Infinity ? 1 : limit), WRITTEN_OUT);
+    const copies = Math.min(Math.max(min, max === Infinity ? 1 : max), MAX_EXPANDED_COPIES);
     for (let copy = 0; copy < copies; copy++) {
-      const next = copy === 0 ? once : again();
+      const next = copy === 0 ? atom : readAtomAgain();
       const isLast = copy === copies - 1;
-      const loops = isLast && (limit === Infinity || limit > WRITTEN_OUT);
-      if (loops) this.#link(next.last.keys(), next.first);
-      const isOptional = copy >= least || (loops && least === 0);
-      part = this.#joined(part, {
+      const isLoop = isLast && max > MAX_EXPANDED_COPIES;
+      if (isLoop) this.#link(next.last.keys(), next.first);
+      const isOptional = copy >= min || (isLoop && min === 0);
+      part = this.#join(part, {
         ...next,
         nullable: isOptional ? 'free' : next.nullable,
-        hasLoop: next.hasLoop || loops,
+        hasLoop: next.hasLoop || isLoop,
       });
     }
-    this.#at = after;
+    this.#offset = termEnd;
     return part;
   }
 
-  #atom(): Part {
+  #readAtom(): Part {
     const { source } = this.#regex;
-    const assertion = ASSERTIONS.find((text) => source.startsWith(text, this.#at));
+    const assertion = ASSERTIONS.find((text) => source.startsWith(text, this.#offset));
     if (assertion) {
-      this.#at += assertion.length;
+      this.#offset += assertion.length;
       return { ...EMPTY, nullable: 'guarded' };
     }
-    if (this.#take('^'))
-      return this.#isSearch && !this.#regex.multiline
-        ? { ...EMPTY, nullable: 'no' }
-        : { ...EMPTY, nullable: 'guarded' };
-    const around = this.#match(/\(\?<?[=!]/y);
-    if (around) {
-      const kept = this.#positions.length;
-      const { hasLoop } = this.#group();
-      this.#positions.length = kept;
-      this.#follow.length = kept;
+    if (this.#takeCharacter('^')) {
+      const isImpossible = this.#isSearch && !this.#regex.multiline;
+      return { ...EMPTY, nullable: isImpossible ? 'no' : 'guarded' };
+    }
+    const lookaround = this.#takeMatch(/\(\?<?[=!]/y);
+    if (lookaround) {
+      const positionsBefore = this.#positions.length;
+      const { hasLoop } = this.#readGroup();
+      this.#positions.length = positionsBefore;
+      this.#nextPositions.length = positionsBefore;
       if (hasLoop) throw new Error(`${String(this.#regex)} has a loop in a lookaround`);
       return { ...EMPTY, nullable: 'guarded' };
     }
-    if (this.#match(/\((?:\?:|\?<\w+>)?/y)) return this.#group();
-    return this.#character();
+    if (this.#takeMatch(/\((?:\?:|\?<\w+>)?/y)) return this.#readGroup();
+    return this.#readCharacter();
   }
 
-  #group(): Part {
-    const part = this.#alternatives();
-    if (!this.#take(')')) throw this.#unknown();
+  #readGroup(): Part {
+    const part = this.#readAlternatives();
+    if (!this.#takeCharacter(')')) throw this.#unsupportedSyntax();
     return part;
   }
 
-  #character(): Part {
+  #readCharacter(): Part {
     const [text] =
-      this.#match(
+      this.#takeMatch(
         /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[^1-9ck]|\.|[^\\()[\]{}*+?|^$]/y,
       ) ?? [];
-    if (text === undefined) throw this.#unknown();
-    const one = new RegExp(`^(?:${text})$`, this.#regex.flags.replace(/[gym]/g, ''));
-    const position = this.#position((character) => one.test(character));
+    if (text === undefined) throw this.#unsupportedSyntax();
+    const characterRegex = new RegExp(`^(?:${text})$`, this.#regex.flags.replace(/[gym]/g, ''));
+    const position = this.#addPosition((character) => characterRegex.test(character));
     return { nullable: 'no', first: [position], last: new Map([[position, 'free']]), hasLoop: false };
   }
 
-  #position(matches: Position['matches']): number {
-    this.#follow.push([]);
+  #addPosition(matches: Position['matches']): number {
+    this.#nextPositions.push([]);
     return this.#positions.push({ matches }) - 1;
   }
 
   #link(from: Iterable<number>, to: readonly number[]): void {
-    for (const position of from) this.#follow[position]!.push(...to);
+    for (const position of from) this.#nextPositions[position]!.push(...to);
   }
 
-  #take(character: string): boolean {
-    if (this.#regex.source[this.#at] !== character) return false;
-    this.#at++;
+  #takeCharacter(character: string): boolean {
+    if (this.#regex.source[this.#offset] !== character) return false;
+    this.#offset++;
     return true;
   }
 
-  #match(sticky: RegExp): RegExpExecArray | undefined {
-    sticky.lastIndex = this.#at;
-    const found = sticky.exec(this.#regex.source);
-    if (found) this.#at = sticky.lastIndex;
-    return found ?? undefined;
+  #takeMatch(sticky: RegExp): RegExpExecArray | undefined {
+    sticky.lastIndex = this.#offset;
+    const match = sticky.exec(this.#regex.source);
+    if (match) this.#offset = sticky.lastIndex;
+    return match ?? undefined;
   }
 
-  #unknown(): Error {
+  #unsupportedSyntax(): Error {
     return new Error(
-      `The analysis does not know ${JSON.stringify(this.#regex.source.slice(this.#at, this.#at + 10))} in ${String(this.#regex)}`,
+      `The analysis does not support ${JSON.stringify(this.#regex.source.slice(this.#offset, this.#offset + 10))} in ${String(this.#regex)}`,
     );
   }
 }
 
 const EMPTY: Part = { nullable: 'free', first: [], last: new Map(), hasLoop: false };
 
-/** The next positions, by class of characters and position. */
+function nullableOfAlternatives(parts: readonly Part[]): Nullable {
+  if (parts.some(({ nullable }) => nullable === 'free')) return 'free';
+  return parts.some(({ nullable }) => nullable === 'guarded') ? 'guarded' : 'no';
+}
+
+function nullableOfSequence(before: Part, after: Part): Nullable {
+  if (before.nullable === 'no' || after.nullable === 'no') return 'no';
+  return before.nullable === 'free' && after.nullable === 'free' ? 'free' : 'guarded';
+}
+
+/** Returns how often a quantifier repeats the atom before it. `max` can be Infinity. */
+function parseQuantifier([text, count, comma, maxCount]: RegExpExecArray): { min: number; max: number } {
+  if (text.startsWith('?')) return { min: 0, max: 1 };
+  if (text.startsWith('*')) return { min: 0, max: Infinity };
+  if (text.startsWith('+')) return { min: 1, max: Infinity };
+  const min = Number(count);
+  if (comma === '') return { min, max: min };
+  return { min, max: maxCount === '' ? Infinity : Number(maxCount) };
+}
+
+/** The next positions: `steps[class][position]`, for each class of characters and each position. */
 type Steps = readonly (readonly (readonly number[])[])[];
 
 /**
- * Returns whether one text of at least one character moves each position to the position with the same index in `to`.
+ * Returns whether there is one text, of at least one character, that moves every position `from[i]` to the position `to[i]`.
  */
 function reaches(steps: Steps, from: readonly number[], to: readonly number[]): boolean {
-  return walk(steps, from, (reached) => reached.every((position, at) => position === to[at]));
+  return canReach(steps, from, (reached) => reached.every((position, index) => position === to[index]));
 }
 
-/** Returns whether some text moves a position back to itself on two different paths. */
+/** Returns whether there is a text that moves a position back to itself on two different paths. */
 function isAmbiguous(steps: Steps, position: number): boolean {
-  return walk(steps, [position, position], ([a, b]) => a !== b && reaches(steps, [a!, b!], [position, position]));
+  return canReach(steps, [position, position], ([a, b]) => a !== b && reaches(steps, [a!, b!], [position, position]));
 }
 
-function walk(steps: Steps, from: readonly number[], isWanted: (reached: readonly number[]) => boolean): boolean {
+/** Returns whether a text, of at least one character, moves the positions `from` to positions for which `isWanted` is true. */
+function canReach(steps: Steps, from: readonly number[], isWanted: (reached: readonly number[]) => boolean): boolean {
   const seen = new Set<string>();
-  const open = [from];
-  for (let at = open.pop(); at; at = open.pop()) {
+  const unvisited = [from];
+  for (let positions = unvisited.pop(); positions; positions = unvisited.pop()) {
     for (const next of steps) {
-      for (const reached of product(at.map((position) => next[position]!))) {
+      for (const reached of combineChoices(positions.map((position) => next[position]!))) {
         const key = reached.join();
         if (seen.has(key)) continue;
         if (isWanted(reached)) return true;
         seen.add(key);
-        open.push(reached);
+        unvisited.push(reached);
       }
     }
   }
   return false;
 }
 
-function product(choices: readonly (readonly number[])[]): number[][] {
-  return choices.reduce<number[][]>(
-    (all, choice) => all.flatMap((some) => choice.map((each) => [...some, each])),
-    [[]],
-  );
+/** Returns every list that has one number of each choice (the Cartesian product). */
+function combineChoices(choices: readonly (readonly number[])[]): number[][] {
+  let combinations: number[][] = [[]];
+  for (const choice of choices)
+    combinations = combinations.flatMap((combination) => choice.map((number) => [...combination, number]));
+  return combinations;
 }

@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
     message,
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findPlace: findWritableDocument, configs: readActivityConfig, activities: addActivities },
+    uses: { findDocument: findWritableDocument, configs: readActivityConfig, activities: addActivities },
     impact: 'customers cannot add activity logs',
     example: {
       data: {
@@ -32,13 +32,16 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now, repeatableId }) => {
-    const [scope, config] = await Promise.all([deps.findPlace(caller.tenant, input), deps.configs.get(caller.tenant)]);
+    const [scope, config] = await Promise.all([
+      deps.findDocument(caller.tenant, input),
+      deps.configs.get(caller.tenant),
+    ]);
     requireActivityLogsEnabled(config);
-    // Activities of one call have the same time and are listed by id. Sorted ids keep the order of the call.
-    const ids = input.activities.map((_activity, number) => repeatableId('act', number)).sort();
-    const activities = input.activities.map((activity, number) => ({
+    // All activities of a call have the same time, so lists order them by id. Ascending ids keep the order of the request.
+    const ids = input.activities.map((_activity, index) => repeatableId('act', index)).sort();
+    const activities = input.activities.map((activity, index) => ({
       ...activity,
-      id: activity.id ?? (ids[number] as string),
+      id: activity.id ?? (ids[index] as string),
       generated: activity.id === undefined,
     }));
     await deps.activities.add(scope, activities, { immutable: config?.immutable ?? false, now });

@@ -4,7 +4,7 @@ import { deleteAgents } from '../../../lib/agents/agentWriter.ts';
 import { PURGE_DELAY_SECONDS } from '../../../lib/deletion/startPurge.ts';
 import { notifyJobs } from '../../../lib/jobs/jobStore.ts';
 import { onlyCustomAgents } from '../../../lib/agents/rules/agents.ts';
-import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import * as sendTo from '../../../lib/workers/sendTo.ts';
@@ -28,7 +28,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId, log }) => {
-    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
     if (job) await notifyJobs(deps.queue, [job], log, PURGE_DELAY_SECONDS);
     // Also for an agent that is already deleted: that call may have failed before this line.

@@ -10,7 +10,7 @@ import {
   toAgentRow,
   unknownAgent,
 } from '../../../lib/agents/rules/agents.ts';
-import { builtInAgent, listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent, publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
@@ -57,7 +57,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { agentId, filter, groupId }, caller: { tenant }, deps }) => {
     if (agentId !== undefined) {
-      const builtIn = builtInAgent(agentId);
+      const builtIn = findBuiltInAgent(agentId);
       if (builtIn)
         return { data: { agent: toBuiltInResponse(builtIn, await deps.agents.getBuiltInChange(tenant, agentId)) } };
       const found = await deps.agents.get(tenant, agentId);
@@ -71,7 +71,7 @@ export const endpoint = defineEndpoint(
     function toRows({ agents, changes }: TenantAgents): AgentRow[] {
       return [
         ...agents.map((agent) => toAgentRow(tenant, agent)),
-        ...listedBuiltInAgents.map((agent) => toBuiltInRow(agent, changes.get(agent.id))),
+        ...publicBuiltInAgents.map((agent) => toBuiltInRow(agent, changes.get(agent.id))),
       ];
     }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changeAgents } from '../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../lib/agents/rules/agents.ts';
-import { builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import { refuseKeys } from '../../../lib/agents/rules/configuration.ts';
 import { requireChange } from '../../../lib/workspaces/rules/mergeConfig.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
@@ -34,7 +34,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { agentId, open, ...change }, caller: { tenant }, deps, now }) => {
     refuseKeys(serverManaged.filter((key) => Object.hasOwn(open, key)).map((key) => [key]));
-    const isBuiltIn = builtInAgent(agentId) !== undefined;
+    const isBuiltIn = findBuiltInAgent(agentId) !== undefined;
     if (isBuiltIn && (change.name !== undefined || change.description !== undefined)) throw onlyCustomAgents();
     const fields = isBuiltIn ? ['enabled'] : ['name', 'description', 'enabled'];
     requireChange(change, fields, `At least one of these must be given: ${fields.join(', ')}.`);

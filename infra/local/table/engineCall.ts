@@ -1,10 +1,10 @@
 import { Connections, type Reply } from './connections.ts';
 import { REGION } from '../iam/identity.ts';
 
-/** Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors with AWS's names. */
+/** Calls an operation of the table engine, such as `DynamoDB_20120810.PutItem`. Throws errors that have the names of AWS errors. */
 export type EngineCall = <T>(target: string, input: object) => Promise<T>;
 
-/** The engine requires a signature but does not check it. */
+/** The engine requires a signature but does not check it, so the signature is a constant. */
 const HEADERS = [
   'content-type: application/x-amz-json-1.0',
   'x-amz-date: 20260101T000000Z',
@@ -20,7 +20,10 @@ export class EngineConnections {
     this.#connections = new Connections(`http://127.0.0.1:${port}`);
   }
 
-  /** Sends JSON to an operation. A call that waits for a connection is not sent if its caller has left. */
+  /**
+   * Sends the JSON text `body` to an operation. A request can wait for a free connection. If `hasCallerLeft` then returns true, the
+   * request is not sent and rejects.
+   */
   post(target: string, body: string, hasCallerLeft?: () => boolean): Promise<Reply> {
     return this.#connections.post(`${HEADERS}${target}\r\n`, body, hasCallerLeft);
   }

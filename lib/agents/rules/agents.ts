@@ -7,7 +7,7 @@ import { runCount, toRunCountResponse } from './runs.ts';
 /** How many custom agents an API key may have. */
 export const MAX_AGENTS = 1_000;
 
-/** A custom agent: the fields that all its versions share, and its current version. Times are epoch ms. */
+/** A custom agent: the fields that are the same for all versions, and the number and id of the current version. Times are epoch ms. */
 export const Agent = z.object({
   agentId: z.string(),
   name: z.string(),
@@ -16,9 +16,9 @@ export const Agent = z.object({
   /** Metadata of the current version as JSON text, for lists. */
   metadata: z.string().optional(),
   version: z.number(),
-  /** Id of the current version. Unlike the number, it is never used again after a restore. */
+  /** Id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
   versionId: z.string(),
-  /** Id of the call that restored the current version, so that the same call does not restore twice. */
+  /** Id of the call that restored the current version. A retry of that call does not restore again. */
   restoredBy: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -26,15 +26,15 @@ export const Agent = z.object({
 });
 export type Agent = z.output<typeof Agent>;
 
-/** A version of a custom agent. It never changes. */
+/** An immutable version of a custom agent. */
 export const AgentVersion = z.object({
   version: z.number(),
   versionId: z.string(),
-  /** JSON text with redacted secrets. */
+  /** JSON text, in which secrets are redacted. */
   behaviour: z.string(),
   /** JSON text. */
   metadata: z.string().optional(),
-  /** The encrypted secrets. */
+  /** The secrets of `behaviour`, as encrypted text. */
   secrets: z.string().optional(),
   createdAt: z.number(),
 });
@@ -49,13 +49,13 @@ export const BuiltInChange = z.object({
 });
 export type BuiltInChange = z.output<typeof BuiltInChange>;
 
-/** An agent with its current version. */
-export interface WholeAgent {
+/** A custom agent with the content of its current version. */
+export interface AgentWithVersion {
   readonly agent: Agent;
   readonly current: AgentVersion;
 }
 
-/** Returns the agent with another current version. */
+/** Returns the agent with `version` as its current version. Writes nothing. */
 export function withVersion(agent: Agent, { version, versionId, metadata, createdAt }: AgentVersion): Agent {
   const { metadata: _, restoredBy: __, ...rest } = agent;
   return { ...rest, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
@@ -69,15 +69,15 @@ export function changeIdentity(agent: Agent, change: IdentityChange, now: number
   return { ...agent, name, ...(description !== undefined && { description }), enabled, updatedAt: now };
 }
 
-const anObject = z.record(z.string(), z.unknown());
+const AnyObject = z.record(z.string(), z.unknown());
 
-const rowShape = {
+const agentRowFields = {
   id: z.string(),
   name: z.string(),
   description: z.string().optional(),
   enabled: z.boolean(),
   managedBy: z.enum(['customer', 'system']),
-  metadata: anObject,
+  metadata: AnyObject,
   executionCount: z.number(),
   /** Epoch ms; null before the first execution. */
   lastExecutedAt: z.number().nullable(),
@@ -88,7 +88,7 @@ const rowShape = {
 };
 
 /** An agent in a list. */
-export const AgentRow = z.object(rowShape);
+export const AgentRow = z.object(agentRowFields);
 export type AgentRow = z.output<typeof AgentRow>;
 
 const behaviourFields = {
@@ -98,17 +98,17 @@ const behaviourFields = {
   ...Object.fromEntries(
     ['contextGathering', 'execution', 'response', 'postProcess', 'input', 'scope', 'setup'].map((block) => [
       block,
-      anObject.optional(),
+      AnyObject.optional(),
     ]),
   ),
 };
 
-/** A single agent in a response. A custom agent has its behaviour with the caller's own fields. */
+/** A single agent in a response. The schema is loose, because the behaviour of a custom agent can contain the caller's own fields. */
 export const AgentResponse = z.looseObject({
-  ...rowShape,
+  ...agentRowFields,
   ...behaviourFields,
-  inputRequirements: anObject.optional(),
-  userContextFields: z.array(anObject).optional(),
+  inputRequirements: AnyObject.optional(),
+  userContextFields: z.array(AnyObject).optional(),
   createdAt: z.number().optional(),
   updatedAt: z.number().optional(),
 });
@@ -119,12 +119,12 @@ export const VersionResponse = z.looseObject({
   id: z.string(),
   version: z.number(),
   createdAt: z.number(),
-  metadata: anObject,
+  metadata: AnyObject,
   ...behaviourFields,
 });
 export type VersionResponse = z.output<typeof VersionResponse>;
 
-/** Returns the caller's metadata with the API key, which the service adds. */
+/** Returns the metadata of a response: the metadata that the caller stored, and `apiKey`, which the service adds. */
 export function toMetadataResponse(tenant: string, metadata = '{}'): Record<string, unknown> {
   return { ...(JSON.parse(metadata) as OpenKeys), apiKey: tenant };
 }
@@ -143,7 +143,7 @@ export function toAgentRow(tenant: string, agent: Agent): AgentRow {
   };
 }
 
-export function toAgentResponse(tenant: string, { agent, current }: WholeAgent): AgentResponse {
+export function toAgentResponse(tenant: string, { agent, current }: AgentWithVersion): AgentResponse {
   const { createdAt, updatedAt } = agent;
   return { ...(JSON.parse(current.behaviour) as OpenKeys), ...toAgentRow(tenant, agent), createdAt, updatedAt };
 }

@@ -1,88 +1,88 @@
-/** A built-in agent: its public fields. What it does is internal to the service. */
+/** The public fields of a built-in agent. The service does not publish its instructions. */
 export interface BuiltInAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly category: string;
-  /** Part of other agents; not in lists. */
+  /** True for an agent that only other agents use. Lists of agents do not contain it. */
   readonly internal?: true;
   readonly inputRequirements: { readonly requires?: readonly string[]; readonly requiresOneOf?: readonly string[] };
 }
 
-const text = { requiresOneOf: ['url', 'text'] };
-const page = { requires: ['url'] };
+const REQUIRES_URL_OR_TEXT = { requiresOneOf: ['url', 'text'] };
+const REQUIRES_URL = { requires: ['url'] };
 
-/** In the order of lists. */
+/** All built-in agents, in the order in which `agents/list` returns them. */
 const catalogue: readonly BuiltInAgent[] = [
   {
     id: 'spell-check',
     name: 'Spell check',
     description: 'Finds misspelt words.',
     category: 'copy-qa',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'grammar-check',
     name: 'Grammar check',
     description: 'Finds mistakes of grammar and punctuation.',
     category: 'copy-qa',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'broken-links',
     name: 'Broken links',
     description: 'Finds links that lead nowhere.',
     category: 'seo',
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
   {
     id: 'pii-detection',
     name: 'Personal data',
     description: 'Finds names, addresses, numbers and other data of persons.',
     category: 'brand-checks',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'profanity-filter',
     name: 'Profanity filter',
     description: 'Finds words that offend.',
     category: 'brand-checks',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'sensitive-data',
     name: 'Sensitive data',
     description: 'Finds keys, passwords and other data that should not be published.',
     category: 'brand-checks',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'lighthouse',
     name: 'Page audit',
     description: 'Measures performance, accessibility, best practices and search engine optimization of a page.',
     category: 'performance',
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
   {
     id: 'accessibility-checker',
     name: 'Accessibility',
     description: 'Finds what keeps people from using a page.',
     category: 'design-checks',
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
   {
     id: 'og-image-checker',
     name: 'Preview images',
     description: 'Checks the images that a page shows where it is shared.',
     category: 'seo',
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
   {
     id: 'lorem-ipsum',
     name: 'Placeholder text',
     description: 'Finds placeholder text that was left behind.',
     category: 'copy-qa',
-    inputRequirements: text,
+    inputRequirements: REQUIRES_URL_OR_TEXT,
   },
   {
     id: 'crawler',
@@ -90,7 +90,7 @@ const catalogue: readonly BuiltInAgent[] = [
     description: 'Finds the pages of a site for other agents.',
     category: 'service',
     internal: true,
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
   {
     id: 'screenshot',
@@ -98,17 +98,17 @@ const catalogue: readonly BuiltInAgent[] = [
     description: 'Takes pictures of pages for other agents.',
     category: 'service',
     internal: true,
-    inputRequirements: page,
+    inputRequirements: REQUIRES_URL,
   },
 ];
 
 const byId = new Map(catalogue.map((agent) => [agent.id, agent]));
 
-export function builtInAgent(agentId: string): BuiltInAgent | undefined {
+export function findBuiltInAgent(agentId: string): BuiltInAgent | undefined {
   return byId.get(agentId);
 }
 
-/** The built-in agents in lists. */
-export const listedBuiltInAgents: readonly BuiltInAgent[] = /* @__PURE__ */ catalogue.filter(
+/** The built-in agents that lists of agents contain: all except the internal ones. */
+export const publicBuiltInAgents: readonly BuiltInAgent[] = /* @__PURE__ */ catalogue.filter(
   ({ internal }) => !internal,
 );

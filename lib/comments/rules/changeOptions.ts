@@ -2,34 +2,34 @@ import * as z from 'zod';
 import { ContentUser } from '../../content/rules/user.ts';
 import { optional } from '../../shared/schema.ts';
 
-/** The fields of a call that changes threads or comments: who acts, and what the change triggers. */
+/** Fields of the requests that change threads or comments: the acting user, and whether the change writes events and activities. */
 export const changeOptionFields = {
-  /** The actor of events and activities; default: the author of each record. */
+  /** The user that events and activities name as the actor. By default the author of each record. */
   actionUser: optional(ContentUser),
   triggerNotification: optional(z.boolean()),
   triggerActivities: optional(z.boolean()),
 };
 
-/** The actor of a change, and what the change triggers. */
+/** `changeOptionFields` of a request with their defaults, and the time of the request in epoch ms. */
 export interface ChangeOptions {
-  /** Default: the author of the changed record. */
+  /** If undefined, the author of each changed record is the actor. */
   readonly actor?: ContentUser | undefined;
-  /** Whether to emit events. */
+  /** Whether the change writes events. */
   readonly notify: boolean;
-  /** Whether to write activities. */
+  /** Whether the change writes activities. */
   readonly log: boolean;
   readonly now: number;
 }
 
-/** Returns the options of a call. Without a field the change triggers nothing. */
+/** Returns the options of a request. By default a change writes no events and no activities. */
 export function toChangeOptions(
-  { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: SentOptions,
+  { actionUser: actor, triggerNotification: notify = false, triggerActivities: log = false }: ChangeOptionsRequest,
   now: number,
 ): ChangeOptions {
   return { actor, notify, log, now };
 }
 
-interface SentOptions {
+interface ChangeOptionsRequest {
   readonly actionUser?: ContentUser | undefined;
   readonly triggerNotification?: boolean | undefined;
   readonly triggerActivities?: boolean | undefined;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Id, optional } from '../../shared/schema.ts';
 import { resourceTypes } from './access.ts';
 
-/** An organization, folder or document in a permission call. A folder or document needs its organization's id. */
+/** An organization, folder or document in a request of `auth/permissions/add` or `remove`. A folder or document needs `organizationId`. */
 export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) }).check(
   z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, {
     path: ['organizationId'],

@@ -5,7 +5,7 @@ import { purgeAgentStep } from '../../../lib/agents/agentJobs.ts';
 import { JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { openTable, Table, upsert } from '../../../lib/table/table.ts';
 import { MAX_AGENTS } from '../../../lib/agents/rules/agents.ts';
-import { listedBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
+import { publicBuiltInAgents } from '../../../lib/agents/rules/builtIn.ts';
 import { newId } from '../../../lib/shared/ids.ts';
 import { agentCalls, beforeWrite, times } from '../../support/agents.ts';
 import { itemsOf } from '../../support/content.ts';
@@ -13,7 +13,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { withoutRetryLimit } from '../../support/retries.ts';
 
-const builtIn = listedBuiltInAgents.map(({ id }) => id);
+const builtIn = publicBuiltInAgents.map(({ id }) => id);
 
 let engine: Engine;
 let table: Table;

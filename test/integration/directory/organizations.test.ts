@@ -16,24 +16,24 @@ const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
 
 /** Returns all pages of a listing, and fails on an empty page after a page token. */
-async function pages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
-  const found: any[][] = [];
+async function listPages(path: string, data: object, tokenName = 'nextPageToken'): Promise<any[][]> {
+  const pages: any[][] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(path, { ...data, pageToken });
     expect(status).toBe(200);
     if (pageToken) expect(body.result.data).not.toHaveLength(0);
-    found.push(body.result.data);
+    pages.push(body.result.data);
     pageToken = body.result[tokenName] ?? undefined;
   } while (pageToken);
-  return found;
+  return pages;
 }
 
-describe('organizations', () => {
+describe('organizations/add and organizations/get', () => {
   const ADD = '/v2/organizations/add';
   const GET = '/v2/organizations/get';
 
-  test('are read as added, custom fields included, in the order of the requested ids', async () => {
+  test('organizations/get returns organizations as added, with custom fields, in the order of the requested ids', async () => {
     const fields = JSON.parse('{"plan":"pro","big":1e200,"deep":{"a":[null,{"b":""}]},"constructor":"c"}');
     await customer.ok(ADD, {
       organizations: [{ organizationId: 'a', organizationName: 'A', ...fields }, { organizationId: 'b' }],
@@ -51,14 +51,14 @@ describe('organizations', () => {
     });
   });
 
-  test('keep a field named __proto__', async () => {
+  test('organizations/add stores a field named __proto__', async () => {
     const organizations = JSON.parse('[{"organizationId":"a","__proto__":{"x":1}}]');
     await customer.ok(ADD, { organizations });
     const [a] = await customer.ok(GET, { organizationIds: ['a'] });
     expect(Object.getOwnPropertyDescriptor(a, '__proto__')?.value).toEqual({ x: 1 });
   });
 
-  test('fail alone when they exist, and keep their fields; a repeated id is one item', async () => {
+  test('organizations/add reports an existing organization without changing it, and adds a repeated id once', async () => {
     await customer.ok(ADD, { organizations: [{ organizationId: 'a', organizationName: 'first' }] });
     const data = await customer.ok(ADD, {
       organizations: [
@@ -79,7 +79,7 @@ describe('organizations', () => {
     ]);
   });
 
-  test('are added once with 20 concurrent callers', async () => {
+  test('organizations/add creates an organization once for 20 concurrent callers', async () => {
     const answers = await Promise.all(
       ids('', 20).map(() => customer.ok(ADD, { organizations: [{ organizationId: 'same' }] })),
     );
@@ -87,29 +87,29 @@ describe('organizations', () => {
     expect(new Set(answers.map(({ same }) => same.id)).size).toBe(1);
   });
 
-  test('are all listed, in pages of any size, also while others are added', async () => {
+  test('organizations/get lists every organization in pages of any size, also while organizations are added', async () => {
     await customer.ok(ADD, { organizations: ids('o', 250).map((organizationId) => ({ organizationId })) });
-    const found = await pages(GET, { pageSize: 100 });
-    expect(found.map((page) => page.length)).toEqual([100, 100, 50]);
-    expect(found.flat().map(({ id }) => id)).toEqual(ids('o', 250));
-    expect((await pages(GET, { pageSize: 125 })).map((page) => page.length)).toEqual([125, 125]);
+    const pages = await listPages(GET, { pageSize: 100 });
+    expect(pages.map((page) => page.length)).toEqual([100, 100, 50]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(ids('o', 250));
+    expect((await listPages(GET, { pageSize: 125 })).map((page) => page.length)).toEqual([125, 125]);
 
     const first = (await customer.call(GET, { pageSize: 100 })).body.result;
     await customer.ok(ADD, { organizations: [{ organizationId: 'a-before' }, { organizationId: 'p-after' }] });
-    const rest = (await customer.call(GET, { pageToken: first.nextPageToken })).body.result;
-    expect([...first.data, ...rest.data].map(({ id }: any) => id)).toEqual([...ids('o', 250), 'p-after']);
+    const remaining = (await customer.call(GET, { pageToken: first.nextPageToken })).body.result;
+    expect([...first.data, ...remaining.data].map(({ id }: any) => id)).toEqual([...ids('o', 250), 'p-after']);
   });
 
-  test('are listed beyond 1 MB, in answers below 5 MB', async () => {
+  test('organizations/get lists more than 1 MB of organizations in responses below 5 MB', async () => {
     const note = 'x'.repeat(60_000);
     for (let i = 0; i < 100; i += 20)
       await customer.ok(ADD, {
         organizations: ids(`big${i}-`, 20).map((organizationId) => ({ organizationId, note })),
       });
-    const found = await pages(GET, {});
-    expect(found.length).toBeGreaterThan(1);
-    expect(found.flat()).toHaveLength(100);
-    expect(Math.max(...found.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
+    const pages = await listPages(GET, {});
+    expect(pages.length).toBeGreaterThan(1);
+    expect(pages.flat()).toHaveLength(100);
+    expect(Math.max(...pages.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
   });
 
   test.each([
@@ -136,17 +136,20 @@ describe('organizations', () => {
       { organizations: [{ organizationId: 'a', note: 'x'.repeat(65_536) }] },
       'organizations[0] must be at most 65536 bytes as JSON',
     ],
-  ])('%s is INVALID_ARGUMENT naming the field, and nothing is stored', async (_what, data, message) => {
-    const { status, body } = await customer.call(ADD, data);
-    expect({ status, error: body.error.status, message: body.error.message }).toEqual({
-      status: 400,
-      error: 'INVALID_ARGUMENT',
-      message,
-    });
-    expect(await customer.ok(GET, {})).toEqual([]);
-  });
+  ])(
+    'organizations/add rejects %s as INVALID_ARGUMENT that names the field, and stores nothing',
+    async (_case, data, message) => {
+      const { status, body } = await customer.call(ADD, data);
+      expect({ status, error: body.error.status, message: body.error.message }).toEqual({
+        status: 400,
+        error: 'INVALID_ARGUMENT',
+        message,
+      });
+      expect(await customer.ok(GET, {})).toEqual([]);
+    },
+  );
 
-  test('stay separate when simply concatenated ids would be equal', async () => {
+  test('organizations with similar or special ids stay separate', async () => {
     const awkward = [
       'doc1',
       'doc10',
@@ -176,7 +179,7 @@ describe('folders/add', () => {
   const add = (folders: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, folders, ...more });
 
-  test('creates folders, and returns a map by folderId of success, id and message', async () => {
+  test('creates folders and returns success, id and message by folderId', async () => {
     const { status, body } = await customer.call(ADD, {
       organizationId: 'acme',
       createOrganization: true,
@@ -215,7 +218,7 @@ describe('folders/add', () => {
     expect(await customer.ok('/v2/organizations/get', {})).toEqual([]);
   });
 
-  test('fails only for a folderId that exists, inside a success', async () => {
+  test('reports an existing folderId in a successful response and adds the other folders', async () => {
     await add([{ folderId: 'a', accessType: 'restricted' }]);
     expect(await add([{ folderId: 'a', accessType: 'public' }, { folderId: 'b' }])).toEqual({
       a: { success: false, id: 'a', message: 'Folder already exists.' },
@@ -238,7 +241,7 @@ describe('folders/add', () => {
     ).toEqual({ a: { success: true, id: 'a', message: 'Folder added.' } });
   });
 
-  test('accepts a tree in any order; unknown parents, circles and folders that are too deep fail alone', async () => {
+  test('accepts a folder tree in any order and reports only unknown parents, cycles and folders that are too deep', async () => {
     const deep = Array.from({ length: 22 }, (_, i) => ({
       folderId: `d${i}`,
       parentFolderId: i === 0 ? 'root' : `d${i - 1}`,
@@ -271,7 +274,7 @@ describe('folders/add', () => {
     expect(Object.values(again).every(({ message }: any) => message === 'Folder already exists.')).toBe(true);
   });
 
-  test('creates a folder once with ten concurrent callers, and fails no other folder', async () => {
+  test('creates a folder once for ten concurrent callers, and creates all their other folders', async () => {
     await add([{ folderId: 'start' }]);
     const answers = await Promise.all(ids('', 10).map((own) => add([{ folderId: 'same' }, { folderId: `own${own}` }])));
     expect(answers.filter(({ same }) => same.success)).toHaveLength(1);
@@ -292,7 +295,7 @@ describe('folders/add', () => {
       'createOrganization must be a boolean',
     ],
     ['no organization', { organizationId: null, folders: [{ folderId: 'a' }] }, 'organizationId must be a string'],
-  ])('%s is INVALID_ARGUMENT', async (_what, data, message) => {
+  ])('rejects %s as INVALID_ARGUMENT', async (_case, data, message) => {
     const { status, body } = await customer.call(ADD, { organizationId: 'acme', createOrganization: true, ...data });
     expect({ status, error: body.error.status, message: body.error.message }).toEqual({
       status: 400,
@@ -302,13 +305,13 @@ describe('folders/add', () => {
   });
 });
 
-describe('documents', () => {
+describe('documents/add and documents/get', () => {
   const ADD = '/v2/organizations/documents/add';
   const GET = '/v2/organizations/documents/get';
   const add = (documents: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, documents, ...more });
 
-  test('are read as added, with the effective access type', async () => {
+  test('documents/get returns documents as added, with the effective access type', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       createOrganization: true,
@@ -329,7 +332,7 @@ describe('documents', () => {
     ]);
   });
 
-  test('fail alone when they exist, and keep their fields', async () => {
+  test('documents/add reports an existing document without changing it, and adds the others', async () => {
     await add([{ documentId: 'a', documentName: 'first' }]);
     expect(await add([{ documentId: 'a', documentName: 'second' }, { documentId: 'b' }])).toMatchObject({
       a: { success: false, code: 'already-exists', id: 'a', message: 'Document already exists' },
@@ -338,7 +341,7 @@ describe('documents', () => {
     expect((await customer.ok(GET, { organizationId: 'acme', documentIds: ['a'] }))[0].documentName).toBe('first');
   });
 
-  test('are added to a folder that createFolder creates; without createFolder the folder is NOT_FOUND', async () => {
+  test('documents/add creates a missing folder only with createFolder, and otherwise returns NOT_FOUND', async () => {
     await add([{ documentId: 'x' }]);
     const { status, body } = await customer.call(ADD, {
       organizationId: 'acme',
@@ -355,20 +358,20 @@ describe('documents', () => {
     ]);
   });
 
-  test('of an organization and of a folder are all listed', async () => {
+  test('documents/get lists all documents of an organization and of a folder', async () => {
     await add(ids('loose', 120).map((documentId) => ({ documentId })));
     await add(
       ids('filed', 130).map((documentId) => ({ documentId })),
       { folderId: 'f', createFolder: true },
     );
-    const all = await pages(GET, { organizationId: 'acme', pageSize: 100 }, 'pageToken');
+    const all = await listPages(GET, { organizationId: 'acme', pageSize: 100 }, 'pageToken');
     expect(all.flat().map(({ id }) => id)).toEqual([...ids('filed', 130), ...ids('loose', 120)]);
-    const filed = await pages(GET, { organizationId: 'acme', folderId: 'f', pageSize: 50 }, 'pageToken');
+    const filed = await listPages(GET, { organizationId: 'acme', folderId: 'f', pageSize: 50 }, 'pageToken');
     expect(filed.map((page) => page.length)).toEqual([50, 50, 30]);
     expect(filed.flat().map(({ id }) => id)).toEqual(ids('filed', 130));
   });
 
-  test('have page tokens that are valid for one listing only', async () => {
+  test('documents/get rejects a page token of another organization or folder', async () => {
     await add(
       ids('d', 3).map((documentId) => ({ documentId })),
       { folderId: 'f', createFolder: true },
@@ -381,7 +384,7 @@ describe('documents', () => {
     }
   });
 
-  test('change their access type with access/update, which reports unknown documents', async () => {
+  test('documents/access/update changes the access type and reports unknown documents', async () => {
     await add([{ documentId: 'a' }]);
     expect(
       await customer.ok('/v2/organizations/documents/access/update', {
@@ -399,13 +402,13 @@ describe('documents', () => {
   });
 });
 
-describe('users', () => {
+describe('users/add and users/get', () => {
   const ADD = '/v2/users/add';
   const GET = '/v2/users/get';
   const add = (users: object[], more: object = {}) =>
     customer.ok(ADD, { organizationId: 'acme', createOrganization: true, users, ...more });
 
-  test('are read as added, with the initial of the name', async () => {
+  test('users/get returns users as added, with the initial of the name', async () => {
     const results = await add([
       { userId: 'ada', name: ' ada lovelace', email: 'ada@example.com', photoUrl: 'https://example.com/a.png' },
       { userId: 'bob' },
@@ -426,7 +429,7 @@ describe('users', () => {
     ]);
   });
 
-  test('keep their id and the fields that are not sent when they are added again', async () => {
+  test('users/add keeps the id and the fields that are not sent when a user is added again', async () => {
     const first = await add([{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }]);
     const second = await add([{ userId: 'ada', name: 'Byron' }]);
     expect(second.ada.id).toBe(first.ada.id);
@@ -435,7 +438,7 @@ describe('users', () => {
     ]);
   });
 
-  test('are in the contact list of the document or folder to which they are added, and in no other', async () => {
+  test('users/get lists a user only for the document, folder or organization to which the user was added', async () => {
     await add([{ userId: 'member' }]);
     await add([{ userId: 'reader' }], { documentId: 'd', createDocument: true });
     await add([{ userId: 'filer' }], { folderId: 'f', createFolder: true });
@@ -448,7 +451,7 @@ describe('users', () => {
     ]);
   });
 
-  test('are NOT_FOUND for an unknown document or folder, and INVALID_ARGUMENT for both at once', async () => {
+  test('users/add and users/get return NOT_FOUND for an unknown document or folder, and INVALID_ARGUMENT for both at once', async () => {
     await add([{ userId: 'member' }]);
     for (const path of [ADD, GET]) {
       const data = { organizationId: 'acme', users: [{ userId: 'a' }] };
@@ -467,14 +470,14 @@ describe('users', () => {
     }
   });
 
-  test('are all listed, 300 of them', async () => {
+  test('users/get lists all of 300 users in pages', async () => {
     await add(ids('u', 300).map((userId) => ({ userId, name: userId })));
-    const found = await pages(GET, { organizationId: 'acme', pageSize: 120 });
-    expect(found.map((page) => page.length)).toEqual([120, 120, 60]);
-    expect(found.flat().map(({ userId }) => userId)).toEqual(ids('u', 300));
+    const pages = await listPages(GET, { organizationId: 'acme', pageSize: 120 });
+    expect(pages.map((page) => page.length)).toEqual([120, 120, 60]);
+    expect(pages.flat().map(({ userId }) => userId)).toEqual(ids('u', 300));
   });
 
-  test('have one id and the last fields of each when ten concurrent callers add them', async () => {
+  test('users/add keeps one id and the fields of every successful call when five concurrent calls add a user', async () => {
     await add([{ userId: 'x' }]);
     const answers = await Promise.all(
       ['name', 'email', 'plan', 'color', 'type'].map((field) => add([{ userId: 'ada', [field]: `${field}!` }])),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { listedBuiltInAgents, builtInAgent } from '../../../lib/agents/rules/builtIn.ts';
+import { publicBuiltInAgents, findBuiltInAgent } from '../../../lib/agents/rules/builtIn.ts';
 import {
   behaviourOf,
   CreateAgent,
@@ -480,7 +480,7 @@ describe('groups', () => {
 });
 
 test('lists ten built-in agents and hides two internal ones', () => {
-  expect(listedBuiltInAgents.map(({ id }) => id)).toEqual([
+  expect(publicBuiltInAgents.map(({ id }) => id)).toEqual([
     'spell-check',
     'grammar-check',
     'broken-links',
@@ -492,6 +492,6 @@ test('lists ten built-in agents and hides two internal ones', () => {
     'og-image-checker',
     'lorem-ipsum',
   ]);
-  expect(['crawler', 'screenshot'].map((id) => builtInAgent(id)?.internal)).toEqual([true, true]);
-  expect(builtInAgent('constructor')).toBeUndefined();
+  expect(['crawler', 'screenshot'].map((id) => findBuiltInAgent(id)?.internal)).toEqual([true, true]);
+  expect(findBuiltInAgent('constructor')).toBeUndefined();
 });

@@ -123,7 +123,7 @@ describe('declaredOutput', () => {
     [{}, 'data: Invalid input: expected array, received undefined'],
   ])('throws for %j when it is strict', (output, problem) => {
     expect(() => declaredOutput(endpoint, output, { isStrict: true, log })).toThrow(
-      `/v2/things/get answers what its output does not declare: ${problem}`,
+      `/v2/things/get returns output that does not match its declaration: ${problem}`,
     );
   });
 });

@@ -32,11 +32,11 @@ const commentTriggers = (suggestions: boolean) => ({
 
 describe('the verbs of grouped triggers', () => {
   test('cover every event of comments and huddles, each by one verb', () => {
-    const turnedOn = [...Object.values(commentVerbs), ...Object.values(huddleVerbs)];
-    expect(new Set(turnedOn).size).toBe(turnedOn.length);
-    const groups = triggerTypes.filter((type) => /^(comment|comment_annotation|huddle)\./.test(type));
-    expect(turnedOn.filter((type) => type !== 'comment_annotation.access_mode_change').sort()).toEqual(
-      [...groups].sort(),
+    const eventTypes = [...Object.values(commentVerbs), ...Object.values(huddleVerbs)];
+    expect(new Set(eventTypes).size).toBe(eventTypes.length);
+    const groupedTypes = triggerTypes.filter((type) => /^(comment|comment_annotation|huddle)\./.test(type));
+    expect(eventTypes.filter((type) => type !== 'comment_annotation.access_mode_change').sort()).toEqual(
+      [...groupedTypes].sort(),
     );
   });
 });
@@ -44,23 +44,23 @@ describe('the verbs of grouped triggers', () => {
 describe('changeActivityConfig', () => {
   const change = (stored: Parameters<typeof changeActivityConfig>[0], data: object) =>
     changeActivityConfig(stored, ActivityConfigChange.parse(data), NOW);
-  const all = commentTriggers(true);
+  const allTriggers = commentTriggers(true);
 
   test.each([
     ['never configured', undefined, {}],
     ['configured before', { isEnabled: false, immutable: false, enabledTime: 5 }, { immutable: false, enabledTime: 5 }],
     ['configured with empty triggers', { isEnabled: false, triggers: { comment: {} } }, {}],
-  ])('turns on everything that was not set at the first enabling: %s', (_what, stored, kept) => {
+  ])('turns on every setting that is not set when activities are first enabled: %s', (_case, stored, kept) => {
     expect(change(stored, { isEnabled: true })).toEqual({
       isEnabled: true,
       immutable: true,
       enabledTime: NOW,
-      triggers: { comment: all },
+      triggers: { comment: allTriggers },
       ...kept,
     });
   });
 
-  test('keeps the fields of the request at the first enabling', () => {
+  test('keeps the fields of the request when activities are first enabled', () => {
     expect(
       change(undefined, {
         isEnabled: true,
@@ -68,7 +68,12 @@ describe('changeActivityConfig', () => {
         enabledTime: 7,
         triggers: { comment: { deleted: false } },
       }),
-    ).toEqual({ isEnabled: true, immutable: false, enabledTime: 7, triggers: { comment: { ...all, deleted: false } } });
+    ).toEqual({
+      isEnabled: true,
+      immutable: false,
+      enabledTime: 7,
+      triggers: { comment: { ...allTriggers, deleted: false } },
+    });
   });
 
   test.each([
@@ -76,7 +81,7 @@ describe('changeActivityConfig', () => {
     [{ immutable: true }],
     [{ enabledTime: 5 }],
     [{ triggers: { comment: { added: true } } }],
-  ])('sets no defaults for %p', (sent) => {
+  ])('sets no defaults for a first change %p that does not enable activities', (sent) => {
     expect(change(undefined, sent)).toEqual({ isEnabled: false, ...sent });
   });
 
@@ -95,7 +100,7 @@ describe('changeActivityConfig', () => {
     [{ triggers: { comment: { added: 1 } } }, 'triggers.comment.added'],
     [{ triggers: { huddle: {} } }, 'triggers'],
     [{ triggers: { comment: JSON.parse('{"__proto__":true}') } }, 'triggers.comment'],
-  ])('rejects %j at %s', (sent, path) => {
+  ])('rejects an activity config %j with an issue at %s', (sent, path) => {
     expect(ActivityConfigChange.safeParse(sent).error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
 });
@@ -106,14 +111,14 @@ describe('changeNotificationConfig', () => {
   const seeded = { comment: commentTriggers(false), huddle: { created: true, join: true } };
   const delayConfig = { isEnabled: true, delaySeconds: 60 };
 
-  test('turns on comments and huddles without suggestions, delay or batch at the first enabling', () => {
+  test('turns on comments and huddles, but no suggestions, delay or batch, when notifications are first enabled', () => {
     expect(change(undefined, { useNotificationService: true })).toEqual({
       useNotificationService: true,
       notificationServiceConfig: { triggers: seeded },
     });
   });
 
-  test('keeps earlier settings at the first enabling, and the fields of the request', () => {
+  test('keeps stored settings and the fields of the request when notifications are first enabled', () => {
     const stored = { useNotificationService: false, notificationServiceConfig: { delayConfig } };
     expect(
       change(stored, {
@@ -138,7 +143,7 @@ describe('changeNotificationConfig', () => {
     });
   });
 
-  test('merges every level', () => {
+  test('merges a change into each level of the stored notification config', () => {
     const first = change(undefined, {
       notificationServiceConfig: {
         batchConfig: { document: { isEnabled: true, batchWindowSeconds: 10 }, user: { maxActivities: 2 } },
@@ -170,7 +175,7 @@ describe('changeNotificationConfig', () => {
     { delayConfig: { delaySeconds: 15_552_000 } },
     batch({ batchWindowSeconds: 10, maxActivities: 2 }),
     batch({ batchWindowSeconds: 604_800, maxActivities: 50 }),
-  ])('accepts %j', (notificationServiceConfig) => {
+  ])('accepts a notification config %j', (notificationServiceConfig) => {
     expect(NotificationConfigChange.safeParse({ notificationServiceConfig }).success).toBe(true);
   });
 
@@ -192,7 +197,7 @@ describe('changeNotificationConfig', () => {
     [{ triggers: { recorder: { done: true } } }, ['triggers']],
     [{ triggers: { huddle: { joined: true } } }, ['triggers.huddle']],
     [{ triggers: { comment: { added: 'on' } } }, ['triggers.comment.added']],
-  ])('rejects %j', (notificationServiceConfig, paths) => {
+  ])('rejects a notification config %j with an issue for each invalid field', (notificationServiceConfig, paths) => {
     const { error } = NotificationConfigChange.safeParse({ notificationServiceConfig });
     expect(error?.issues.map((issue) => issue.path.slice(1).join('.'))).toEqual(paths);
   });

@@ -3,7 +3,7 @@ import { secretBox } from '../../../../lib/crypto/secretBox.ts';
 import { openVersion, sealVersion } from '../../../../lib/agents/agentSecrets.ts';
 import { changeAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
-import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import {
   behaviourOf,
   refuseKeys,
@@ -42,7 +42,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller: { tenant }, deps, now, repeatableId }) => {
     const { agentId, metadata } = input;
     refuseKeys(serverManagedKeys(input));
-    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     requireChange(
       { ...behaviourOf(input), metadata },
       versionFields,

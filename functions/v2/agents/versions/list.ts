@@ -6,7 +6,7 @@ import {
   toVersionResponse,
   unknownAgent,
 } from '../../../../lib/agents/rules/agents.ts';
-import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -48,7 +48,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { agentId, pageSize = limits.pageSize } = input;
-    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const pages = paging(caller, [path, agentId], input, now);
     const page = await deps.agents.listVersions(caller.tenant, agentId, { limit: pageSize, after: pages.after });
     if (!page) throw unknownAgent();

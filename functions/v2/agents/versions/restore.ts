@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { deleteAgents } from '../../../../lib/agents/agentWriter.ts';
 import { onlyCustomAgents, unknownAgent } from '../../../../lib/agents/rules/agents.ts';
-import { builtInAgent } from '../../../../lib/agents/rules/builtIn.ts';
+import { findBuiltInAgent } from '../../../../lib/agents/rules/builtIn.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { agentId }, caller: { tenant }, deps, now, repeatableId }) => {
-    if (builtInAgent(agentId)) throw onlyCustomAgents();
+    if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const version = await deps.agents.restore(tenant, agentId, { callId: repeatableId('ver', 0), now });
     if (version === undefined) throw unknownAgent();
     if (version === 'first') throw new ApiError('FAILED_PRECONDITION', 'The agent has no version before this one.');

@@ -23,7 +23,10 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({
       data: z.object({
-        /** The version since which the editor has the update. Do not send it to `updates/get`: other updates may precede it. */
+        /**
+         * The version of the editor that first contains the update. Do not send this version to `updates/get`: the client may not yet
+         * have the updates of other clients with lower versions.
+         */
         version: z.number(),
       }),
     }),
