@@ -16,7 +16,7 @@ import { disableEndpoints } from './disableEndpoints.ts';
 import { exhaustedEvent, isExhaustion, type LastAttempt } from './exhaust.ts';
 import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
-import { type AttemptContent, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
+import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
 import { checkGate, takeProbe } from './rules/breaker.ts';
 import {
@@ -33,7 +33,7 @@ import {
   unparkDelivery,
 } from './rules/delivery.ts';
 import { type EndpointHealth, healthAt, isSlow, SLOW_AFTER } from './rules/health.ts';
-import { checkSlot, isSlotExpired, KEEP_REQUEST, PREPARE_AHEAD, reserveAhead } from './rules/limiter.ts';
+import { checkSlot, isSlotExpired, PREPARE_AHEAD, prepareAhead, reserveAhead } from './rules/limiter.ts';
 import { type AttemptOutcome, isStoredWithDelivery, type LoggedAttempt } from './rules/loggedAttempt.ts';
 import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import { type Target, targetOf } from './targets.ts';
@@ -358,17 +358,19 @@ class DeliveryAttempt {
     const { isFirstQueue, requests, sleep } = this.#ports;
     const { clock, measures } = this.#call;
     let slot = reserved;
-    if (slot !== undefined) await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
-    let prepared = await requests.prepare(this.#message, content);
-    while (slot !== undefined && prepared !== 'cancelled') {
+    let ahead = PREPARE_AHEAD;
+    let prepared: PreparedRequest | 'cancelled';
+    for (;;) {
+      if (slot !== undefined) await sleep(Math.max(0, slot - ahead - clock()));
+      const startedAt = clock();
+      prepared = await requests.prepare(this.#message, content);
+      ahead = prepareAhead(clock() - startedAt);
+      if (slot === undefined || prepared === 'cancelled') break;
       await sleep(Math.max(0, slot - clock()));
       if (!isSlotExpired(slot, clock())) break;
       const next = await this.#reserveSlot(claimed, loaded, slot);
       if (next === 'deferred') return undefined;
       slot = next;
-      if (slot === undefined || slot - clock() <= KEEP_REQUEST) continue;
-      await sleep(Math.max(0, slot - PREPARE_AHEAD - clock()));
-      prepared = await requests.prepare(this.#message, content);
     }
     if (prepared === 'cancelled') {
       await this.#storeResult(claimed, (current) => endDelivery(current, 'CANCELLED'));

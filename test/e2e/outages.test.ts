@@ -337,11 +337,8 @@ describe('outage of a part of the system', () => {
       await delay(POLL_MILLISECONDS);
     await drained();
     const now = await waitForState((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
-    // Only alarms about late events remain.
-    expect(now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : [])).sort()).toEqual([
-      'FanOutEventsBehind',
-      'FanOutLate',
-    ]);
+    // Only the alarm about late records of the stream remains. A few late events do not raise another one.
+    expect(now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : []))).toEqual(['FanOutEventsBehind']);
     for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream'])
       expect(Math.max(...line(now, 'Health', 'Dead letters', label))).toBe(0);
     expect(now.parts.map(({ running }) => running)).toEqual([true, true, true]);

@@ -19,11 +19,7 @@ export function requireUser(
   const refuse = (field: string, code: string, message: string) =>
     invalid({ path: [field], code, message: `${field} ${message}` });
   if ((input[userIds] ?? undefined) !== undefined)
-    throw refuse(
-      userIds,
-      'no_effect',
-      'must be left out: users have no ids of the service by which they are found; send userId',
-    );
+    throw refuse(userIds, 'no_effect', 'must be left out: this service has no user ids of its own. Send userId');
   const isEverywhere = input[all] ?? false;
   if (typeof isEverywhere !== 'boolean') throw refuse(all, 'invalid_type', 'must be a boolean');
   if (isEverywhere && input.organizationId !== undefined)

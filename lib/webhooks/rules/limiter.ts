@@ -21,11 +21,16 @@ export function slotInterval(rateLimit: number): number {
 
 /** A request is made this much before its slot, milliseconds: about as long as reading its content takes. */
 export const PREPARE_AHEAD = 20;
+const LONGEST_PREPARE_AHEAD = 500;
+
 /**
- * A request whose slot has expired is kept for a new slot that is at most this far away, milliseconds. On a slow machine, making it again would
- * miss every slot.
+ * Returns how much before its next slot a request is made again, milliseconds, after making it took `duration`. On a slow machine every slot
+ * would expire otherwise. It is also how long after the answer to a deletion an attempt can still begin.
  */
-export const KEEP_REQUEST = 500;
+export function prepareAhead(duration: number): number {
+  return Math.min(LONGEST_PREPARE_AHEAD, Math.max(PREPARE_AHEAD, duration));
+}
+
 const LONGEST_AHEAD = 1_600;
 
 /**

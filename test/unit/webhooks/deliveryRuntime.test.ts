@@ -10,7 +10,13 @@ import {
   sampleWeight,
 } from '../../../lib/webhooks/rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt } from '../../../lib/webhooks/rules/health.ts';
-import { slotInterval, SLOT_TOLERANCE, checkSlot, reserveAhead } from '../../../lib/webhooks/rules/limiter.ts';
+import {
+  slotInterval,
+  SLOT_TOLERANCE,
+  checkSlot,
+  prepareAhead,
+  reserveAhead,
+} from '../../../lib/webhooks/rules/limiter.ts';
 import { parseSchedule, planAttempt } from '../../../lib/webhooks/rules/schedule.ts';
 
 const SECOND = 1000;
@@ -320,6 +326,10 @@ describe('the rate limit', () => {
 
   test('reserves further ahead after each slot that expired before its use', () => {
     expect([0, 1, 2, 3, 20].map(reserveAhead)).toEqual([0, 50, 100, 200, 1_600]);
+  });
+
+  test('makes a request as long before its slot as the last one took, from 20 to 500 ms', () => {
+    expect([0, 20, 21, 300, 9_000].map(prepareAhead)).toEqual([20, 20, 21, 300, 500]);
   });
 
   test('rejects an expired slot, because late deliveries together would exceed the limit', () => {
