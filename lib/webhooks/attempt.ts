@@ -391,7 +391,9 @@ class DeliveryAttempt {
   /** Posts the request. If the answer takes long, other attempts at the endpoint learn it before this one ends. */
   async #post(request: WebhookRequest, target: Stored<Target>): Promise<AttemptResult> {
     let marking: Promise<void> | undefined;
-    const timer = setTimeout(() => (marking = this.#endpoint.markSlow(target)), SLOW_AFTER);
+    const timer = setTimeout(() => {
+      marking = this.#endpoint.markSlow(target);
+    }, SLOW_AFTER);
     try {
       return await this.#ports.client.post(request);
     } finally {

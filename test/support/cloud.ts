@@ -623,8 +623,12 @@ function nameOf(command: Command): string {
   // Like the SDK: all retries of a transaction have the same token.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
   const what = input.IndexName
-    ? // Without the number of a shard.
-      [String(input.ExpressionAttributeValues[':pk']).replace(/#\d+$/, '')]
+    ? // The kind of the partition, without ids and shards.
+      [
+        String(input.ExpressionAttributeValues[':pk'])
+          .split('#')
+          .find((part) => /^[A-Z]{2,}$/.test(part)),
+      ]
     : [...new Set(writtenItems(command).map(({ _t }) => String(_t)))];
   return [command.constructor.name.replace('Command', ''), ...what].join(' ');
 }

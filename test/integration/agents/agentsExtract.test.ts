@@ -262,7 +262,7 @@ describe('POST /v2/agents/extract with a model', () => {
       /\(guardrail_intervened\)/,
     ],
     ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
-    ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /not what it was asked for/],
+    ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /has another form than requested/],
   ] as const)('keeps valid agents and reports the rest when the answer %s', async (_what, reply, kept, reason) => {
     setUp(models);
     converse.script = () => reply;

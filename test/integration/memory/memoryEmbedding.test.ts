@@ -143,7 +143,7 @@ describe('judgments whose embedding failed', () => {
       expect(results[recordId]).toEqual({
         success: true,
         id: recordId,
-        message: expect.stringMatching(/once the embedding model has answered/),
+        message: expect.stringMatching(/after the embedding model has answered/),
       });
     expect((await customer.call('/v2/memory/judgments/query', acme)).body.result.total).toBe(3);
     expect(await stored()).toMatchObject({ vectors: both(0, 0), jobs: [{ kind: 'embedJudgments' }] });
@@ -333,7 +333,7 @@ describe('a change of the embedding model', () => {
     setting('lexical');
     queues.clear();
     expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(
-      /once the embedding model has answered/,
+      /after the embedding model has answered/,
     );
     const own = (await startedJobs()).find(({ jobId }) => jobId !== message!.jobId);
     const old = new EmbeddingWorker(Date.now());

@@ -35,8 +35,7 @@ const forms: readonly { readonly name: string; readonly pattern: RegExp; readonl
   },
   {
     name: 'pronouns without a noun',
-    pattern:
-      /\b(that which|those whom|of which there is|counts? no more|what (it|they) (is|are) told)\b/i,
+    pattern: /\b(that which|those whom|of which there is|counts? no more|what (it|they) (is|are) told)\b/i,
     bad: 'what the user was given counts no more',
   },
   {

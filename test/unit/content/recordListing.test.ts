@@ -196,8 +196,8 @@ describe('allDocuments', () => {
     const placed = async (_place: unknown, some: readonly ((typeof all)[number] | undefined)[]) =>
       some.map((one) => (one && gone.has(one.documentId) ? undefined : one));
     return {
-      named: async (_place: unknown, named: readonly string[]) =>
-        named.map((id) => all.find(({ documentId }) => documentId === id)),
+      getByIds: async (_scope: unknown, ids: readonly string[]) =>
+        ids.map((id) => all.find(({ documentId }) => documentId === id)),
       placed,
       async list(_place: unknown, { after }: { after?: string | undefined }) {
         const rest = all.filter(({ documentId }) => after === undefined || documentId > after);

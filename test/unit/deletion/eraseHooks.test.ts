@@ -46,7 +46,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'EmbeddingState',
   ],
   'expires after 24 hours': ['Idempotency'],
-  'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'Mail'],
+  'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'FirstAttempts', 'Mail'],
   'of the customer and its workspace': [
     'ActivityConfig',
     'AdvancedWebhookConfig',
@@ -66,8 +66,8 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'RateBucket',
     'RateLimit',
     'WebhookEndpoint',
-    'WebhookEndpointCount',
     'WebhookEndpointUid',
+    'WebhookSettings',
     'Workspace',
     'WorkspaceApiKey',
   ],
