@@ -41,7 +41,7 @@ export const deliveryConsumption = {
   },
   exhausted: {
     what: 'deliveries that are exhausted behind a dead endpoint',
-    consumed: { calls: 3.99, read: 14.98, written: 8.6, sqs: 0.28, postingRuns: 0, otherRuns: 0.03 },
+    consumed: { calls: 4.04, read: 5, written: 9, sqs: 0.3, postingRuns: 0, otherRuns: 0.02 },
   },
 } as const satisfies Readonly<Record<string, { readonly what: string; readonly consumed: DeliveryConsumption }>>;
 

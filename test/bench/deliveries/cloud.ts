@@ -50,6 +50,8 @@ export class Cloud {
   onRun: (run: () => Promise<unknown>) => Promise<unknown> = (run) => run();
   /** Milliseconds that the clock of this process is ahead. */
   #ahead = 0;
+  /** The time at which the clock was stopped, epoch ms. */
+  #stoppedAt: number | undefined;
   #ids = 0;
   readonly #queues = new Map<string, Queue>();
   readonly #delayed: { readonly queue: Queue; readonly message: Message }[] = [];
@@ -68,7 +70,7 @@ export class Cloud {
       this.#queues.set(name, { name, ready: [], inFlight: new Map(), running: 0 });
     const send = (command: { readonly input: unknown }) => this.#answer(command.input as SendMessageBatchCommandInput);
     SQSClient.prototype.send = send as typeof SQSClient.prototype.send;
-    Date.now = () => realNow() + this.#ahead;
+    Date.now = () => this.#baseTime() + this.#ahead;
   }
 
   /** Takes a new item of the table to the stream. */
@@ -85,9 +87,18 @@ export class Cloud {
 
   // One step after the other, with a clock that the bench moves.
 
+  /** Stops the clock of this process. Only `advanceTo` moves it from now on, so that a measurement does not depend on the speed of the machine. */
+  stopClock(): void {
+    this.#stoppedAt = realNow();
+  }
+
   /** Moves the clock of this process on to a time, epoch ms. */
   advanceTo(time: number): void {
-    this.#ahead = Math.max(this.#ahead, time - realNow());
+    this.#ahead = Math.max(this.#ahead, time - this.#baseTime());
+  }
+
+  #baseTime(): number {
+    return this.#stoppedAt ?? realNow();
   }
 
   /** Does everything that is due at the time of the clock, one batch after the other. */

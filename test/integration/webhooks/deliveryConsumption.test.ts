@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { deliveryConsumption, type DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
 import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 
-/** Pauses behind a dead endpoint are random, and so is the number of messages that are received together. */
-const TOLERANCE = { exhausted: 0.15, other: 0.001 };
+/** The ids of events and endpoints are random, and so is which parked deliveries share a shard. A thousand deliveries leave little of that. */
+const TOLERANCE = { exhausted: 0.02, other: 0.001 };
 
 describe('the consumption that the cost command prices', () => {
   test('is what events and deliveries consume', async () => {
