@@ -30,11 +30,11 @@ export interface RequestState extends Record<string, unknown> {
   data: unknown;
   input: unknown;
   errorStatus?: ErrorStatus;
-  /** The class of calls whose limit the API key has exceeded. */
+  /** The class of calls whose limit this request exceeds. */
   limitedClass?: LimitClass;
   /** The write that adds the counted calls to the shared token bucket. */
-  settlement?: Promise<void> | undefined;
-  /** The error behind an answer of 500 or above. */
+  sharedBucketWrite?: Promise<void> | undefined;
+  /** The error that caused an answer of 500 or above. */
   cause?: unknown;
 }
 
@@ -57,10 +57,13 @@ export interface FunctionName {
   readonly isForTwin?: (event: APIGatewayProxyEventV2) => boolean;
 }
 
-/** Sets the request id and the start time. At the end it writes one log line and counts a fault. Bodies, headers and credentials are never logged. */
+/**
+ * Sets the request id and the start time. At the end, writes one log line, and counts an answer of 500 or above as a
+ * fault. Bodies, headers and credentials are never logged.
+ */
 export function observe(options: FunctionName): Middleware {
   const faultShare = new FaultShare();
-  const done = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
+  const logRequest = ({ event, response, internal }: Parameters<NonNullable<Middleware['after']>>[0]) => {
     const status = response?.statusCode ?? 500;
     if (response?.headers) response.headers['x-request-id'] = internal.requestId;
     const keys = {
@@ -97,12 +100,12 @@ export function observe(options: FunctionName): Middleware {
         endpoint: options.endpoint,
       });
     },
-    after: done,
-    onError: done,
+    after: logRequest,
+    onError: logRequest,
   };
 }
 
-/** Returns the API key or the workspace that calls; undefined without credentials. */
+/** Returns the API key or the workspace id of a caller; undefined for a caller without credentials. */
 export function callerId(caller: Caller | undefined): string | undefined {
   if (caller?.level === 'apiKey') return caller.tenant;
   return caller?.level === 'workspace' ? caller.workspaceId : undefined;
@@ -118,7 +121,7 @@ const securityHeaderValues = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Adds the default headers. Headers of the answer itself win. */
+/** Adds the default headers, unless the answer already has a header of that name. */
 export function securityHeaders(): Middleware {
   const set: NonNullable<Middleware['after']> = ({ response }) => {
     if (response) response.headers = { ...securityHeaderValues, ...response.headers };
@@ -136,9 +139,11 @@ export interface Authentication {
 }
 
 /**
- * Verifies the headers of the endpoint's level and sets `caller`. Throws PERMISSION_DENIED for wrong credentials. Published clients send the token of the
- * workspace as `auth-token`, so workspace level accepts it without a `workspace-auth-token`. They send the id of the workspace with every call, so this
- * header does not select the level.
+ * Verifies the headers for the endpoint's auth level and sets `caller`. Throws PERMISSION_DENIED for wrong credentials.
+ *
+ * Published clients send the token of the workspace as `auth-token`. Workspace level therefore accepts this header if
+ * `workspace-auth-token` is missing. Published clients send `workspace-id` with every call, so this header does not
+ * select the level.
  */
 export function authenticate(options: Authentication): Middleware {
   return {
@@ -164,25 +169,27 @@ export function authenticate(options: Authentication): Middleware {
 
 /** Counts the call towards the limit of its API key. Throws RESOURCE_EXHAUSTED with `retry-after` above the limit. */
 export function limitCalls(options: { limitClass: LimitClass; buckets: () => RateBuckets }): Middleware {
-  // A failed write does not fail the call. A later call writes the count again.
+  // A failed write does not fail the call. A later call adds the same calls to the shared bucket again.
   const finish: NonNullable<Middleware['after']> = ({ internal }) =>
-    internal.settlement?.catch((error: unknown) => internal.log.warn(logMessages.rateLimitUpdateFailed, { error }));
+    internal.sharedBucketWrite?.catch((error: unknown) =>
+      internal.log.warn(logMessages.rateLimitUpdateFailed, { error }),
+    );
   return {
     before: ({ internal }) => {
       const { caller, startedAt: now } = internal;
       if (caller.level !== 'apiKey') return;
       const { limitClass } = options;
-      const taken = options
+      const result = options
         .buckets()
         .take({ tenant: caller.tenant, limitClass, perSecond: caller.limits[limitClass], now });
-      if (!('retryAfter' in taken)) {
-        internal.settlement = taken.settlement;
-        // `finish` handles a failure. This handler prevents an unhandled rejection until then.
-        taken.settlement?.catch(() => undefined);
+      if (!('retryAfter' in result)) {
+        internal.sharedBucketWrite = result.sharedBucketWrite;
+        // `finish` handles a failure. Until it runs, this handler prevents an unhandled rejection.
+        result.sharedBucketWrite?.catch(() => undefined);
         return;
       }
       internal.limitedClass = limitClass;
-      const retryAfterSeconds = Math.ceil(taken.retryAfter / 1000);
+      const retryAfterSeconds = Math.ceil(result.retryAfter / 1000);
       throw new ApiError(
         'RESOURCE_EXHAUSTED',
         `The API key sends too many ${limitedCalls[limitClass]}. Send the request again after ${retryAfterSeconds} s.`,
@@ -236,7 +243,7 @@ const THROTTLED = new Set([
   'RequestTimeout',
   'RequestThrottled',
 ]);
-/** Codes of connection errors. */
+/** Codes of connection errors that a retry can fix. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -249,7 +256,10 @@ const UNREACHABLE = new Set([
 ]);
 const CAUSES_FOLLOWED = 5;
 
-/** Returns the error for the caller: an `ApiError` itself, UNAVAILABLE for a failure of AWS or the network, else INTERNAL. Follows causes. */
+/**
+ * Returns the error for the caller. The first error of the chain of causes that matches decides: an `ApiError` is
+ * returned itself, and a failure of AWS or the network becomes UNAVAILABLE. Without a match, returns INTERNAL.
+ */
 export function toApiError(error: unknown, requestId: string): ApiError {
   let cause = error;
   for (let i = 0; i < CAUSES_FOLLOWED && cause instanceof Error; i++) {
@@ -272,15 +282,15 @@ function isServerError({ $metadata }: Error & { readonly $metadata?: { readonly 
   return ($metadata?.httpStatusCode ?? 0) >= 500;
 }
 
-/** Turns an error into an answer. It is the last middleware, so its `onError` runs first and the others add their headers. */
-export function mapErrors(failed: typeof failureResponse): Middleware {
+/** Turns an error into an answer. It is the last middleware, so its `onError` runs first and the other middlewares add headers. */
+export function mapErrors(toResponse: typeof failureResponse): Middleware {
   return {
     onError: (request) => {
       const { internal } = request;
       const error = toApiError(request.error, internal.requestId);
       internal.errorStatus = error.status;
       if (errorCatalogue[error.status].http >= 500) internal.cause = error.cause ?? error;
-      request.response = failed(error);
+      request.response = toResponse(error);
     },
   };
 }

@@ -6,21 +6,21 @@ import {
   type Limit,
   type LimitClass,
   limitClasses,
-  settleBucket,
-  settlementSize,
+  mergeSharedBucket,
+  callsPerWrite,
   takeToken,
   timeOf,
 } from './rules/rateLimit.ts';
 import { defineEntity } from '../table/entity.ts';
 import { openTable, type Table } from '../table/table.ts';
 
-/** The shared bucket of an API key and a class of calls. */
+/** The shared token bucket of an API key and a class of calls. `at` is the time when it is full again, epoch ms. */
 export const RateBucketEntity = defineEntity({
   type: 'RateBucket',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'The used part of the rate limit of an API key',
+  purpose: 'The shared token bucket of an API key, one per class of calls',
   schema: z.object({ at: z.number(), expiresAt: z.number() }),
   pk: (of: { tenant: string }) => [of.tenant, 'RATE_BUCKETS'],
   sk: (key: { limitClass: LimitClass }) => [key.limitClass],
@@ -28,39 +28,41 @@ export const RateBucketEntity = defineEntity({
 });
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
-/** The most buckets of a process. The oldest one is dropped when there are more. */
+/** The largest number of buckets that a process keeps. Above it, the process drops the oldest bucket. */
 const MOST_BUCKETS = 1_000;
-/** The pause after a failed settlement, in ms. */
+/** The pause after a failed write to a shared bucket, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
-export interface Taking {
+export interface TokenRequest {
   readonly tenant: string;
   readonly limitClass: LimitClass;
-  /** Calls per second, when they differ from the settings. */
+  /** The limit in calls per second. The default is the limit from the settings. */
   readonly perSecond?: number | undefined;
-  /** Epoch ms. */
+  /** Epoch milliseconds. */
   readonly now: number;
 }
 
-export interface Taken {
+export interface TokenTaken {
   /**
-   * The settlement that this call started, if any. It runs concurrently and must end before the answer, because a
-   * function sleeps after it.
+   * The write to the shared bucket, if this call started one. It runs concurrently and must end before the answer,
+   * because Lambda stops the process after the answer.
    */
-  readonly settlement?: Promise<void>;
+  readonly sharedBucketWrite?: Promise<void>;
 }
 
 interface LocalBucket {
   bucket: Bucket;
-  settling: boolean;
-  settleFrom: number;
+  isWriting: boolean;
+  /** The earliest time of the next write, epoch milliseconds. */
+  nextWriteAt: number;
 }
 
 /**
  * Limits the calls of API keys. A call takes a token from this process's copy of the bucket, which needs no I/O.
- * After as many calls as a tenth of a second allows, the process settles: one write adds its calls to the shared bucket
- * and returns the calls of all processes. Every call is counted in the end. Until then each process can exceed the
- * limit by its unsettled calls. When the table fails, each process enforces the limit on its own calls.
+ *
+ * After as many calls as a tenth of a second allows, the process adds them to the shared bucket in one write. The write
+ * returns the calls of all processes. Until then, each process can exceed the limit by its unwritten calls. When the
+ * table fails, each process enforces the limit on its own calls.
  */
 export class RateBuckets {
   readonly #table: Table;
@@ -72,25 +74,25 @@ export class RateBuckets {
     this.#limits = limits;
   }
 
-  /** Takes a token for one call, or returns after how many milliseconds there is one. */
-  take({ tenant, limitClass, perSecond, now }: Taking): Taken | { readonly retryAfter: number } {
+  /** Takes a token for one call. Without a token, returns in `retryAfter` after how many milliseconds there is one. */
+  take({ tenant, limitClass, perSecond, now }: TokenRequest): TokenTaken | { readonly retryAfter: number } {
     const limit = { ...this.#limits[limitClass], ...(perSecond !== undefined && { perSecond }) };
     const local = this.#bucketOf(`${limitClass} ${tenant}`);
     const after = takeToken(local.bucket, limit, now);
     if ('retryAfter' in after) return after;
     local.bucket = after;
-    if (local.settling || after.unsettled < settlementSize(limit) || now < local.settleFrom) return {};
-    local.settling = true;
-    return { settlement: this.#settle(local, { tenant, limitClass }, limit, now) };
+    if (local.isWriting || after.unwrittenCalls < callsPerWrite(limit) || now < local.nextWriteAt) return {};
+    local.isWriting = true;
+    return { sharedBucketWrite: this.#addToSharedBucket(local, { tenant, limitClass }, limit, now) };
   }
 
-  async #settle(
+  async #addToSharedBucket(
     local: LocalBucket,
     key: { tenant: string; limitClass: LimitClass },
     limit: Limit,
     now: number,
   ): Promise<void> {
-    const calls = local.bucket.unsettled;
+    const calls = local.bucket.unwrittenCalls;
     const by = timeOf(calls, limit);
     try {
       const before = await this.#table.advanceNumber(RateBucketEntity, key, {
@@ -99,19 +101,19 @@ export class RateBuckets {
         from: now,
         expiresAt: Math.floor(now / 1000) + LIFETIME_SECONDS,
       });
-      local.bucket = settleBucket(local.bucket, calls, before + by, limit);
+      local.bucket = mergeSharedBucket(local.bucket, calls, before + by, limit);
     } catch (error) {
-      local.settleFrom = now + PAUSE_AFTER_FAILURE;
+      local.nextWriteAt = now + PAUSE_AFTER_FAILURE;
       throw error;
     } finally {
-      local.settling = false;
+      local.isWriting = false;
     }
   }
 
   #bucketOf(id: string): LocalBucket {
     const existing = this.#buckets.get(id);
     if (existing) return existing;
-    const local: LocalBucket = { bucket: fullBucket, settling: false, settleFrom: 0 };
+    const local: LocalBucket = { bucket: fullBucket, isWriting: false, nextWriteAt: 0 };
     this.#buckets.set(id, local);
     if (this.#buckets.size > MOST_BUCKETS)
       for (const oldest of this.#buckets.keys()) {
@@ -128,7 +130,6 @@ const rateVariables = {
   expensive: 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY',
 } as const satisfies Record<LimitClass, string>;
 
-/** Limit the calls of API keys. */
 export const rateBuckets: Capability<RateBuckets> = {
   grants: [{ resource: 'table', actions: ['UpdateItem'] }],
   env: [...Object.values(rateVariables), 'CALL_BURST_SECONDS'],
@@ -136,9 +137,9 @@ export const rateBuckets: Capability<RateBuckets> = {
     new RateBuckets(
       openTable(env),
       Object.fromEntries(
-        limitClasses.map((one) => [
-          one,
-          { perSecond: Number(env[rateVariables[one]]), burstSeconds: Number(env.CALL_BURST_SECONDS) },
+        limitClasses.map((limitClass) => [
+          limitClass,
+          { perSecond: Number(env[rateVariables[limitClass]]), burstSeconds: Number(env.CALL_BURST_SECONDS) },
         ]),
       ) as Record<LimitClass, Limit>,
     ),

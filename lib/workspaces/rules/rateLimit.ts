@@ -1,4 +1,7 @@
-/** The rate limit of an API key: a token bucket for each class of calls. Every process has a copy of a bucket and settles it with the shared one. */
+/**
+ * The rate limit of an API key: a token bucket for each class of calls. Every process has its own copy of a bucket. It
+ * adds its calls to the shared bucket from time to time, and gets the calls of all processes back.
+ */
 
 export const limitClasses = ['read', 'write', 'expensive'] as const;
 /** The class of a call: a read, a write, or a call that costs far more. */
@@ -13,43 +16,47 @@ export interface Limit {
 
 /** A process's copy of a bucket. */
 export interface Bucket {
-  /** The used tokens at the time `at` (epoch ms). They return at the rate of the limit. */
+  /** The number of used tokens at the time `at` (epoch ms). Used tokens return at the rate of the limit. */
   readonly used: number;
   readonly at: number;
-  /** Calls that are not in the shared bucket yet. */
-  readonly unsettled: number;
+  /** The number of calls of this process that are not in the shared bucket yet. */
+  readonly unwrittenCalls: number;
 }
 
-export const fullBucket: Bucket = { used: 0, at: 0, unsettled: 0 };
+export const fullBucket: Bucket = { used: 0, at: 0, unwrittenCalls: 0 };
 
-/** A smaller part of a token is a rounding error. */
+/** The smallest part of a token that counts. Smaller parts are rounding errors. */
 const TOLERANCE = 1e-6;
 
-/** Takes a token for one call. Without a token, returns after how many milliseconds there is one. Rejected calls use no token. */
+/**
+ * Takes a token for one call and returns the bucket without it. Without a token, returns in `retryAfter` after how many
+ * milliseconds there is one. A rejected call uses no token.
+ */
 export function takeToken(bucket: Bucket, limit: Limit, now: number): Bucket | { readonly retryAfter: number } {
   const used = usedAt(bucket, limit, now) + 1;
   const missing = used - limit.perSecond * limit.burstSeconds;
   if (missing > TOLERANCE) return { retryAfter: Math.ceil(timeOf(missing, limit)) };
-  return { used, at: Math.max(bucket.at, now), unsettled: bucket.unsettled + 1 };
+  return { used, at: Math.max(bucket.at, now), unwrittenCalls: bucket.unwrittenCalls + 1 };
 }
 
-/** Returns the milliseconds in which a number of tokens returns. */
+/** Returns the time in which a number of used tokens returns, in milliseconds. */
 export function timeOf(tokens: number, { perSecond }: Limit): number {
   return (tokens * 1000) / perSecond;
 }
 
-/** Returns the number of calls between two settlements: a tenth of what a second allows. */
-export function settlementSize({ perSecond }: Limit): number {
+/** Returns the number of calls after which a process writes to the shared bucket: a tenth of what a second allows. */
+export function callsPerWrite({ perSecond }: Limit): number {
   return Math.max(1, Math.floor(perSecond / 10));
 }
 
 /**
- * Returns the copy after a settlement of `calls`. The shared bucket is stored as the time when all its tokens are back: `sharedUntil` (epoch ms). So
- * one atomic addition counts calls, and the bucket refills without a write.
+ * Returns a process's copy after it added `calls` to the shared bucket. `sharedUntil` is the stored state of the shared
+ * bucket: the time when it is full again (epoch ms). With this form, one atomic addition counts calls, and the bucket
+ * refills without a write.
  */
-export function settleBucket(bucket: Bucket, calls: number, sharedUntil: number, limit: Limit): Bucket {
+export function mergeSharedBucket(bucket: Bucket, calls: number, sharedUntil: number, limit: Limit): Bucket {
   const shared = ((sharedUntil - bucket.at) * limit.perSecond) / 1000;
-  return { ...bucket, used: Math.max(bucket.used, shared), unsettled: bucket.unsettled - calls };
+  return { ...bucket, used: Math.max(bucket.used, shared), unwrittenCalls: bucket.unwrittenCalls - calls };
 }
 
 function usedAt({ used, at }: Bucket, { perSecond }: Limit, now: number): number {

@@ -36,7 +36,7 @@ async function answered(
     const taken = buckets.take({ limitClass: 'read', now: NOW, ...taking });
     if ('retryAfter' in taken) continue;
     count++;
-    await taken.settlement;
+    await taken.sharedBucketWrite;
   }
   return count;
 }
@@ -53,7 +53,7 @@ describe('RateBuckets', () => {
     expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
     expect(move.mock.calls.length).toBeLessThanOrEqual(count / 2);
     move.mockRestore();
-    // Calls that exceed the limit are counted too, but for those that are not settled yet: at most one of each process.
+    // The shared bucket counts calls above the limit too, except unwritten calls: at most one of each process.
     const shared = await table.get(RateBucketEntity, { tenant: 'shared', limitClass: 'read' });
     expect(shared!.at).toBeGreaterThanOrEqual(NOW + (count - 4) * 50);
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
@@ -71,7 +71,7 @@ describe('RateBuckets', () => {
     expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
   });
 
-  test('enforce the limit in each process while the table fails, and settle all calls after that', async () => {
+  test('enforce the limit in each process while the table fails, and write all calls to the shared bucket after that', async () => {
     let fails = true;
     const moved: number[] = [];
     const away = {
@@ -88,9 +88,9 @@ describe('RateBuckets', () => {
       const taken = buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
       if ('retryAfter' in taken) continue;
       count++;
-      await taken.settlement?.catch(() => failures++);
+      await taken.sharedBucketWrite?.catch(() => failures++);
     }
-    // After a failure no other settlement begins for a second.
+    // After a failure, the process does not write to the shared bucket for a second.
     expect([count, failures]).toEqual([40, 1]);
     fails = false;
     await answered(buckets, 1, { tenant: 't', now: NOW + 1_000 });

@@ -4,8 +4,8 @@ import {
   type Bucket,
   fullBucket,
   type Limit,
-  settleBucket,
-  settlementSize,
+  mergeSharedBucket,
+  callsPerWrite,
   takeToken,
   timeOf,
 } from '../../../lib/workspaces/rules/rateLimit.ts';
@@ -70,7 +70,7 @@ describe('a token bucket', () => {
     );
   });
 
-  test('is exceeded by at most two settlements of each process that shares it', () => {
+  test('is exceeded by at most the calls of two writes of each process that shares it', () => {
     fc.assert(
       fc.property(
         fc.record({ perSecond: fc.integer({ min: 1, max: 300 }), burstSeconds: fc.integer({ min: 1, max: 5 }) }),
@@ -87,13 +87,13 @@ describe('a token bucket', () => {
               const after = takeToken(views[which % processes]!, limit, now);
               if ('retryAfter' in after) break;
               taken++;
-              const due = after.unsettled >= settlementSize(limit);
-              if (due) shared = Math.max(shared, now) + timeOf(after.unsettled, limit);
-              views[which % processes] = due ? settleBucket(after, after.unsettled, shared, limit) : after;
+              const due = after.unwrittenCalls >= callsPerWrite(limit);
+              if (due) shared = Math.max(shared, now) + timeOf(after.unwrittenCalls, limit);
+              views[which % processes] = due ? mergeSharedBucket(after, after.unwrittenCalls, shared, limit) : after;
             }
           }
           const allowed = ((now - NOW) / 1000 + limit.burstSeconds) * limit.perSecond;
-          expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * settlementSize(limit) + 1);
+          expect(taken).toBeLessThanOrEqual(allowed + 2 * processes * callsPerWrite(limit) + 1);
         },
       ),
     );
@@ -105,7 +105,7 @@ describe('a token bucket', () => {
     [10, 1],
     [50, 5],
     [500, 50],
-  ])('with %i calls per second is settled after %i calls', (perSecond, calls) => {
-    expect(settlementSize({ perSecond, burstSeconds: 1 })).toBe(calls);
+  ])('with %i calls per second is written to the shared bucket after %i calls', (perSecond, calls) => {
+    expect(callsPerWrite({ perSecond, burstSeconds: 1 })).toBe(calls);
   });
 });
