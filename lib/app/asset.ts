@@ -5,7 +5,7 @@ export interface AssetContent {
   /** The media type, with the character set. */
   readonly type: string;
   readonly text: string;
-  /** The content security policy of an HTML document. Without one, the browser loads and runs nothing. */
+  /** The content security policy of an HTML document. Without a policy, the default header forbids all scripts, styles and images. */
   readonly contentSecurityPolicy?: string;
 }
 
@@ -16,7 +16,7 @@ export interface AssetContent {
 export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly path: `/${string}`;
   readonly summary: string;
-  /** Files that the build copies beside the bundle. */
+  /** The names of files that the build copies beside the bundle. */
   readonly files: readonly F[];
   readonly uses: U;
   /** The text of its alarm: what is broken without the asset, and for whom. */
@@ -25,8 +25,8 @@ export interface AssetDeclaration<U extends Uses, F extends string> {
   readonly memoryMb?: number;
 }
 
-/** Makes the content from the texts of the files, once per process. */
-export type Make<U extends Uses, F extends string> = (
+/** Returns the content, made from the texts of the files. It is called once per process. */
+export type MakeContent<U extends Uses, F extends string> = (
   files: Readonly<Record<F, string>>,
   deps: Opened<U>,
 ) => AssetContent;
@@ -37,17 +37,17 @@ interface AssetKind {
 }
 
 export interface AssetOf<U extends Uses, F extends string> extends AssetDeclaration<U, F>, AssetKind {
-  readonly make: Make<U, F>;
+  readonly make: MakeContent<U, F>;
 }
 
-/** An asset of any types, for readers of the registry. */
+/** An asset with any type parameters, for readers of the registry. */
 export type Asset = AssetDeclaration<Record<string, Capability<unknown>>, string> &
   AssetKind & { readonly make: (files: never, deps: never) => AssetContent };
 
 /** Declares an asset. Importing a declaration has no side effects. */
 export function defineAsset<U extends Uses, F extends string>(
   declaration: AssetDeclaration<U, F>,
-  make: Make<U, F>,
+  make: MakeContent<U, F>,
 ): AssetOf<U, F> {
   return { ...declaration, make, auth: 'none', kind: 'asset' };
 }

@@ -1,16 +1,17 @@
 /**
- * A capability is something that a function may use. It has grants, which become IAM statements, environment
- * variables, and the function that opens the object for `run`. Capabilities are imported objects, not names, so that a
- * bundle contains only the adapters that its endpoint uses.
+ * A capability is something that a function may use, such as a store or a queue. It has three parts:
+ *
+ * - `grants`, which become statements of the function's IAM role
+ * - `env`, the environment variables of the function
+ * - `open`, which makes the object for `run`
+ *
+ * Capabilities are imported objects, not names. A bundle therefore contains only the adapters that its endpoint uses.
  */
 
 export const indexNames = ['gsi1', 'gsi2', 'gsi3', 'gsi4'] as const;
 export type IndexName = (typeof indexNames)[number];
 
-/**
- * The vector indexes of the table: `review` of the decisions and reasons of judgments, `content` of the reviewed
- * content.
- */
+/** The vector indexes of the table. `review` contains the decisions and reasons of judgments, `content` the reviewed content. */
 export const vectorIndexNames = ['review', 'content'] as const;
 export type VectorIndexName = (typeof vectorIndexNames)[number];
 
@@ -77,7 +78,7 @@ export type Environment = Readonly<Record<EnvironmentName, string>>;
 export interface Capability<T> {
   readonly grants: readonly Grant[];
   readonly env: readonly EnvironmentName[];
-  /** Called once per process, at the first request that needs it, never at import. */
+  /** Returns the object for `run`. It is called once per process, by the first request that needs the object. */
   open(env: Environment): T;
 }
 
@@ -93,11 +94,11 @@ export function openAll<U extends Uses>(uses: U, env: Environment): Opened<U> {
 }
 
 /**
- * One capability made of several: it has their grants and environment variables, and opens each part. Without `open` it
- * opens to the record of the opened parts.
+ * Returns one capability made of several. It has all their grants and environment variables. `open` gets the opened
+ * parts and returns the object for `run`. Without `open`, that object is the record of the opened parts.
  *
- * Mark every call at the top of a module with the comment `@__PURE__`: esbuild keeps an unmarked call in every
- * bundle that imports the module, with everything that the call names.
+ * Mark every call at the top of a module with the comment `@__PURE__`. Otherwise esbuild keeps the call, and
+ * everything that it names, in every bundle that imports the module.
  */
 export function combine<U extends Uses>(parts: U): Capability<Opened<U>>;
 export function combine<U extends Uses, T>(
@@ -110,10 +111,10 @@ export function combine<U extends Uses>(
   open: (opened: Opened<U>, env: Environment) => unknown = (opened) => opened,
   env: readonly EnvironmentName[] = [],
 ): Capability<unknown> {
-  const all = Object.values(parts);
+  const capabilities = Object.values(parts);
   return {
-    grants: all.flatMap(({ grants }) => grants),
-    env: [...env, ...all.flatMap((part) => part.env)],
+    grants: capabilities.flatMap(({ grants }) => grants),
+    env: [...env, ...capabilities.flatMap((part) => part.env)],
     open: (values) => open(openAll(parts, values), values),
   };
 }
@@ -130,15 +131,15 @@ export function environment(source: Record<string, string | undefined>): Environ
   });
 }
 
-/** Variables of the tests and the local run. No template sets them. */
+/** The environment variables that only tests and the local run set. No template sets them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
-/** Returns a local variable, which capabilities do not list in `env`; undefined if it is not set. */
+/** Returns the value of a local variable, or undefined if it is not set. Capabilities do not list local variables in `env`. */
 export function optionalVariable(env: Environment, name: LocalVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 
-/** Returns the union of grants: one entry per resource, each action once, sorted. */
+/** Returns the union of grants, sorted by resource. Each resource has one entry, which lists each of its actions once. */
 export function mergeGrants(grants: Iterable<Grant>): { resource: ResourceName; actions: string[] }[] {
   const byResource = new Map<ResourceName, Set<string>>();
   for (const grant of grants) {

@@ -5,18 +5,18 @@ import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
 import type { Feature } from '../shared/features.ts';
 
-/** A caller with an API key. The API key is the tenant: all data of a customer are stored under it. */
+/** A caller with an API key. The API key is the tenant: all of a customer's data is stored under it. */
 export interface ApiKeyCaller {
   readonly level: 'apiKey';
   readonly tenant: string;
   readonly workspaceId: string;
   /** The SHA-256 of the auth token in the headers. */
   readonly tokenHash: Uint8Array;
-  /** Features that the operator does not offer to this API key. */
+  /** The features that this API key cannot use. The operator withholds them. */
   readonly withheld: readonly Feature[];
-  /** Calls per second by class, where the API key has its own limits. */
+  /** Calls per second by class. A class without a value has the limit from the settings. */
   readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
-  /** The key that seals the page tokens of this tenant; 32 bytes. */
+  /** The key of 32 bytes that seals the page tokens of this tenant. */
   readonly pageKey: Uint8Array;
 }
 
@@ -41,7 +41,7 @@ export interface CallerOf {
 export type AuthLevel = keyof CallerOf;
 export type Caller = CallerOf[AuthLevel];
 
-/** A message of the catalogue. */
+/** A message of the catalogue `observability/logMessages.ts`. */
 type LogMessage = (typeof logMessages)[keyof typeof logMessages];
 
 export interface Log {
@@ -57,21 +57,21 @@ export interface EndpointCall<Input, U extends Uses, A extends AuthLevel> {
   readonly deps: Opened<U>;
   /** The time of the request, epoch milliseconds. */
   readonly now: number;
-  /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
+  /** Returns a new id: `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * Like `newId`, but a repeated call with the same Idempotency-Key gets the same id. It prevents a second copy after
-   * an interrupted call. `number` tells the ids of one call apart.
+   * Returns a new id like `newId`. A repeated call with the same Idempotency-Key gets the same id, so it does not
+   * create a second copy after an interrupted call. Each id of a call needs a different `number`.
    */
   readonly repeatableId: (prefix: string, number: number) => string;
-  /** The IP address of the caller, from the gateway. */
+  /** The IP address of the caller, as the gateway reports it. */
   readonly sourceIp: string;
   readonly log: Log;
 }
 
 /**
- * Error messages that published clients depend on. They replace the general messages. `details.issues` still names the
- * fields.
+ * Error messages that published clients depend on. They replace the general messages of an endpoint. `details.issues`
+ * still names the wrong fields.
  */
 export interface FixedMessages {
   /** Messages for missing fields of `data`, by field. */
@@ -85,9 +85,9 @@ export interface FixedMessages {
 }
 
 export interface Example {
-  /** The `data` of a request. */
+  /** The `data` of the request. */
   data: unknown;
-  /** The result without `status` and `message`. */
+  /** The `result` of the answer, without `status` and `message`. */
   result: unknown;
 }
 
@@ -99,33 +99,33 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
   readonly auth: A;
-  /** A `write` with credentials takes an `Idempotency-Key`. */
+  /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**
-   * Set for calls that cost far more than others. Without it, calls count by their kind towards the limits of an API
-   * key.
+   * The limit of the API key that calls count towards, if they cost far more than others. By default, calls count as
+   * reads or writes.
    */
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
-  /** `optional` allows a request without a body. */
+  /** Whether a request must have a body; `required` by default. */
   readonly body?: 'required' | 'optional';
   /**
-   * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Other fields are
-   * dropped.
+   * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Fields that it does
+   * not declare are dropped.
    */
   readonly output: O;
-  /** `null` if the result has neither `status` nor `message`. */
+  /** The `message` of the result. `null` means that the result has neither `status` nor `message`. */
   readonly message: string | ((output: z.output<O>, input: z.output<I>) => string) | null;
   readonly fixedMessages?: FixedMessages;
-  /** The statuses that `run` throws besides `commonErrors`. */
+  /** The error statuses that `run` throws, without those of `commonErrors`. */
   readonly errors: readonly ErrorStatus[];
   readonly uses: U;
-  /** Reads the credentials consistently instead of from memory, for endpoints that create or revoke them. */
+  /** Whether credentials are read consistently instead of from memory. Endpoints that create or revoke credentials need it. */
   readonly freshCredentials?: boolean;
-  /** The largest answer in bytes; 5 MB by default. A function can return 6 MB. */
+  /** The largest answer in bytes; 5 MB by default. Lambda allows 6 MB. */
   readonly answerBytes?: number;
-  /** The parameter that makes the answer smaller. The error for a large answer names it. */
+  /** The parameter with which a caller gets a smaller answer. The error for a too large answer names it. */
   readonly narrowBy?: keyof z.output<I> & string;
   /** The text of its alarm: what is broken when the endpoint fails, and for whom. */
   readonly impact: string;
@@ -134,7 +134,7 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly memoryMb?: number;
 }
 
-/** The statuses that every endpoint may answer without declaring them. */
+/** The error statuses that every endpoint may answer without a declaration. */
 export const commonErrors = [
   'INVALID_ARGUMENT',
   'INTERNAL',
@@ -168,7 +168,7 @@ export interface TwinOf<
   readonly differs?: string;
 }
 
-/** An endpoint of any types, for readers of the registry. */
+/** An endpoint with any type parameters, for readers of the registry. */
 export type Endpoint = Omit<
   Declaration<z.ZodType, z.ZodType, Record<string, Capability<unknown>>, AuthLevel>,
   'narrowBy' | 'message'
@@ -201,7 +201,7 @@ export function endpointId(path: string): string {
   return path.slice(1).split('/').join('.');
 }
 
-/** The family of the reference: of paths with one part. */
+/** The family of paths with one part, such as `/docs`. The pages of the API reference have such paths. */
 const TOP_FAMILY = 'reference';
 
 /**
@@ -221,8 +221,8 @@ export function pathInFamily(path: string): string {
 
 /** Returns the path in the other version of the API: `/v1/users/get` for `/v2/users/get`, and the reverse. */
 export function otherVersion(path: string): `/v1/${string}` | `/v2/${string}` {
-  const rest = path.slice('/v1/'.length);
-  return path.startsWith('/v1/') ? `/v2/${rest}` : `/v1/${rest}`;
+  const unversioned = path.slice('/v1/'.length);
+  return path.startsWith('/v1/') ? `/v2/${unversioned}` : `/v1/${unversioned}`;
 }
 
 /** Returns the source file of an endpoint: `functions/v2/auth/permissions/get.ts`. */

@@ -16,7 +16,7 @@ export interface View {
 export interface PageCall<Input, U extends Uses> {
   readonly input: Input;
   readonly deps: Opened<U>;
-  /** When the request arrived, epoch milliseconds. */
+  /** The time of the request, epoch milliseconds. */
   readonly now: number;
   readonly log: Log;
 }
@@ -25,9 +25,9 @@ export interface PageCall<Input, U extends Uses> {
 export interface PageDeclaration<I extends z.ZodType, U extends Uses> {
   readonly path: `/v2/${string}`;
   readonly summary: string;
-  /** The schema of the fields: of the query string on GET, of the form on POST. */
+  /** The schema of the fields. A GET sends them in the query string, a POST in the form. */
   readonly input: I;
-  /** Mail programs send its POST themselves (RFC 8058), with the fields in the query string. */
+  /** Set if mail programs send the POST without opening the page (RFC 8058). Its fields are in the query string. */
   readonly oneClick?: true;
   readonly uses: U;
   /** The text of its alarm: what is broken when the page fails, and for whom. */
@@ -43,7 +43,7 @@ export interface PageRun<I extends z.ZodType, U extends Uses> {
   readonly submit: (call: PageCall<z.output<I>, U>) => Promise<View>;
 }
 
-/** A page is public. Its fields, such as a token, decide what it may do. */
+/** The kind of a page. Every page is public: its fields contain a token, which authorizes the change. */
 interface PageKind {
   readonly auth: 'none';
   readonly kind: 'page';
@@ -51,13 +51,13 @@ interface PageKind {
 
 export interface PageOf<I extends z.ZodType, U extends Uses> extends PageDeclaration<I, U>, PageRun<I, U>, PageKind {}
 
-/** A page of any types, for readers of the registry. */
+/** A page with any type parameters, for readers of the registry. */
 export type Page = PageDeclaration<z.ZodType, Record<string, Capability<unknown>>> &
   PageKind & {
     readonly [name in keyof PageRun<z.ZodType, Uses>]: (call: never) => Promise<View>;
   };
 
-/** The declaration of a route. */
+/** A declaration that has a route. */
 export type Routed = Endpoint | Page | Asset;
 
 /** An endpoint that shares the function of another endpoint. */
@@ -78,8 +78,8 @@ export function definePage<I extends z.ZodType, U extends Uses>(
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
 /**
- * Returns the route of a declaration, such as `POST /v2/users/add`. A page gets every method, so that a browser never
- * gets JSON.
+ * Returns the route of a declaration, such as `POST /v2/users/add`. The route of a page has every method. Otherwise
+ * the gateway would answer other methods with JSON.
  */
 export function routeKey({ kind, path }: Pick<Routed, 'kind' | 'path'>): string {
   return `${routeMethods[kind]} ${path}`;

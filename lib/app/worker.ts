@@ -7,32 +7,33 @@ import type { Measures } from '../observability/measures.ts';
 /** A worker that gets the messages of a queue, one at a time. */
 export interface FromQueue<M extends z.ZodType = z.ZodType> {
   readonly queue: QueueName;
-  /** The schema of a message. A message that does not match fails until it is in the dead-letter queue. */
+  /** The schema of a message. SQS redelivers a message that does not match, and at last moves it to the dead-letter queue. */
   readonly message: M;
 }
 
-/** A worker that gets new items of these entity types (`_t`) from the table's stream. */
+/** A worker that gets new items from the table's stream. */
 export interface FromInserts {
+  /** The entity types (`_t`) of the items. */
   readonly inserts: readonly [string, ...string[]];
 }
 
-/** A worker that runs at an interval. */
+/** A worker that runs once per interval. */
 export interface FromTimer {
   readonly every: 'minute';
 }
 
 export type Source = FromQueue | FromInserts | FromTimer;
 
-/** The argument of `run` that all workers share. */
+/** The part of the argument of `run` that all workers get. */
 export interface WorkerCall<U extends Uses> {
   readonly deps: Opened<U>;
   /** Returns the time in epoch milliseconds. */
   readonly clock: () => number;
-  /** Returns a new id: `<prefix>_` and 27 base-62 characters that sort by time. */
+  /** Returns a new id: `<prefix>_` and 27 base-62 characters. Ids with the same prefix sort by time. */
   readonly newId: (prefix: string) => string;
   /**
-   * The time at which a running worker counts as failed: half a second before Lambda ends the function. Epoch
-   * milliseconds.
+   * The time by which `run` must end, in epoch milliseconds. A run that takes longer counts as failed. It is half a
+   * second before Lambda ends the function.
    */
   readonly deadline: number;
   readonly log: Log;
@@ -41,9 +42,9 @@ export interface WorkerCall<U extends Uses> {
 
 export interface MessageCall<Message, U extends Uses> extends WorkerCall<U> {
   readonly message: Message;
-  /** How often SQS has delivered the message; 1 for the first time. */
+  /** The number of times that SQS has delivered the message, including this time. */
   readonly receiveCount: number;
-  /** The time of sending, epoch milliseconds. */
+  /** The time at which the message was sent, epoch milliseconds. */
   readonly sentAt: number;
 }
 
@@ -52,22 +53,25 @@ export interface InsertedItem {
   /** The id of the stream record. `run` returns it if the record failed. */
   readonly id: string;
   readonly key: Key;
-  /** The stored item, for `fromItem` of its entity. Lambda passes binary attributes as base64 text. */
+  /** The stored item. `fromItem` of its entity parses it. Lambda passes binary attributes as base64 text. */
   readonly item: Record<string, unknown>;
   /** The time of writing in epoch milliseconds, rounded to seconds. */
   readonly createdAt: number;
 }
 
 export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
-  /** In the order of writing for each partition key. */
+  /** The new items. Those of the same partition key are in the order in which they were written. */
   readonly records: readonly InsertedItem[];
 }
 
 /**
- * The function of a worker. It may run twice for the same message, and several times at once. After an error, SQS
- * redelivers the message after the visibility timeout, up to five times; Lambda repeats a batch of inserts at once, and
- * a timer runs again in the next minute. A worker for inserts returns the ids of the records that failed. Lambda
- * repeats them and the records after them.
+ * The function of a worker. It may run twice for the same message, and several times at once. After an error:
+ *
+ * - SQS redelivers a message after the visibility timeout, up to five times.
+ * - Lambda repeats a batch of inserts at once.
+ * - A timer runs again in the next minute.
+ *
+ * A worker for inserts returns the ids of the records that failed. Lambda repeats the first of them and all later records.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>
@@ -81,7 +85,7 @@ export type WorkerRun<S extends Source, U extends Uses> =
  * declaration.
  */
 export interface WorkerDeclaration<S extends Source, U extends Uses> {
-  /** In camel case. The file is `functions/workers/<name>.ts`. */
+  /** The name in camel case. The file of the worker is `functions/workers/<name>.ts`. */
   readonly name: string;
   readonly summary: string;
   readonly on: S;
@@ -96,7 +100,7 @@ export interface WorkerOf<S extends Source, U extends Uses> extends WorkerDeclar
   readonly run: WorkerRun<S, U>;
 }
 
-/** A worker of any types, for readers of the registry. */
+/** A worker with any type parameters, for readers of the registry. */
 export type Worker = WorkerDeclaration<Source, Record<string, Capability<unknown>>> & {
   // `never` because the registry holds workers of every message type.
   readonly run: (call: never) => Promise<unknown>;
@@ -110,7 +114,7 @@ export function defineWorker<S extends Source, U extends Uses>(
   return { ...declaration, run };
 }
 
-/** An error that a retry cannot fix. The message is acknowledged, and the failure is logged and counted. */
+/** An error that a retry cannot fix. The worker then logs and counts the failure and acknowledges the message. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }

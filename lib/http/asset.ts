@@ -9,10 +9,13 @@ import { endpointId } from '../app/endpoint.ts';
 import { lazy } from '../shared/lazy.ts';
 import { type Handler, stack } from './stack.ts';
 
-/** Caches show a new deployment after this time. */
+/** How long caches may use an asset. After a deployment, they can return the old content for this long. */
 const FRESH_SECONDS = 300;
 
-/** Returns the Lambda handler of an asset. It makes the content at the first request and keeps it. `folder` has the files of the asset. */
+/**
+ * Returns the Lambda handler of an asset. The first request makes the content, and later requests reuse it. `folder`
+ * has the files of the asset.
+ */
 export function toAsset<U extends Uses, F extends string>(
   asset: AssetOf<U, F>,
   folder: string,
@@ -25,7 +28,7 @@ export function toAsset<U extends Uses, F extends string>(
     ) as Record<F, string>;
     const { type, text, contentSecurityPolicy } = asset.make(files, openAll(asset.uses, env()));
     const headers = {
-      // Weak, because the compressed answer has other bytes.
+      // The tag is weak because the compressed and the plain answer have different bytes.
       etag: `W/"${hash('sha256', text, 'base64url')}"`,
       'cache-control': `public, max-age=${FRESH_SECONDS}`,
       vary: 'accept-encoding',
@@ -33,7 +36,7 @@ export function toAsset<U extends Uses, F extends string>(
     return {
       text,
       headers,
-      own: {
+      contentHeaders: {
         'content-type': type,
         ...(contentSecurityPolicy !== undefined && { 'content-security-policy': contentSecurityPolicy }),
       },
@@ -45,13 +48,13 @@ export function toAsset<U extends Uses, F extends string>(
     { endpoint: endpointId(asset.path), path: asset.path, serviceName: () => env().SERVICE_NAME },
     [],
     ({ headers: requestHeaders }): APIGatewayProxyStructuredResultV2 => {
-      const { text, headers, own } = content();
+      const { text, headers, contentHeaders } = content();
       if (namesTag(requestHeaders['if-none-match'], headers.etag)) return { statusCode: 304, headers, body: '' };
       if (!acceptsGzip(requestHeaders['accept-encoding']))
-        return { statusCode: 200, headers: { ...headers, ...own }, body: text };
+        return { statusCode: 200, headers: { ...headers, ...contentHeaders }, body: text };
       return {
         statusCode: 200,
-        headers: { ...headers, ...own, 'content-encoding': 'gzip' },
+        headers: { ...headers, ...contentHeaders, 'content-encoding': 'gzip' },
         body: compressed(),
         isBase64Encoded: true,
       };
@@ -66,7 +69,7 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return header.trim() === '*' || header.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** Returns whether an `Accept-Encoding` header accepts gzip. The weight 0 refuses it. */
+/** Returns whether an `Accept-Encoding` header accepts gzip. The weight 0 (`gzip;q=0`) refuses gzip. */
 function acceptsGzip(header = ''): boolean {
   return header.split(',').some((coding) => {
     const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());

@@ -1,14 +1,16 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type ApiError, invalid } from '../shared/errors.ts';
 
-/** The character that a decoder writes for bytes that are not UTF-8. */
+/** The replacement character, which a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 const UTF8 = { fatal: true, ignoreBOM: true };
 const LONGEST_NAME = 40;
 
 /**
- * Returns the text of a body. Throws INVALID_ARGUMENT if it is not UTF-8. The gateway passes text as a string and replaces invalid bytes, so that two
- * different ids could become equal. Such a body has another length than the `content-length` header.
+ * Returns the text of a body. Throws INVALID_ARGUMENT if it is not UTF-8.
+ *
+ * The gateway replaces invalid bytes of a body that it passes as a string. Two different ids could become equal that
+ * way. The length of a changed body differs from the `content-length` header.
  */
 export function decodeBody(event: APIGatewayProxyEventV2): string {
   const { body = '', isBase64Encoded, headers } = event;
@@ -24,7 +26,7 @@ export function decodeBody(event: APIGatewayProxyEventV2): string {
   }
 }
 
-/** Returns INVALID_ARGUMENT for a body that is not JSON. The message names the encoding if it is not supported. */
+/** Returns INVALID_ARGUMENT for a body that is not JSON. If the encoding is not supported, the message names it. */
 export function notJson(event: APIGatewayProxyEventV2): ApiError {
   const encoding = otherEncoding(event);
   if (encoding !== undefined) return wrongEncoding(encoding);
@@ -39,20 +41,20 @@ function notUtf8(event: APIGatewayProxyEventV2): ApiError {
   return wrongEncoding(otherEncoding(event) ?? 'it has bytes that are not UTF-8');
 }
 
-function wrongEncoding(found: string): ApiError {
+function wrongEncoding(problem: string): ApiError {
   return invalid({
     path: [],
     code: 'invalid_encoding',
-    message: `The request body must be JSON in UTF-8, without a byte order mark and not compressed: ${found}`,
+    message: `The request body must be JSON in UTF-8, without a byte order mark and not compressed: ${problem}`,
   });
 }
 
-/** Returns the encoding of a body that is not plain UTF-8, by its headers and first bytes. */
+/** Returns the encoding of a body as its headers and first bytes show it; undefined for plain UTF-8. */
 function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyEventV2): string | undefined {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const [a, b, c, d] = isBase64Encoded
     ? Buffer.from(body.slice(0, 8), 'base64')
-    : Array.from({ length: 4 }, (_each, at) => body.charCodeAt(at));
+    : Array.from({ length: 4 }, (_each, index) => body.charCodeAt(index));
   const isReplaced = (unit: number | undefined) => unit === REPLACEMENT.charCodeAt(0);
   if (a === 0x1f && (b === 0x8b || isReplaced(b))) return 'it is compressed with gzip';
   if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, LONGEST_NAME)}`;

@@ -12,7 +12,7 @@ interface DeclaredFunction {
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
 
-/** Returns whether calls of an endpoint can have an `Idempotency-Key`: those that write and have credentials. */
+/** Returns whether calls of an endpoint accept an `Idempotency-Key`. They must write and have credentials. */
 export function takesIdempotencyKey(endpoint: DeclaredFunction): boolean {
   return endpoint.kind === 'write' && endpoint.auth !== 'none';
 }

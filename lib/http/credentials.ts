@@ -7,14 +7,14 @@ import { ApiError } from '../shared/errors.ts';
 
 /** How long a record is kept in memory. A revoked token stops working within this time. */
 const POSITIVE_MILLISECONDS = 10_000;
-/** How long a missing record is kept in memory, and the shortest time between two consistent reads of a record. */
+/** How long a missing record is kept in memory. Also the shortest time between two repeated reads of the same record. */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MOST_RECORDS = 1_000;
 const LONGEST_HEADER = 512;
 
 export interface VerifyOptions {
   readonly now: number;
-  /** Reads consistently and not from memory. */
+  /** Whether the record is read consistently from the table instead of from memory. */
   readonly fresh: boolean;
 }
 
@@ -26,7 +26,7 @@ interface CachedRecord<T> {
 /** A read-through cache of records by id. It drops the oldest record when it is full. */
 class RecordCache<T> {
   readonly #records = new Map<string, CachedRecord<T>>();
-  /** By id of an existing record, the time of the last read that a refused credential caused. */
+  /** The time of the last read that a refused credential caused, by record id. Epoch milliseconds. */
   readonly #rereadAt = new Map<string, number>();
   readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
 
@@ -35,16 +35,16 @@ class RecordCache<T> {
   }
 
   /**
-   * Returns the record if `accepted` accepts it. A refused record is read again consistently, so that a new token works at once. A process does this at most
-   * once per second and id, so that guessing tokens causes few reads.
+   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so a new token
+   * works at once. Each process reads a record again at most once per second, so guessing tokens causes few reads.
    */
-  async get(id: string, { now, fresh }: VerifyOptions, accepted: (record: T) => boolean): Promise<T | undefined> {
-    if (fresh) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
+  async get(id: string, { now, fresh }: VerifyOptions, accepts: (record: T) => boolean): Promise<T | undefined> {
+    if (fresh) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
     const cached = await this.#cached(id, now);
-    if (!cached || accepted(cached)) return cached;
-    if (this.#mayReread(id, now)) return acceptable(await this.#readThrough(id, now, { eventual: false }), accepted);
-    // Another request may have started the read of this second in the meantime.
-    return acceptable(await this.#records.get(id)?.record, accepted);
+    if (!cached || accepts(cached)) return cached;
+    if (this.#mayReread(id, now)) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
+    // Another request may have started to read the record again in this second.
+    return ifAccepted(await this.#records.get(id)?.record, accepts);
   }
 
   /** Returns the record from memory, or else from the table. */
@@ -57,11 +57,15 @@ class RecordCache<T> {
     return this.#readThrough(id, now, { eventual: true });
   }
 
-  /** Synchronous, so that simultaneous requests keep the limit too. */
+  /**
+   * Returns whether a refused record may be read again now, and notes the read. This method is synchronous, so
+   * simultaneous requests cannot all get true.
+   */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
     if (this.#rereadAt.size >= MOST_RECORDS)
-      for (const [other, at] of this.#rereadAt) if (at + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
+      for (const [other, readAt] of this.#rereadAt)
+        if (readAt + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
     if (this.#rereadAt.size >= MOST_RECORDS) return false;
     this.#rereadAt.set(id, now);
     return true;
@@ -85,13 +89,13 @@ class RecordCache<T> {
   }
 }
 
-function acceptable<T>(record: T | undefined, accepted: (record: T) => boolean): T | undefined {
-  return record !== undefined && accepted(record) ? record : undefined;
+function ifAccepted<T>(record: T | undefined, accepts: (record: T) => boolean): T | undefined {
+  return record !== undefined && accepts(record) ? record : undefined;
 }
 
 /**
- * Verifies the credentials of the two levels against the hashes in the table. A record is read eventually consistently and kept for 10 s. Every wrong
- * credential gets the same PERMISSION_DENIED.
+ * Verifies the credentials of an API key or a workspace against the hashes in the table. It reads a record eventually
+ * consistently and keeps it in memory for 10 s. Every wrong credential gets the same PERMISSION_DENIED.
  */
 export class Credentials {
   readonly #apiKeys;
@@ -164,7 +168,10 @@ export const credentials: Capability<Credentials> = {
   open: (env) => new Credentials(openTable(env)),
 };
 
-/** Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. Always compares both, so that timing does not reveal which is wrong. */
+/**
+ * Throws PERMISSION_DENIED unless the credentials in a body equal those of the headers. It always compares the API key
+ * and the token. The time of the check therefore does not reveal which of them is wrong.
+ */
 export function requireOwnCredentials(
   { tenant, tokenHash: ownHash }: ApiKeyCaller,
   { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },

@@ -2,7 +2,7 @@ import type { Endpoint, Log } from '../app/endpoint.ts';
 import { outputTrimmer, type Trim } from './outputTrimmer.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** How many names of dropped fields a log line contains at most. */
+/** The largest number of dropped field names in one log line. */
 const MAX_LOGGED_NAMES = 20;
 
 type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
@@ -10,8 +10,9 @@ type OutputDeclaration = Pick<Endpoint, 'path' | 'output'>;
 const trimmers = new WeakMap<OutputDeclaration, Trim>();
 
 /**
- * Returns the output with only the fields that the endpoint declares. Logs the names of the dropped fields. If `isStrict` is true, as in tests
- * and the local run, throws for an undeclared field and for a value that does not match its declared type.
+ * Returns the output with only the fields that the endpoint declares, and logs the names of the dropped fields. If
+ * `isStrict` is true, throws for an undeclared field and for a value that does not match its declared type. Tests and
+ * the local run are strict.
  */
 export function declaredOutput(
   endpoint: OutputDeclaration,

@@ -7,13 +7,13 @@ import { isNestedDeeper } from './jsonDepth.ts';
 
 /** The largest request body in bytes. Lambda refuses bodies above 6 MB. */
 export const BODY_BYTES = 5_500_000;
-/** The deepest nesting of a request body. The envelope is the first level. */
+/** The largest number of nested levels in a request body. The envelope is the first level. */
 export const BODY_LEVELS = 128;
-/** The largest answer that Lambda carries as JSON, less 64 KB for its headers. */
+/** The largest body that Lambda can return, in bytes: its limit of 6 MB for the JSON of an answer, less 64 KB for headers. */
 const LAMBDA_BYTES = 6_291_456 - 65_536;
-/** The most bytes of a UTF-16 unit as UTF-8, also when JSON escapes it with a backslash. */
+/** The largest number of bytes that one UTF-16 unit needs in UTF-8, also if JSON escapes it with a backslash. */
 const BYTES_PER_UNIT = 3;
-/** Longer details of a failure are left out. They can repeat long texts of the request. */
+/** The largest error with `details`, in bytes. Details can repeat long texts of the request. Larger ones are left out. */
 const DETAILS_BYTES = 100_000;
 const MESSAGE_CHARACTERS = 2_000;
 
@@ -30,7 +30,10 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
   return decodeBody(event);
 }
 
-/** Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`, at most 128 levels deep. */
+/**
+ * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`
+ * and has at most 128 levels. If the body is optional, a missing `data` becomes an empty object.
+ */
 export function parseEnvelope(text: string, body: 'required' | 'optional', event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
   if (isNestedDeeper(text, BODY_LEVELS))
@@ -54,14 +57,14 @@ export function parseEnvelope(text: string, body: 'required' | 'optional', event
   return data;
 }
 
-/** Returns the body of a success: `status`, `message` and the output, or the output alone if the message is null. */
+/** Returns the body of a successful answer: `status`, `message` and the output, or only the output if `message` is null. */
 export function successBody(message: string | null, output: object): string {
   return JSON.stringify({ result: message === null ? output : { status: 'success', message, ...output } });
 }
 
 /**
- * Returns a body as Lambda carries it: as a string in JSON, where quotes and backslashes count twice, or as base64 if that fits. Returns undefined if
- * neither fits.
+ * Returns a body in a form that Lambda can return. Lambda puts the body into JSON, where quotes and backslashes need
+ * two bytes. If that exceeds its limit, the body becomes base64. Returns undefined if base64 exceeds the limit too.
  */
 export function lambdaBody(body: string): { readonly body: string; readonly isBase64Encoded?: true } | undefined {
   if (body.length * BYTES_PER_UNIT <= LAMBDA_BYTES || !isLongerThan(JSON.stringify(body), LAMBDA_BYTES))

@@ -5,7 +5,7 @@ import { html } from '../shared/html.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { View } from '../app/page.ts';
 
-/** Must not contain characters that HTML escapes, because the security policy has the hash of these bytes. */
+/** The style sheet of all pages. It has no characters that HTML escapes, because the security policy has the hash of its bytes. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b22; --soft: #5b5b66; --ground: #f4f4f6; --card: #ffffff; --accent: #2f4bd8; --on-accent: #ffffff; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f1f1f4; --soft: #a9a9b6; --ground: #14141a; --card: #1f1f27; --accent: #9fb0ff; --on-accent: #14141a; } }
@@ -22,7 +22,7 @@ button:hover, .button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
 `;
 
-/** Allows only the style above and forms to this service: no scripts and no external files. */
+/** The security policy of pages. It allows only `STYLE` and forms that send to this service, so no scripts and no external files. */
 const securityPolicy = lazy(() =>
   [
     "default-src 'none'",

@@ -14,19 +14,21 @@ const LARGEST_ANSWER = 300_000;
 const Schema = z.object({
   requestHash: z.string(),
   tokenHash: z.string(),
+  /** A random id of the call that wrote the claim. */
   claim: z.string(),
-  /** The end of the claim, epoch milliseconds; absent in a record with an answer. */
+  /** The end of the claim, epoch milliseconds; absent after the answer is stored. */
   leaseUntil: z.number().optional(),
   httpStatus: z.number().optional(),
-  /** Absent if the answer was too large to store. */
+  /** The compressed and encrypted body of the answer; absent if it was too large to store. */
   sealed: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
   expiresAt: z.number(),
 });
 type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
- * The answer of a call under an `Idempotency-Key`. It is encrypted with a key derived from the auth token of the caller, which the table does not store.
- * A reader of the table therefore cannot read answers, and functions need no master key.
+ * The claim, and later the answer, of a call with an `Idempotency-Key`. The answer is encrypted with a key derived from
+ * the caller's auth token. The table does not store that token, so a reader of the table cannot read answers, and
+ * functions need no master key.
  */
 export const IdempotencyEntity = defineEntity({
   type: 'Idempotency',
@@ -48,7 +50,7 @@ export interface IdempotentAnswer {
 }
 
 export interface IdempotentCall {
-  /** The API key or workspace that calls. */
+  /** The API key or the workspace id of the caller. */
   readonly owner: string;
   readonly authToken: string;
   readonly path: string;
@@ -57,7 +59,7 @@ export interface IdempotentCall {
   readonly now: number;
 }
 
-/** Returns whether a repeated call gets the same answer. After an answer that the caller should retry, the call runs again. */
+/** Returns whether a repeated call gets the same answer. Otherwise it runs again, because the answer asked the caller to retry. */
 function isFinal(answer: IdempotentAnswer): boolean {
   return answer.httpStatus < 500 && answer.httpStatus !== 409 && answer.httpStatus !== 429;
 }
@@ -70,9 +72,12 @@ export class Idempotency {
   }
 
   /**
-   * Runs a call once per key and body within 24 hours and returns its answer, stored or new. The first write is a claim. After 60 s another call may take it
-   * over. `run` gets the time of the first call in epoch milliseconds, rounded to seconds. Throws INVALID_ARGUMENT for another body or token under the same
-   * key, and ABORTED while the first call is running.
+   * Runs a call once per key and body within 24 hours. Returns the new answer, or the stored answer of an earlier call.
+   *
+   * Before it runs, a call claims the key for 60 s. After that time another call with the same body may claim the key.
+   * `run` gets the time of the first call in epoch milliseconds, rounded to seconds.
+   *
+   * Throws INVALID_ARGUMENT for another body or token with the same key, and ABORTED while the first call is running.
    */
   async once(
     call: IdempotentCall,
@@ -80,41 +85,44 @@ export class Idempotency {
   ): Promise<IdempotentAnswer & { replayed: boolean }> {
     const id = { owner: call.owner, path: call.path, key: call.key };
     const bound = [call.owner, call.path, call.key];
-    const first = {
+    const claim = {
       ...id,
       requestHash: sha256(call.body),
       tokenHash: sha256(call.authToken),
       claim: randomUUID(),
       expiresAt: Math.floor(call.now / 1000) + LIFETIME_SECONDS,
     };
-    const claimed = await this.#claim({ ...first, leaseUntil: call.now + LEASE_MILLISECONDS }, call.now);
+    const claimed = await this.#claim({ ...claim, leaseUntil: call.now + LEASE_MILLISECONDS }, call.now);
     if ('earlier' in claimed) {
-      const answer = this.#stored(claimed.earlier, first, call, bound);
+      const answer = this.#openAnswer(claimed.earlier, claim, call, bound);
       return { ...answer, replayed: true };
     }
-    const base = { ...first, expiresAt: claimed.expiresAt };
+    const record = { ...claim, expiresAt: claimed.expiresAt };
     let answer: IdempotentAnswer;
     try {
-      answer = await run((base.expiresAt - LIFETIME_SECONDS) * 1000);
+      answer = await run((record.expiresAt - LIFETIME_SECONDS) * 1000);
     } catch (error) {
-      await this.#release(base, call.now);
+      await this.#release(record, call.now);
       throw error;
     }
     if (!isFinal(answer)) {
-      await this.#release(base, call.now);
+      await this.#release(record, call.now);
     } else {
       const sealed = sealBytes(deriveKey(call.authToken, ['idempotency']), gzipSync(answer.body), bound);
-      const kept = sealed.length <= LARGEST_ANSWER ? { sealed } : {};
+      const body = sealed.length <= LARGEST_ANSWER ? { sealed } : {};
       await this.#table.putIf(
         IdempotencyEntity,
-        { ...base, httpStatus: answer.httpStatus, ...kept },
-        { claim: base.claim },
+        { ...record, httpStatus: answer.httpStatus, ...body },
+        { claim: record.claim },
       );
     }
     return { ...answer, replayed: false };
   }
 
-  /** Writes the claim and returns its expiry, or returns the record of an earlier call. An abandoned claim keeps its expiry. */
+  /**
+   * Writes the claim and returns when the record expires, in epoch seconds. If an earlier call has the key, returns its
+   * record instead. A call that continues an abandoned claim keeps the expiry of that claim.
+   */
   async #claim(record: Claim, now: number): Promise<{ expiresAt: number } | { earlier: IdempotencyRecord }> {
     const earlier = await this.#table.putIf(IdempotencyEntity, record, 'absent');
     if (earlier === 'done') return { expiresAt: record.expiresAt };
@@ -123,36 +131,37 @@ export class Idempotency {
       earlier.leaseUntil !== undefined && earlier.leaseUntil <= now && earlier.requestHash === record.requestHash;
     if (!expired && !abandoned) return { earlier };
     const { expiresAt } = expired ? record : earlier;
-    const taken = await this.#table.putIf(IdempotencyEntity, { ...record, expiresAt }, { claim: earlier.claim });
-    return taken === 'done' ? { expiresAt } : { earlier: taken };
+    const outcome = await this.#table.putIf(IdempotencyEntity, { ...record, expiresAt }, { claim: earlier.claim });
+    return outcome === 'done' ? { expiresAt } : { earlier: outcome };
   }
 
-  #stored(earlier: IdempotencyRecord, base: Claim, call: IdempotentCall, bound: string[]): IdempotentAnswer {
-    if (earlier.requestHash !== base.requestHash) throw keyError('was used with another request body');
+  /** Returns the stored answer of an earlier call. Throws as `once` says. */
+  #openAnswer(earlier: IdempotencyRecord, claim: Claim, call: IdempotentCall, bound: string[]): IdempotentAnswer {
+    if (earlier.requestHash !== claim.requestHash) throw keyError('was used with another request body');
     if (earlier.httpStatus === undefined)
       throw new ApiError('ABORTED', 'A request with this Idempotency-Key is still running; send it again in a moment');
-    if (earlier.tokenHash !== base.tokenHash) throw keyError('was used with another auth token');
+    if (earlier.tokenHash !== claim.tokenHash) throw keyError('was used with another auth token');
     if (!earlier.sealed)
       throw new ApiError(
         'ABORTED',
         'The request under this Idempotency-Key was carried out, but its answer was too large to keep',
       );
-    const opened = openBytes(deriveKey(call.authToken, ['idempotency']), earlier.sealed, bound);
-    if (!opened) throw new Error('A stored answer does not open with the token that sealed it');
-    return { httpStatus: earlier.httpStatus, body: gunzipSync(opened).toString() };
+    const body = openBytes(deriveKey(call.authToken, ['idempotency']), earlier.sealed, bound);
+    if (!body) throw new Error('A stored answer cannot be decrypted with the token that encrypted it');
+    return { httpStatus: earlier.httpStatus, body: gunzipSync(body).toString() };
   }
 
   /** Ends the lease of the claim, so that a retry can run at once. */
-  async #release(base: Claim, now: number): Promise<void> {
-    await this.#table.putIf(IdempotencyEntity, { ...base, leaseUntil: now }, { claim: base.claim });
+  async #release(claim: Claim, now: number): Promise<void> {
+    await this.#table.putIf(IdempotencyEntity, { ...claim, leaseUntil: now }, { claim: claim.claim });
   }
 }
 
-function keyError(what: string): ApiError {
+function keyError(problem: string): ApiError {
   return invalid({
     path: ['Idempotency-Key'],
     code: 'idempotency_key_reused',
-    message: `This Idempotency-Key ${what}`,
+    message: `This Idempotency-Key ${problem}`,
   });
 }
 

@@ -2,34 +2,36 @@ const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [
 
 /** Returns whether a JSON text is nested deeper than `levels`. Takes linear time, and little time for a text with few brackets. */
 export function isNestedDeeper(text: string, levels: number): boolean {
-  return hasMoreBrackets(text, levels) && deepest(text, levels) > levels;
+  return hasMoreBrackets(text, levels) && countLevels(text, levels) > levels;
 }
 
-function hasMoreBrackets(text: string, count: number): boolean {
-  let left = count;
+function hasMoreBrackets(text: string, limit: number): boolean {
+  let count = 0;
   for (const bracket of ['{', '['])
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (--left < 0) return true;
+    for (let index = text.indexOf(bracket); index >= 0; index = text.indexOf(bracket, index + 1))
+      if (++count > limit) return true;
   return false;
 }
 
-/** Returns the depth of a text, counted up to `levels` + 1. */
-function deepest(text: string, levels: number): number {
-  let [depth, most] = [0, 0];
-  for (let at = 0; at < text.length && most <= levels; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = endOfString(text, at);
-    else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) most = Math.max(most, ++depth);
+/** Returns the number of nested levels of a text. Stops counting at `limit` + 1. */
+function countLevels(text: string, limit: number): number {
+  let [depth, deepest] = [0, 0];
+  for (let index = 0; index < text.length && deepest <= limit; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = endOfString(text, index);
+    else if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) deepest = Math.max(deepest, ++depth);
     else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) depth--;
   }
-  return most;
+  return deepest;
 }
 
-/** Returns the position of the closing quote of the string that begins at `start`, or the length of the text without one. */
+/** Returns the index of the closing quote of the string that begins at `start`. Without a closing quote, returns the length of the text. */
 function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let first = at;
-    while (text.charCodeAt(first - 1) === BACKSLASH) first--;
-    if ((at - first) % 2 === 0) return at;
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let firstBackslash = quote;
+    while (text.charCodeAt(firstBackslash - 1) === BACKSLASH) firstBackslash--;
+    // An odd number of backslashes escapes the quote.
+    if ((quote - firstBackslash) % 2 === 0) return quote;
   }
   return text.length;
 }

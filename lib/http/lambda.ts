@@ -39,7 +39,7 @@ export function toLambda<I extends z.ZodType, O extends z.ZodType, U extends Use
   return handlerOf(endpoint, undefined, source);
 }
 
-/** Returns the Lambda handler of an endpoint and its twin. The route of a request says which of them it calls. */
+/** Returns the Lambda handler of an endpoint and its twin. The route of a request decides which of them it calls. */
 export function toLambdaWithTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   twin: TwinOf<z.ZodType<z.output<I>>, z.ZodType, U, A>,
@@ -53,13 +53,13 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   twin: EndpointOf<I, O, U, A> | undefined,
   source: Record<string, string | undefined>,
 ): Handler {
-  const isForTwin = ({ routeKey: called }: APIGatewayProxyEventV2) => twin !== undefined && called === routeKey(twin);
-  const calledEndpoint = (event: APIGatewayProxyEventV2) => (twin && isForTwin(event) ? twin : endpoint);
+  const isForTwin = (event: APIGatewayProxyEventV2) => twin !== undefined && event.routeKey === routeKey(twin);
+  const endpointOf = (event: APIGatewayProxyEventV2) => (twin && isForTwin(event) ? twin : endpoint);
   const env = lazy(() => environment(source));
   const serviceName = lazy(() => env().SERVICE_NAME);
   const verifier = lazy(() => credentials.open(env()));
   const buckets = lazy(() => rateBuckets.open(env()));
-  const repeats = lazy(() => idempotency.open(env()));
+  const idempotencyStore = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
   const isStrict = lazy(() => optionalVariable(env(), 'STRICT_OUTPUT') === 'true');
 
@@ -68,7 +68,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
     state: RequestState,
     repeatableId: EndpointCall<never, U, A>['repeatableId'] = newIdOf(state),
   ): Promise<IdempotentAnswer> => {
-    const called = calledEndpoint(event);
+    const called = endpointOf(event);
     const call: EndpointCall<z.output<I>, U, A> = {
       input: state.input as z.output<I>,
       caller: state.caller as EndpointCall<z.output<I>, U, A>['caller'],
@@ -104,14 +104,14 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       }),
       ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
       parseBody(endpoint.body ?? 'required'),
-      validateInput((event) => calledEndpoint(event).input, endpoint.fixedMessages),
+      validateInput((event) => endpointOf(event).input, endpoint.fixedMessages),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
       if (key === undefined) return toResult(await run(event, state));
-      // A key counts for the path that was called, because endpoint and twin answer differently.
-      const { path } = calledEndpoint(event);
-      const answer = await repeats().once(
+      // Each path has its own keys, because an endpoint and its twin answer differently.
+      const { path } = endpointOf(event);
+      const answer = await idempotencyStore().once(
         {
           owner: ownerOf(state.caller),
           authToken: tokenOf(event, serviceName(), state.caller),
@@ -123,7 +123,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
         (since) =>
           run(event, state, (prefix, number) =>
             derivedId(prefix, since, [ownerOf(state.caller), path, key, number]),
-          ).catch((error: unknown) => failed(error, state)),
+          ).catch((error: unknown) => answerForCallerError(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
     },
@@ -134,8 +134,8 @@ function newIdOf({ startedAt }: RequestState): (prefix: string) => string {
   return (prefix) => newId(prefix, startedAt);
 }
 
-/** Returns the answer for an error of the caller, so that a repeated call gets it too. Rethrows other errors. */
-function failed(error: unknown, state: RequestState): IdempotentAnswer {
+/** Returns the answer for an error that the caller made. It is stored, so a repeated call gets it too. Rethrows other errors. */
+function answerForCallerError(error: unknown, state: RequestState): IdempotentAnswer {
   const apiError = toApiError(error, state.requestId);
   if (apiError !== error || errorCatalogue[apiError.status].http >= 500) throw error;
   state.errorStatus = apiError.status;
@@ -171,7 +171,7 @@ function ownerOf(caller: Caller): string {
   return callerId(caller) ?? '';
 }
 
-/** Returns the verified token. The caller may have sent other tokens in other headers. */
+/** Returns the auth token that was verified. The request may have other tokens in other headers. */
 function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   return caller.level === 'workspace' ? caller.authToken : (event.headers[`x-${serviceName}-auth-token`] ?? '');
 }

@@ -1,13 +1,17 @@
 import type * as z from 'zod';
 
-/** Returns a value without its undeclared fields and adds their names to `dropped`. Returns the same value if all fields are declared. */
+/**
+ * Returns a value without its undeclared fields and adds the paths of these fields to `dropped`. Returns the same value
+ * if all fields are declared.
+ */
 export type Trim = (value: unknown, dropped: Set<string>) => unknown;
 
 const keep: Trim = (value) => value;
 
 /**
- * Returns the function that removes undeclared fields from an answer. It neither checks types nor runs transforms, so it is cheaper than parsing.
- * A dropped field is named by its path, such as `data[].comments[].text`. `*` stands for a key of a map: such keys are ids of customers.
+ * Returns the function that removes undeclared fields from an answer. It neither checks types nor runs transforms, so
+ * it takes less time than parsing. The path of a dropped field is like `data[].comments[].text`. In a path, `*` replaces
+ * the keys of a map, because these keys are ids of customers.
  */
 export function outputTrimmer(schema: z.core.$ZodType, path = ''): Trim {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -66,7 +70,7 @@ function itemTrimmer(trim: Trim): Trim {
   };
 }
 
-/** Drops a field. JSON leaves out a field that is undefined. */
+/** Drops a field by making it undefined. JSON leaves out such a field. */
 function dropAt(path: string): Trim {
   return (value, dropped) => {
     if (value !== undefined) dropped.add(path);
@@ -74,16 +78,16 @@ function dropAt(path: string): Trim {
   };
 }
 
-/** Trims a value by the alternative of its kind that drops the fewest fields. */
+/** Trims a value with the alternative of a union that drops the fewest fields. Compares only alternatives of the value's kind. */
 function unionTrimmer(options: readonly z.core.$ZodType[], path: string): Trim {
   const alternatives = options.map((option) => ({ kind: kindOf(option), trim: outputTrimmer(option, path) }));
   return (value, dropped) => {
     const kind = Array.isArray(value) ? 'array' : 'object';
     let best: { readonly trimmed: unknown; readonly dropped: Set<string> } | undefined;
-    for (const alternative of alternatives.filter((one) => one.kind === kind)) {
-      const own = new Set<string>();
-      const trimmed = alternative.trim(value, own);
-      if (!best || own.size < best.dropped.size) best = { trimmed, dropped: own };
+    for (const alternative of alternatives.filter((candidate) => candidate.kind === kind)) {
+      const droppedHere = new Set<string>();
+      const trimmed = alternative.trim(value, droppedHere);
+      if (!best || droppedHere.size < best.dropped.size) best = { trimmed, dropped: droppedHere };
     }
     for (const name of best?.dropped ?? []) dropped.add(name);
     return best ? best.trimmed : value;

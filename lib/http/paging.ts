@@ -5,8 +5,9 @@ import { invalid } from '../shared/errors.ts';
 const LIFETIME_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Seals the position where a page ended into a page token, which is valid for a day. `bound` names the listing: the
- * endpoint and the parameters that select its items.
+ * Returns a page token that contains the position where a page ended. The token is encrypted and valid for a day.
+ * `bound` identifies the listing by the path of the endpoint and the parameters that select its items. The token works
+ * only for this listing.
  */
 export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cursor: string, now: number): string {
   const plain = Buffer.from(JSON.stringify([now + LIFETIME_MILLISECONDS, cursor]));
@@ -14,8 +15,8 @@ export function sealPageToken(pageKey: Uint8Array, bound: readonly string[], cur
 }
 
 /**
- * Returns the position in a page token, which came in the request's `field`. Throws INVALID_ARGUMENT if the token is
- * damaged, expired, or of another tenant or listing.
+ * Returns the position in a page token. `field` is the field of the request that has the token, for the message. Throws
+ * INVALID_ARGUMENT if the token is damaged, expired, or of another tenant or listing.
  */
 export function openPageToken(
   pageKey: Uint8Array,
@@ -35,8 +36,8 @@ export function openPageToken(
 }
 
 /**
- * Returns the page tokens of a listing: `after` is the position in the token of the request, `next` makes the token
- * of the next page (null at the end). `bound` as in `sealPageToken`.
+ * Returns the page tokens of a listing. `after` is the position in the token of the request, or undefined without a
+ * token. `next` returns the token of the next page, or null without a position. `bound` is as in `sealPageToken`.
  */
 export function paging(
   caller: ApiKeyCaller | WorkspaceCaller,
@@ -54,13 +55,14 @@ export function paging(
 /** A position in a listing that can be read in both directions. */
 export interface ListPosition {
   readonly direction: 'after' | 'before';
-  /** A sort key. The page does not contain its item. */
+  /** The sort key of the item beside which the page begins. The page does not contain that item. */
   readonly key: string;
 }
 
 /**
- * Returns the iterators of a listing. An iterator is a page token with a direction: `from` is the position in the
- * iterator of the request, `at` makes the iterator of a position (null without one).
+ * Returns the iterators of a listing. An iterator is a page token with a direction. `from` is the position in the
+ * iterator of the request, or undefined without an iterator. `toIterator` returns the iterator of a position, or null
+ * without a position.
  */
 export function iterators(
   caller: ApiKeyCaller,
@@ -72,7 +74,7 @@ export function iterators(
     JSON.parse(openPageToken(caller.pageKey, bound, token, now, 'iterator')) as ListPosition;
   return {
     from: iterator === undefined ? undefined : open(iterator),
-    at: (at: ListPosition | undefined): string | null =>
-      at ? sealPageToken(caller.pageKey, bound, JSON.stringify(at), now) : null,
+    toIterator: (position: ListPosition | undefined): string | null =>
+      position ? sealPageToken(caller.pageKey, bound, JSON.stringify(position), now) : null,
   };
 }

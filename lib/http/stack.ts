@@ -14,12 +14,18 @@ import {
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
-/** A request ends this long before the function times out, so that the caller still gets an answer. */
+/** How long before the time-out of the function a request ends. The caller then still gets an answer. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
-/** Retries of conflicting writes end this long before the time-out, so that the answer is ABORTED and not DEADLINE_EXCEEDED. */
+/**
+ * How long before the time-out of the function retries of conflicting writes end. The answer is then ABORTED, which
+ * says more than DEADLINE_EXCEEDED.
+ */
 const RETRIES_END_MILLISECONDS = 1_500;
 
-/** Wraps a base handler in the shared middlewares: observation, headers, the given ones, error mapping. `failed` makes the answer for an error. */
+/**
+ * Returns a handler that runs `base` inside middlewares, outermost first: `observe`, `securityHeaders`, the given
+ * `middlewares`, `mapErrors`. `toErrorResponse` makes the answer for an error.
+ */
 export function stack(
   name: FunctionName,
   middlewares: readonly Middleware[],
@@ -27,7 +33,7 @@ export function stack(
     event: APIGatewayProxyEventV2,
     state: RequestState,
   ) => APIGatewayProxyStructuredResultV2 | Promise<APIGatewayProxyStructuredResultV2>,
-  failed: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
+  toErrorResponse: (error: ApiError) => APIGatewayProxyStructuredResultV2 = failureResponse,
 ): Handler {
   // middy passes only event and context to the base handler, so the state replaces the context.
   const stateForHandler: Middleware = {
@@ -44,10 +50,10 @@ export function stack(
       },
     },
   );
-  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(failed)] as never);
+  handler.use([observe(name), securityHeaders(), ...middlewares, stateForHandler, mapErrors(toErrorResponse)] as never);
   const handle = handler as unknown as Handler;
   return (event, context) => {
-    // Contexts of tests have no time limit.
+    // A context in tests has no `getRemainingTimeInMillis`.
     const remaining = (context as Partial<Context>).getRemainingTimeInMillis?.() ?? Infinity;
     return withRetryContext({ until: Date.now() + remaining - RETRIES_END_MILLISECONDS }, () => handle(event, context));
   };

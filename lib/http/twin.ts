@@ -5,21 +5,21 @@ import { type AuthLevel, type EndpointCall, type EndpointOf, otherVersion, type 
 import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
-/** The most pages that an answer without pages consists of. */
+/** The largest number of pages that an unpaged twin reads for one answer. */
 const MOST_PAGES = 5;
 
-/** The differences that every twin can have. */
+/** The differences between an endpoint and its twin that every twin can have. */
 interface CommonDifference<I extends z.ZodType> {
-  /** A fragment for the reference, see `TwinOf`. */
+  /** The difference for the reference, as a fragment after "The same as <path>, ". */
   readonly differs?: string;
   readonly message?: string;
-  /** Fields that the twin ignores like any unknown field. */
+  /** Fields of the endpoint that the twin does not have. It ignores them like unknown fields. */
   readonly ignored?: readonly (keyof z.input<I> & string)[];
-  /** Fields that are required only in the twin. */
+  /** Fields that are optional in the endpoint and required in the twin. */
   readonly required?: readonly (keyof z.input<I> & string)[];
 }
 
-/** Declares the twin of an endpoint: the same operation in the other version of the API. It is another route to the same function. */
+/** Declares the twin of an endpoint: the same operation in the other version of the API. The twin is another route to the same function. */
 export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel>(
   endpoint: EndpointOf<I, O, U, A>,
   { differs, message = endpoint.message as string, ignored = [], required = [] }: CommonDifference<I> = {},
@@ -37,30 +37,30 @@ export function defineTwin<I extends z.ZodType, O extends z.ZodType, U extends U
   };
 }
 
-/** A page of a listing. */
+/** A page of a listing. Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
 interface ListingPage {
   readonly data: unknown;
-  /** Most listings call their token `nextPageToken`, some `pageToken`. */
   readonly nextPageToken?: string | null;
   readonly pageToken?: string | null;
 }
 
 interface UnpagedDifference<I extends z.ZodType, R extends z.ZodType> extends CommonDifference<I> {
-  /** The parameter that makes the answer smaller. */
+  /** The parameter with which a caller gets a smaller answer. */
   readonly narrowBy: keyof z.output<I> & string;
   /** The schema of a row. */
   readonly row: R;
-  /** Turns a row of the endpoint into a row of the twin. Default: the same row. */
+  /** Returns the row of the twin for a row of the endpoint. By default, returns the same row. */
   readonly toRow?: (row: never) => z.output<R>;
-  /** Joins the rows of a page to those of the pages before. Default: appends them. */
+  /** Returns the rows of all pages up to `page`. By default, appends the rows of `page` to `rows`. */
   readonly join?: (rows: readonly never[], page: readonly never[]) => readonly unknown[];
 }
 
 const pagingFields = ['order', 'pageSize', 'pageToken'];
 
 /**
- * Declares the twin of a listing that returns everything at once. It reads at most five pages. Above that, or above 5 MB, it throws INVALID_ARGUMENT and
- * names the parameter that narrows the answer.
+ * Declares the twin of a listing that returns all rows in one answer. The twin reads at most five pages of the
+ * listing. For more pages, or an answer above 5 MB, it throws INVALID_ARGUMENT. The message names the parameter that
+ * makes the answer smaller.
  */
 export function defineUnpagedTwin<
   I extends z.ZodType,
@@ -107,12 +107,12 @@ export function defineUnpagedTwin<
         if (!pageToken) return { data: rows.map(toRow) };
         if (isLongerThan(JSON.stringify(rows), ANSWER_BYTES)) break;
       }
-      throw tooMuch(narrowBy, endpoint.path);
+      throw tooManyRows(narrowBy, endpoint.path);
     },
   } as never;
 }
 
-function tooMuch(narrowBy: string, path: string): ApiError {
+function tooManyRows(narrowBy: string, path: string): ApiError {
   return invalid({
     path: [narrowBy],
     code: 'answer_too_large',

@@ -4,18 +4,18 @@ import { ApiError, type Issue } from '../shared/errors.ts';
 
 const MOST_ISSUES = 100;
 
-/** Parses `data` with a schema and returns the result. Throws INVALID_ARGUMENT with the problems in `details.issues`. */
+/** Returns `data` as a schema parses it. Throws INVALID_ARGUMENT with the problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const found = parsed.error.issues.slice(0, MOST_ISSUES);
-  const issues = found.flatMap((issue) =>
-    describe(issue, []).map((described) => ({
-      ...described,
-      message: fixedMessage(issue, messages) ?? described.message,
+  const zodIssues = parsed.error.issues.slice(0, MOST_ISSUES);
+  const issues = zodIssues.flatMap((zodIssue) =>
+    toIssues(zodIssue, []).map((issue) => ({
+      ...issue,
+      message: fixedMessage(zodIssue, messages) ?? issue.message,
     })),
   );
-  if (messages.type !== undefined && found[0] && hasWrongType(found[0]))
+  if (messages.type !== undefined && zodIssues[0] && hasWrongType(zodIssues[0]))
     issues.unshift({ path: [], code: 'invalid_type', message: messages.type });
   throw new ApiError('INVALID_ARGUMENT', issues[0]?.message ?? 'Invalid request', { details: { issues } });
 }
@@ -27,26 +27,26 @@ function hasWrongType(issue: z.core.$ZodIssue): boolean {
 }
 
 function fixedMessage({ path, code, input }: z.core.$ZodIssue, messages: FixedMessages): string | undefined {
-  const [field, ...rest] = path;
-  if (rest.length > 0) return undefined;
+  if (path.length > 1) return undefined;
+  const [field] = path;
   if (input === undefined) return messages.required?.[String(field)];
   return code === 'invalid_format' ? messages.format?.[String(field)] : undefined;
 }
 
-function describe(issue: z.core.$ZodIssue, outer: readonly (string | number)[]): Issue[] {
+function toIssues(issue: z.core.$ZodIssue, outer: readonly (string | number)[]): Issue[] {
   const path = [...outer, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
   const nearest = issue.code === 'invalid_union' ? nearestAlternative(issue) : undefined;
-  if (nearest) return nearest.flatMap((inner) => describe(inner, path));
+  if (nearest) return nearest.flatMap((inner) => toIssues(inner, path));
   return [{ path, code: issue.code, message: message(issue, fieldName(path)) }];
 }
 
 /**
- * Returns the problems with the nearest alternative of a union: the one with the fewest wrong fields among those of the value's type. Returns undefined
- * if no alternative has this type.
+ * Returns the problems with the nearest alternative of a union. That is the alternative of the value's type with the
+ * fewest wrong fields. Returns undefined if no alternative has this type.
  */
 function nearestAlternative({ errors }: Alternatives): z.core.$ZodIssue[] | undefined {
-  const inside = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
-  return inside.toSorted((a, b) => a.length - b.length)[0];
+  const sameType = errors.filter((issues) => issues.length > 0 && issues.every(({ path }) => path.length > 0));
+  return sameType.toSorted((a, b) => a.length - b.length)[0];
 }
 
 /** Returns the name of a field in messages: `folders[3].folderId` for `['folders', 3, 'folderId']`. */
@@ -123,15 +123,15 @@ const formats: Record<string, string> = {
   uuid: 'a UUID',
 };
 
-/** Returns the schema's own message after the name of the field; undefined for a message of zod. */
+/** Returns the field's name and the message that the schema sets; undefined if the message is one of zod's own. */
 function predicate(field: string, message: string): string | undefined {
   return /^(must|is) /.test(message) ? `${field} ${message}` : undefined;
 }
 
-/** An issue of a union. A discriminated union lists the values of its discriminator in `options`. */
+/** A zod issue of a union. For a discriminated union, `options` lists the values of the discriminator. */
 type Alternatives = z.core.$ZodIssueInvalidUnion & { readonly options?: readonly unknown[] };
 
-/** Returns what the alternatives of a union allow: `a string or an integer`. */
+/** Returns what the alternatives of a union allow, such as `a string or an integer`. */
 function allowedBy({ errors, options }: Alternatives): string {
   if (options) return options.map((value) => JSON.stringify(value)).join(' or ');
   const firsts = errors.flatMap(([first]) => first ?? []);

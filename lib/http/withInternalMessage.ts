@@ -1,7 +1,10 @@
 import { ApiError } from '../shared/errors.ts';
 import { toApiError } from './middlewares.ts';
 
-/** Runs `work`. An unexpected error becomes INTERNAL with this message, which clients depend on. Other errors stay as they are. */
+/**
+ * Runs `work` and returns its result. Turns an unexpected error into INTERNAL with this message, because published
+ * clients depend on the message. Rethrows other errors unchanged.
+ */
 export async function withInternalMessage<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -67,8 +67,8 @@ export const endpoint = defineEndpoint(
     return {
       data: {
         endpoints: page.endpoints.map(toEndpointResponse),
-        iterator: pages.at(page.next),
-        prevIterator: pages.at(page.previous),
+        iterator: pages.toIterator(page.next),
+        prevIterator: pages.toIterator(page.previous),
         done: !page.next,
       },
     };

@@ -68,7 +68,7 @@ export const endpoint = defineEndpoint(
     return {
       data: {
         messages: messages.map(({ event, deliveries }) => toMessageResponse(event, deliveries)),
-        iterator: pages.at(next === undefined ? undefined : { direction: 'after', key: next }),
+        iterator: pages.toIterator(next === undefined ? undefined : { direction: 'after', key: next }),
         done: next === undefined,
       },
     };
