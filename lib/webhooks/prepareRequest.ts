@@ -104,7 +104,7 @@ export class WebhookRequests {
     const { payload } = content.event;
     // The profiles of actor and authors are in the same read as the settings, so that they cost no further call.
     const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
-    const isUnread = isCurrent && !payload.audience && actors.length === 0;
+    const isUnread = isCurrent && !readsContent(endpointId, sent.audience) && actors.length === 0;
     const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readLast(tenant, actors);
     const target = targetOf(subscriptions, endpointId);
     if (!target) return 'cancelled';
@@ -225,6 +225,11 @@ export class WebhookRequests {
     const { authToken } = webhookServiceConfig;
     return toRequest(url, encoded, basicHeaders({ ...signedContent(event, encoded, this.#clock()), authToken }));
   }
+}
+
+/** Whether the content of a delivery needs more than the event: its thread, or the access rules of a basic payload's audience. */
+function readsContent(endpointId: string, audience: Audience | undefined): boolean {
+  return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }
 
 type Body = Exclude<EncodedBody, { error: string }>;
