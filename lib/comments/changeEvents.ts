@@ -16,17 +16,17 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { activityOps } from '../activities/activities.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
 
-/** Whether the activities of a verb are enabled. */
+/** Returns whether changes with this verb write activities. */
 export type LoggedVerbs = (verb: CommentVerb) => boolean;
 
-/** Returns which verbs write activities, by the customer's configuration. Reads nothing and returns none unless `log` is true. */
+/** Returns which verbs write activities by the customer's configuration. Without `log` no verb writes any, and nothing is read. */
 export async function readLoggedVerbs(table: Table, tenant: string, log: boolean): Promise<LoggedVerbs> {
   if (!log) return () => false;
   const config = await table.get(ActivityConfigEntity, { tenant });
   return (verb) => isActivityEnabled(config, verb);
 }
 
-/** Returns the change event of a deleted thread. It names the comment of a thread that had only one. */
+/** Returns the change event of a deleted thread. If the thread had one comment only, the event names this comment. */
 export function threadDeletedEvent(
   { thread, comments }: { thread: Stored<Thread>; comments: readonly Comment[] },
   { actor = thread.from, notify, log }: ChangeOptions,
@@ -35,7 +35,7 @@ export function threadDeletedEvent(
   return { verb: 'deleted', actor, thread, revision: thread._r, comment, comments, notify, log };
 }
 
-/** Returns the operations that write the events and activities of changes, for the transaction of the changes. */
+/** Returns the operations that write the events and activities of changes. They belong in the transaction of the changes. */
 export function changeEventOps(
   { scope, organization, document }: DocumentContext,
   changes: readonly ContentChange[],

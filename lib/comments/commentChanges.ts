@@ -6,10 +6,10 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { commentInvolvementOps } from './commentInvolvements.ts';
 import { CommentEntity, ThreadEntity } from './threads.ts';
 
-/** The operations of one transaction besides the thread: DynamoDB allows 100 in all. */
+/** The number of operations that a transaction can have besides the head of the thread. DynamoDB allows 100 in all. */
 export const OPS_BESIDE_HEAD = 99;
 
-/** Whether the operations fit one transaction: at most 100, and 4 MB. */
+/** Returns whether the operations fit one transaction: at most 100 operations and 4 MB. */
 export function fitsTransaction(ops: readonly WriteOp[]): boolean {
   const single = ops.map((op) => ({ ops: [op] }));
   return inTransactions(single, { operations: OPS_BESIDE_HEAD + 1 }).length <= 1;
@@ -22,7 +22,7 @@ export interface ChangedComment {
   readonly eventOps: readonly WriteOp[];
 }
 
-/** Returns the operations that change a comment, its involvements and its events. */
+/** Returns the operations that change a comment and its involvements, and the operations of its events. */
 export function changeOps(
   scope: DocumentScope,
   thread: Thread,
@@ -36,8 +36,8 @@ export function changeOps(
 }
 
 /**
- * Writes changes of comments of one thread, in as few transactions as possible. Each transaction updates the thread too. Returns the
- * thread after all changes, `conflict` when another request changed it, or why the changes are refused.
+ * Writes changes of comments of one thread, in as few transactions as possible. Each transaction updates the thread too.
+ * Returns the thread after all changes, `conflict` if another request changed the thread, or why the changes are refused.
  */
 export async function writeChanges(
   table: Table,

@@ -4,7 +4,7 @@ import type { WriteOp } from '../table/table.ts';
 import { addInvolvement, removeInvolvement } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 
-/** The part of a thread that decides which users its comments involve. */
+/** The fields of a thread that decide which users its comments involve. */
 export type AssignedThread = Pick<Thread, 'first'> & { readonly assignedTo?: { readonly userId: string } | undefined };
 
 export interface CommentInThread {
@@ -12,7 +12,10 @@ export interface CommentInThread {
   readonly comment: Comment;
 }
 
-/** Returns the involved users, and whether each wrote the comment: author, mentioned users, and for the first comment the assignee. */
+/**
+ * Returns the users whom a comment involves: its author, mentioned users, and the thread's assignee if the comment is the first
+ * one. The value of a user is true if the user wrote the comment.
+ */
 function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, boolean> {
   if (!state) return new Map();
   const { thread, comment } = state;
@@ -21,7 +24,10 @@ function usersInvolved(state: CommentInThread | undefined): ReadonlyMap<string, 
   return new Map(isAssigned ? [[thread.assignedTo.userId, false], ...users] : users);
 }
 
-/** Returns the operations that update the involvements of a comment from one state to another. Undefined means: does not exist. */
+/**
+ * Returns the operations that update the involvements of a comment after a change. `before` or `after` is undefined if the
+ * comment does not exist then.
+ */
 export function commentInvolvementOps(
   scope: DocumentScope,
   before: CommentInThread | undefined,

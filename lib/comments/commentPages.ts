@@ -18,28 +18,28 @@ export interface CommentWithReactions {
   readonly reactions: readonly Reaction[];
 }
 
-/** A page of the comments of a thread. */
+/** The options of a page of a thread's comments. */
 export interface CommentListing {
-  /** Authors; undefined for all. */
+  /** The user ids of the authors whose comments are returned. Without this list, comments of all authors are returned. */
   readonly userIds?: readonly string[] | undefined;
   readonly limit: number;
-  /** The end of the previous page. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** A page ends early at this size as JSON: a response stays below its limit of 5 MB. */
+/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The reactions of one comment in a response, as JSON. */
+/** The largest size in bytes of JSON of one comment's reactions in a response. */
 const REACTION_BYTES = 500_000;
-/** The reactions that are read at a time, unless one comment has more. */
+/** The number of reactions that one read returns. It returns more only if a single comment has more. */
 const REACTIONS_AT_A_TIME = 300;
 
-/** A thread by the customer's ids. */
+/** A thread, named by the ids that the customer chose. */
 export interface ThreadReference extends DocumentReference {
   readonly annotationId: string;
 }
 
-/** A thread by its key. */
+/** A thread that was found: its key, and the ids that responses name. */
 export interface LocatedThread {
   readonly names: ContentNames;
   readonly scope: DocumentScope;
@@ -62,7 +62,10 @@ export class CommentPages {
     this.#threads = new ThreadReader(deps.table);
   }
 
-  /** Returns the key of a thread. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document or thread. */
+  /**
+   * Returns the key of a thread. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document or
+   * thread.
+   */
   async findThread(
     tenant: string,
     { organizationId, documentId, annotationId }: ThreadReference,
@@ -70,7 +73,7 @@ export class CommentPages {
     const { organizations, documents, table } = this.#deps;
     const organization = await organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
-    // In parallel: a record id contains the customer's id of its document.
+    // A record id contains the customer's `documentId`, so its read does not wait for the document.
     const [document, [position]] = await Promise.all([
       documents.require(scope, documentId),
       findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
@@ -84,9 +87,9 @@ export class CommentPages {
   }
 
   /**
-   * Returns a page of a thread's comments in the order of their ids, converted by `toResponse`. A page ends early at about 4 MB; with
-   * `userIds` after 4 MB of comments of all authors, so it can be empty. Ids never change: a comment that exists during the whole
-   * listing is returned exactly once.
+   * Returns a page of a thread's comments in the order of their ids, converted by `toResponse`. A page ends early at about 4 MB.
+   * With `userIds`, comments of other authors count too, so a page can be empty although more comments follow.
+   * Ids never change, so a comment that exists during the whole listing is returned exactly once.
    */
   async list<V>(
     { scope, key }: LocatedThread,
@@ -109,26 +112,29 @@ export class CommentPages {
     return { values, next: read.next };
   }
 
-  /** Reads comments of a thread by their ids, undefined where there is none. */
+  /** Returns the comments with these ids, in the same order. An entry is undefined if the thread has no such comment. */
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
   ): Promise<(CommentWithReactions | undefined)[]> {
     const read = await this.#withThread(scope, key, this.#threads.findComments(scope, key, commentIds));
     const comments = read.filter((comment) => comment !== undefined);
-    const found = new Map<number, CommentWithReactions>();
-    for await (const one of this.#withReactions(scope, comments)) found.set(one.comment.commentId, one);
-    return commentIds.map((commentId) => found.get(commentId));
+    const byId = new Map<number, CommentWithReactions>();
+    for await (const comment of this.#withReactions(scope, comments)) byId.set(comment.comment.commentId, comment);
+    return commentIds.map((commentId) => byId.get(commentId));
   }
 
-  /** Returns what was read of a thread. Throws NOT_FOUND when the thread has no head: it is being deleted. */
+  /** Returns the result of `reading`. Throws NOT_FOUND if the thread has no head, because such a thread is being deleted. */
   async #withThread<T>(scope: DocumentScope, key: ThreadKey, reading: Promise<T>): Promise<T> {
     const [read, thread] = await Promise.all([reading, this.#deps.table.get(ThreadEntity, { ...scope, ...key })]);
     if (!thread) throw threadNotFound();
     return read;
   }
 
-  /** Reads the reactions of comments group by group: a page that ends early reads no more. */
+  /**
+   * Yields comments with their reactions. Reads the reactions of one group at a time, so a page that ends early skips the
+   * remaining groups.
+   */
   async *#withReactions(
     scope: DocumentScope,
     comments: readonly Stored<Comment>[],
@@ -144,7 +150,7 @@ export class CommentPages {
   }
 }
 
-/** Groups comments whose reactions are read together. */
+/** Returns the comments in groups whose reactions are read together. */
 function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>[][] {
   const groups: Stored<Comment>[][] = [];
   let room = 0;
@@ -162,7 +168,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
   return groups;
 }
 
-/** Returns the existing reactions up to the size limit. */
+/** Returns the reactions that exist, up to the size limit of one comment. */
 function limitReactions(reactions: readonly (Reaction | undefined)[]): Reaction[] {
   let bytes = 0;
   return reactions

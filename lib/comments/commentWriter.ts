@@ -61,16 +61,16 @@ interface CommentCall {
   readonly logged: LoggedVerbs;
 }
 
-/** Selects comments of a thread by id, author or both. Without both it selects all. */
+/** Selects comments of a thread by id, by author, or by both. Without ids and authors it selects all comments. */
 export interface CommentSelection {
   readonly commentIds?: readonly number[] | undefined;
-  /** Authors. */
+  /** The user ids of authors. */
   readonly userIds?: readonly string[] | undefined;
 }
 
-/** The comments that are read at a time to change or delete them: each can have 256 KB. */
+/** The number of comments that are read together to change or delete them. Each can have 256 KB. */
 const AT_A_TIME = 20;
-/** The page size of a read of all comments. */
+/** The number of comments of one page when all comments of a thread are read. */
 const PAGE_SIZE = 200;
 
 export class CommentWriter {
@@ -83,9 +83,12 @@ export class CommentWriter {
   }
 
   /**
-   * Adds comments to a thread, all or none, and returns their ids. Throws NOT_FOUND for an unknown thread or agent, ALREADY_EXISTS for a
-   * taken id, FAILED_PRECONDITION when the thread is full, INVALID_ARGUMENT when the comments do not fit one transaction, and with
-   * `verify` PERMISSION_DENIED for an author without access to the document.
+   * Adds comments to a thread, all or none, and returns their ids. Throws:
+   * - NOT_FOUND for an unknown thread or agent
+   * - ALREADY_EXISTS for a comment id that the thread has already
+   * - FAILED_PRECONDITION if the thread is full
+   * - INVALID_ARGUMENT if the comments do not fit one transaction
+   * - PERMISSION_DENIED, with `verify`, if an author has no access to the document
    */
   async add(
     context: DocumentContext,
@@ -105,7 +108,7 @@ export class CommentWriter {
     return retryOnConflict(() => this.#tryAdd({ context, key, sent, logged, now }));
   }
 
-  /** Adds comments in one transaction, so that a reader sees all of them or none. */
+  /** Tries once to add the comments. It uses one transaction, so that a reader sees all of the comments or none. */
   async #tryAdd(addition: Addition): Promise<number[] | 'conflict'> {
     const { context, key, sent, now } = addition;
     const { scope } = context;
@@ -131,7 +134,7 @@ export class CommentWriter {
     return 'conflict';
   }
 
-  /** Throws ALREADY_EXISTS when an id that the caller chose is taken. */
+  /** Throws ALREADY_EXISTS if the thread already has a comment with an id that the caller chose. */
   async #requireFreeIds({ context, key, sent }: Addition): Promise<void> {
     const commentIds = sent.flatMap(({ commentId }) => commentId ?? []);
     const comments = await this.#threads.findComments(context.scope, key, commentIds);
@@ -140,8 +143,8 @@ export class CommentWriter {
   }
 
   /**
-   * Changes the selected comments of a thread. Throws NOT_FOUND for an unknown thread or agent. A comment id that does not exist, or
-   * belongs to another author, fails alone.
+   * Changes the selected comments of a thread and returns one result per comment. If a comment does not exist or has another
+   * author, only its own result fails. Throws NOT_FOUND for an unknown thread or agent.
    */
   async update(
     context: DocumentContext,
@@ -180,7 +183,7 @@ export class CommentWriter {
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const eventOps = updateEventOps(call, thread, before, after);
-      // All comments have the same agent: the first one records its run.
+      // All comments get the same agent, so the first changed comment records the run of the agent.
       if (changes.length === 0) eventOps.push(...agents.recordRuns(named, now).ops);
       const changed = { before, after, eventOps };
       if (changeOps(scope, thread, changed).length > OPS_BESIDE_HEAD)
@@ -196,8 +199,9 @@ export class CommentWriter {
   }
 
   /**
-   * Deletes the selected comments of a thread with their reactions. A thread is deleted with its last comment. Throws NOT_FOUND for an
-   * unknown thread. A comment id that does not exist, or belongs to another author, fails alone.
+   * Deletes the selected comments of a thread with their reactions. A thread is deleted with its last comment. Returns one result
+   * per comment. If a comment does not exist or has another author, only its own result fails. Throws NOT_FOUND for an unknown
+   * thread.
    */
   async delete(
     context: DocumentContext,
@@ -220,7 +224,7 @@ export class CommentWriter {
     });
   }
 
-  /** Deletes some comments. `deletedIds` are the comments that this or an earlier try deleted. */
+  /** Tries once to delete comments. Adds the id of each deleted comment to `deletedIds`, which all tries of a request share. */
   async #tryDelete(
     call: CommentCall,
     ids: readonly number[],
@@ -245,7 +249,7 @@ export class CommentWriter {
     return outcome === 'busy' ? 'conflict' : 'done';
   }
 
-  /** Deletes comments of a thread that keeps others, in as few transactions as possible. */
+  /** Deletes comments of a thread that keeps at least one other comment, in as few transactions as possible. */
   async #deleteSome(
     call: CommentCall,
     thread: Stored<Thread>,
@@ -259,7 +263,7 @@ export class CommentWriter {
       return { comment, eventOps, ops: [...commentDeletionOps(scope, thread, comment), ...eventOps] };
     });
     let head = thread;
-    // Three operations are reserved: a job, and the assignee who moves from the first comment to the next one.
+    // Three operations are reserved. They can start a job, and involve the assignee in the new first comment.
     for (const group of inTransactions(units, { operations: OPS_BESIDE_HEAD - 3 })) {
       const current = head;
       const removed = group.map(({ comment }) => comment);
@@ -283,7 +287,7 @@ export class CommentWriter {
     return 'done';
   }
 
-  /** Returns the remaining first and last comment, if the current ones are among the removed. */
+  /** Returns the new first comment if the current one is removed, and the new last comment if the current one is removed. */
   async #findNewEnds(
     { context }: CommentCall,
     thread: Thread,
@@ -303,7 +307,10 @@ export class CommentWriter {
     return { first, last };
   }
 
-  /** Returns the operations that delete the reactions on comments if there is room for them; otherwise the start of their purge. */
+  /**
+   * Returns the operations that delete the reactions on comments, if at most `room` operations are necessary. Otherwise returns one
+   * operation that starts a job for them.
+   */
   async #reactionsOf(
     { context, options }: CommentCall,
     comments: readonly Comment[],
@@ -315,8 +322,8 @@ export class CommentWriter {
     const reactions = await readCommentReactions(this.#table, context.scope, references);
     const reactionOps = reactionDeletionOps(context.scope, documentId, reactions);
     if (reactionOps.length <= room) return { reactionOps };
-    const left = { documentId, reactions: references };
-    const { op, unfinished } = startLeftoverPurge(context.scope, left, options.now);
+    const leftover = { documentId, reactions: references };
+    const { op, unfinished } = startLeftoverPurge(context.scope, leftover, options.now);
     return { reactionOps: [op], unfinished };
   }
 
@@ -328,7 +335,7 @@ export class CommentWriter {
     return { context, key, options, logged };
   }
 
-  /** Returns the selected comment ids. Ids that were sent are neither read nor filtered by author here. */
+  /** Returns the distinct ids of the selected comments. Ids from the request are returned without a check. */
   async #selectIds(
     { context, key }: CommentCall,
     { commentIds, userIds }: CommentSelection,
@@ -341,7 +348,7 @@ export class CommentWriter {
     return ids;
   }
 
-  /** Reads the head of a thread and some of its comments. One BatchGet. */
+  /** Returns the head of a thread and its comments with these ids, in the same order. Missing items are undefined. */
   async #readComments(
     { context: { scope }, key }: CommentCall,
     ids: readonly number[],
@@ -363,7 +370,10 @@ export class CommentWriter {
   }
 }
 
-/** Returns the operations that add comments, with their thread, involvements and events. Throws FAILED_PRECONDITION when the thread would be too large. */
+/**
+ * Returns the operations that add comments: the changed thread, the comments, their involvements and events. Throws
+ * FAILED_PRECONDITION if the thread would be too large.
+ */
 function additionOps(
   { context, sent, logged, now }: Addition,
   thread: Stored<Thread>,
@@ -426,8 +436,8 @@ function deletionEventOps(
 type CommentFilter = (comment: Comment) => boolean;
 
 /**
- * Returns a filter by author; without a list it accepts all. A comment that was accepted once stays accepted: a retry after a partial
- * write must find it although the write changed its author.
+ * Returns a filter that accepts comments of these authors, or all comments if `userIds` is undefined. The filter accepts a comment
+ * again that it accepted before. A retry after a partial write needs this, because the write can have changed the author.
  */
 function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
   const authors = userIds && new Set(userIds);

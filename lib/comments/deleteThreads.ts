@@ -19,29 +19,29 @@ import { type AssignedThread, commentInvolvementOps } from './commentInvolvement
 import type { Comment } from './rules/comments.ts';
 import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './threads.ts';
 
-/** The time that a request has to purge the leftover of its deletion. Then the job worker does it. */
+/** How long a request can purge the leftover of its own deletion. After this time the job worker purges the leftover. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
-/** The largest thread, in comments and bytes, that one transaction deletes with all its comments. */
+/** The largest thread that one transaction deletes with all its comments: the number of comments, and their size in bytes. */
 const WHOLE_COMMENTS = 20;
 const WHOLE_BYTES = 300_000;
-/** The threads, with these comments, that are in memory at a time. */
+/** The number of threads that are loaded together. Each can have `WHOLE_COMMENTS` comments in memory. */
 const THREADS_AT_A_TIME = 50;
-/** The limit of DynamoDB for a transaction. */
+/** The largest number of operations in a transaction of DynamoDB. */
 const MOST_OPERATIONS = 100;
-/** The comments that a purge reads at a time. */
+/** The number of comments that one read of a purge returns. */
 const PURGED_AT_A_TIME = 25;
 const PARALLEL = 4;
 
-/** The records that a deletion left: nobody can read them any more. Stored as the data of a job. */
+/** The records that a deletion left. No endpoint returns them any more. A job stores this object as its data. */
 const Leftover = z.object({
-  /** Internal ids. */
+  /** The internal ids of the organization and the document. */
   organizationKey: z.string(),
   documentKey: z.string(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   /**
-   * A thread whose head is deleted. Its id stays taken until its last comment is purged: a new thread must not get old
-   * comments.
+   * A thread whose head is deleted. No new thread can have its id until its last comment is purged. Otherwise the new thread would
+   * get old comments.
    */
   thread: z
     .object({
@@ -51,7 +51,7 @@ const Leftover = z.object({
       assignedTo: z.object({ userId: z.string() }).optional(),
     })
     .optional(),
-  /** Reactions on deleted comments. */
+  /** The reactions on deleted comments. */
   reactions: z.array(ReactionReference).optional(),
   /** An editor whose head is deleted. */
   editor: DeletedEditor.optional(),
@@ -65,8 +65,8 @@ export interface UnfinishedLeftover {
 }
 
 /**
- * Returns the operation that starts the purge of a leftover, for the transaction of the deletion. Call
- * `finishLeftoverPurge` after it.
+ * Returns the operation that starts the job for a leftover. It belongs in the transaction of the deletion. Call
+ * `finishLeftoverPurge` after that transaction.
  */
 export function startLeftoverPurge(
   { tenant, organizationKey, documentKey }: DocumentScope,
@@ -89,7 +89,7 @@ export async function finishLeftoverPurge(
   await table.writeAll([endJob(tenant, jobId)]);
 }
 
-/** Purges the leftover that is the data of a job. It can run several times, and at the same time. */
+/** Purges the leftover in the data of a job. Several workers can run it for the same job, even at the same time. */
 export async function purgeLeftover(table: Table, tenant: string, data: unknown): Promise<void> {
   const { organizationKey, documentKey, documentId, thread, reactions = [], editor } = Leftover.parse(data);
   const scope: DocumentScope = { tenant, organizationKey, documentKey };
@@ -110,13 +110,13 @@ async function purgeThread(
       table.get(ThreadEntity, { ...scope, ...thread }),
       reader.listComments(scope, thread, { limit: PURGED_AT_A_TIME }),
     ]);
-    // Another worker finished this purge, and the thread was added again.
+    // Another worker finished this purge, and the customer added a thread with the same id again.
     if (head) return;
     if (values.length === 0) break;
     const references = values.flatMap((comment) => comment.reactions ?? []);
     await deleteReactions(table, scope, documentId, references);
     const groups = inTransactions(values.map((comment) => ({ ops: commentDeletionOps(scope, thread, comment) })));
-    // A conflict means that a comment got a reaction meanwhile. The next round reads both.
+    // On a conflict, a comment got a reaction meanwhile. The next round reads the comment and the reaction.
     for (const group of groups) await table.write(group.flatMap(({ ops }) => ops));
   }
   if (thread.assignedTo) await table.write([removeAssigneeInvolvement(scope, thread, thread.assignedTo)]);
@@ -126,8 +126,8 @@ async function purgeThread(
 }
 
 /**
- * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the
- * assignee, and a purge of the document can remove the comment without the head.
+ * Returns the operation that removes the involvement of the assignee in the first comment. Only the head names the assignee, so a
+ * purge that deletes the first comment without the head cannot remove this involvement.
  */
 export function removeAssigneeInvolvement(
   scope: DocumentScope,
@@ -173,13 +173,13 @@ export interface DeletableThread {
   readonly comments: readonly Stored<Comment>[];
 }
 
-/** The result of a deletion: `absent` when the thread did not exist, `busy` when other requests kept changing it. */
+/** The result of a deletion: `absent` if the thread did not exist, `busy` if other requests changed the thread during every try. */
 export type ThreadDeletion = 'removed' | 'absent' | 'busy';
 
 /**
- * Deletes threads with their comments, reactions, ids and involvements. A thread disappears at once. Records that do
- * not fit its transaction are purged before this function returns, or by a job if the function is cut off. `threads`
- * are distinct and as they were read; `eventOps` returns the operations of a thread's events.
+ * Deletes threads with their comments, reactions, ids and involvements, and returns one result per thread. A thread disappears in
+ * one transaction. Records that do not fit the transaction are purged before this function returns, or by a job if the invocation
+ * ends early. `threads` must be distinct. `eventOps` returns the operations of a thread's events.
  */
 export async function deleteThreads(
   table: Table,
@@ -206,7 +206,7 @@ export async function deleteThreads(
 }
 
 interface LoadedThread extends DeletableThread {
-  /** Whether `comments` and `reactionOps` are all of the thread's. */
+  /** Whether `comments` and `reactionOps` cover all comments and reactions of the thread. */
   readonly isComplete: boolean;
   readonly reactionOps: readonly WriteOp[];
 }

@@ -12,14 +12,14 @@ const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** A deleted thread in a response. */
 export const DeletedThread = z.object({
   annotationId: z.string(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   /** Epoch ms. */
   deletedAt: z.number(),
 });
 export type DeletedThread = z.output<typeof DeletedThread>;
 
-/** The tombstone of a thread, for clients that poll for deletions. */
+/** The tombstone of a deleted thread. Clients that poll for deletions read it. */
 export const DeletedThreadEntity = defineEntity({
   type: 'DeletedThread',
   version: 1,
@@ -32,7 +32,7 @@ export const DeletedThreadEntity = defineEntity({
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** Returns the operation that writes the tombstone of a thread, for the transaction of the deletion. */
+/** Returns the operation that writes the tombstone of a thread. It belongs in the transaction of the deletion. */
 export function recordThreadDeletion(
   scope: DocumentScope,
   { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
@@ -41,14 +41,17 @@ export function recordThreadDeletion(
   return upsert(DeletedThreadEntity, { ...scope, annotationId, documentId, deletedAt: now });
 }
 
-/** Reads a page of the deleted threads of a document, oldest deletion first, from `deletedAfter` (epoch ms) on. */
+/**
+ * Returns a page of the threads of a document that were deleted at or after `deletedAfter` (epoch ms). The oldest deletion is
+ * first.
+ */
 export async function listDeletedThreads(
   table: Table,
   scope: DocumentScope,
   deletedAfter: number,
   { after, limit }: RecordPageOptions,
 ): Promise<RecordPage<DeletedThread>> {
-  // A time without an id sorts before all keys that begin with the time.
+  // A key that ends after the time sorts before all keys that begin with the same time.
   const start = after ?? joinKey([isoTime(deletedAfter)]);
   return readRecordPage(table, DeletedThreadEntity, scope, { after: start, limit }, (thread) => ({
     annotationId: thread.annotationId,

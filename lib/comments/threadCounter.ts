@@ -13,7 +13,7 @@ import { readThreads, ThreadReader } from './threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
 
-/** The threads of a document that a user may see, and how many of them are unread. */
+/** The number of threads of a document that a user can see, and the number of unread threads among them. */
 export interface ThreadCount {
   readonly total: number;
   readonly unread: number;
@@ -44,8 +44,8 @@ export class ThreadCounter {
   }
 
   /**
-   * Returns the exact counts of threads that a user may see, one per document: 0 for a document that does not exist or that the user may
-   * not see. Ids are distinct. Throws INVALID_ARGUMENT for an unknown organization.
+   * Returns the exact counts of the threads that a user can see, one entry per document id. The counts are 0 if the document does
+   * not exist or the user cannot see it. `documentIds` must be distinct. Throws INVALID_ARGUMENT for an unknown organization.
    */
   async count(
     tenant: string,
@@ -57,11 +57,11 @@ export class ThreadCounter {
     const organization = await organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
     const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId);
-    const live = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
-    const allowed = await checks.canSee(live.map((document) => ({ document })));
+    const liveDocuments = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
+    const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
     const counts = new Map<string, ThreadCount>();
     await inParallel(
-      live.filter((_document, index) => allowed[index]),
+      liveDocuments.filter((_document, index) => allowed[index]),
       PARALLEL,
       async (document) => {
         const documentScope = { ...scope, documentKey: document.internalId };
@@ -76,15 +76,15 @@ export class ThreadCounter {
     scope: DocumentScope,
     { organizationId, document, checks, userId, filters }: CountOptions,
   ): Promise<ThreadCount> {
-    const found: { access: RecordAccess; unread: boolean }[] = [];
+    const matching: { access: RecordAccess; unread: boolean }[] = [];
     for await (const threads of new ThreadReader(this.#deps.table).pages(scope, filters, PAGE_SIZE)) {
       for (const thread of threads) {
         const access = { document, thread: threadAccessOf(thread, organizationId) };
-        found.push({ access, unread: isUnread(thread, userId) });
+        matching.push({ access, unread: isUnread(thread, userId) });
       }
     }
-    const isVisible = await checks.canSee(found.map(({ access }) => access));
-    const visible = found.filter((_thread, index) => isVisible[index]);
+    const isVisible = await checks.canSee(matching.map(({ access }) => access));
+    const visible = matching.filter((_thread, index) => isVisible[index]);
     return { total: visible.length, unread: visible.filter(({ unread }) => unread).length };
   }
 }

@@ -35,7 +35,7 @@ import {
   toListed,
 } from '../content/recordListing.ts';
 
-/** The documents of a request: one, several, those of a folder, or all of the organization. */
+/** The documents of a request: one document, several documents, all of a folder, or all of the organization. */
 export interface ThreadSelection {
   readonly organizationId: string;
   readonly documentId?: string | undefined;
@@ -43,7 +43,7 @@ export interface ThreadSelection {
   readonly folderId?: string | undefined;
 }
 
-/** A thread in a response, with the customer's id of its document. */
+/** A thread in a response, with the document id that the customer chose. */
 export interface ListedThread {
   readonly documentId: string;
   readonly thread: ThreadRow;
@@ -54,7 +54,7 @@ export interface ThreadPageOptions {
   readonly filters: ThreadFilters;
   readonly descending: boolean;
   readonly limit: number;
-  /** The end of the previous page. */
+  /** The position at which the previous page ended. */
   readonly from?: ListingPosition | undefined;
 }
 
@@ -72,9 +72,9 @@ interface ThreadPagesDeps {
   readonly folders: FolderReader;
 }
 
-/** The comments of all threads of a response that selects threads by id. */
+/** The largest size in bytes of all comments in a response to a request for threads by id. */
 const SELECTED_BYTES = 4_000_000;
-/** The documents that are searched for one id, when the request names none. */
+/** The largest number of threads that are read for one thread id if the request names no document. Each is in another document. */
 const MOST_OF_ONE_ID = 100;
 
 /** Reads pages of threads across documents, and threads by id. */
@@ -88,8 +88,8 @@ export class ThreadPages {
   }
 
   /**
-   * Returns the documents of a request, without unknown `documentIds`. Throws INVALID_ARGUMENT for an unknown
-   * organization, NOT_FOUND for an unknown document or folder.
+   * Returns the documents of a request. Unknown ids in `documentIds` are skipped. Throws INVALID_ARGUMENT for an unknown
+   * organization and NOT_FOUND for an unknown `documentId` or folder.
    */
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
@@ -112,7 +112,10 @@ export class ThreadPages {
     return allDocuments(documents, scope);
   }
 
-  /** Reads a page of the threads that match the filters, document by document, in each by creation time. */
+  /**
+   * Returns a page of the threads that match the filters, document by document. Threads of a document are ordered by creation
+   * time.
+   */
   async list(
     { organizationId, scope: { tenant }, documents }: ThreadListingScope,
     { parts, filters, descending, limit, from }: ThreadPageOptions,
@@ -133,8 +136,8 @@ export class ThreadPages {
   }
 
   /**
-   * Reads a page of the threads deleted at or after `deletedAfter` (epoch ms), document by document, in each the oldest
-   * deletion first.
+   * Returns a page of the threads that were deleted at or after `deletedAfter` (epoch ms), document by document. The oldest
+   * deletion of a document is first.
    */
   async listDeleted(
     { documents }: ThreadListingScope,
@@ -148,7 +151,10 @@ export class ThreadPages {
     });
   }
 
-  /** Reads the threads with each id that match the filters: at most one per document. Ids are distinct. */
+  /**
+   * Returns, for each id, the threads with this id that match the filters: at most one per document. `annotationIds` must be
+   * distinct.
+   */
   async findByIds(
     tenant: string,
     selection: ThreadSelection,
@@ -159,10 +165,10 @@ export class ThreadPages {
     const { organizations, table } = this.#deps;
     const scope = organizationScope(tenant, await organizations.require(tenant, organizationId));
     const keys = await this.#findKeys(scope, selection, annotationIds);
-    const share = Math.floor(SELECTED_BYTES / Math.max(keys.length, 1));
+    const bytesPerThread = Math.floor(SELECTED_BYTES / Math.max(keys.length, 1));
     const [threads, comments] = await Promise.all([
       table.getMany(ThreadEntity, keys),
-      Promise.all(keys.map((key) => this.#threads.firstComments(key, key, share))),
+      Promise.all(keys.map((key) => this.#threads.firstComments(key, key, bytesPerThread))),
     ]);
     const matching = threads.flatMap((thread, index) => {
       if (!thread || !matchesFilters(thread, filters)) return [];
@@ -176,16 +182,16 @@ export class ThreadPages {
   /** Returns the keys of the threads with these ids, in existing documents of the selection. */
   async #findKeys(
     scope: OrganizationScope,
-    { documentId, documentIds: several, folderId }: ThreadSelection,
+    { documentId, documentIds: sentDocumentIds, folderId }: ThreadSelection,
     annotationIds: readonly string[],
   ): Promise<(DocumentScope & ThreadKey)[]> {
-    const documentIds = documentId === undefined ? several : [documentId];
+    const documentIds = documentId === undefined ? sentDocumentIds : [documentId];
     if (!documentIds) return this.#findKeysAnywhere(scope, folderId, annotationIds);
     const { documents, table } = this.#deps;
     const recordIds = documentIds.flatMap((within) =>
       annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
     );
-    // In parallel: a record id contains the customer's id of its document.
+    // A record id contains the customer's `documentId`, so its read does not wait for the document.
     const [live, positions] = await Promise.all([
       documentId === undefined
         ? findLiveDocuments(documents, scope, documentIds)
@@ -212,29 +218,33 @@ export class ThreadPages {
       const { values } = await table.query(RecordIdEntity, recordId, { limit: MOST_OF_ONE_ID });
       return values.map(({ documentKey, createdAt }) => ({ ...scope, documentKey, annotationId, createdAt }));
     };
-    const [folder, found] = await Promise.all([
+    const [folder, keysOfIds] = await Promise.all([
       folderId === undefined ? undefined : folders.require(scope, folderId),
       Promise.all(annotationIds.map(findAll)),
     ]);
-    const keys = found.flat();
+    const keys = keysOfIds.flat();
     const threads = await table.getMany(ThreadEntity, keys);
     const documentIds = threads.flatMap((thread) => thread?.documentId ?? []);
-    const live = await findLiveDocuments(documents, scope, documentIds);
+    const liveDocuments = await findLiveDocuments(documents, scope, documentIds);
     return keys.filter(({ documentKey }, index) => {
-      const document = live.get(threads[index]?.documentId ?? '');
+      const document = liveDocuments.get(threads[index]?.documentId ?? '');
       return document?.internalId === documentKey && (!folder || document.folder?.internalId === folder.internalId);
     });
   }
 }
 
-/** Returns threads for a response: grouped by document, or a list with `null` for each id without a thread. */
+/**
+ * Returns the threads of each requested id in the form of a response: by document id, or as a list with null for an id without
+ * threads.
+ */
 export function toThreadsResponse(
-  found: readonly (readonly ListedThread[])[],
+  threadsOfIds: readonly (readonly ListedThread[])[],
   groupByDocumentId: boolean,
 ): (ThreadRow | null)[] | Record<string, ThreadRow[]> {
-  if (!groupByDocumentId) return found.flatMap((some) => (some.length > 0 ? some.map(({ thread }) => thread) : [null]));
-  const groups = Map.groupBy(found.flat(), ({ documentId }) => documentId);
-  return dict([...groups].map(([documentId, some]) => [documentId, some.map(({ thread }) => thread)] as const));
+  const rowsOf = (threads: readonly ListedThread[]) => threads.map(({ thread }) => thread);
+  if (!groupByDocumentId) return threadsOfIds.flatMap((threads) => (threads.length > 0 ? rowsOf(threads) : [null]));
+  const groups = Map.groupBy(threadsOfIds.flat(), ({ documentId }) => documentId);
+  return dict([...groups].map(([documentId, threads]) => [documentId, rowsOf(threads)] as const));
 }
 
 function toListedThread(names: ContentNames, thread: ThreadWithComments, parts: RowParts): ListedThread {

@@ -48,25 +48,26 @@ import {
 } from './threads.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
 
-/** A thread to add, with its id. */
+/** A thread from a request, with the id that it will have. */
 export interface IdentifiedThread {
   readonly annotationId: string;
   readonly sent: NewThread;
 }
 
-/** The result for one thread to add. */
+/** The result of adding one thread. */
 export interface ThreadAdded {
   readonly success: boolean;
   readonly annotationId: string;
   readonly commentIds: number[];
   readonly message: string;
-  /** The id of the agent's finding, for the thread of an agent. */
+  /** The id of the agent's finding. Undefined for a thread that no agent wrote. */
   readonly findingId?: string | undefined;
 }
 
+/** The result of updating or deleting one thread. */
 export interface ThreadWritten extends ItemOutcome {
   readonly annotationId: string;
-  /** The id of the embedding job, when the change made a judgment. */
+  /** The id of the job that embeds the judgment. Undefined if the change stored no judgment. */
   readonly embedding?: string | undefined;
 }
 
@@ -74,27 +75,27 @@ export interface ThreadWritten extends ItemOutcome {
 export interface ThreadsUpdate {
   readonly change?: ThreadChange | undefined;
   readonly users?: readonly UserReplacement[] | undefined;
-  /** A change with a reason can make a judgment. */
+  /** The reason of the decision. A change with a reason can store a judgment. */
   readonly reason?: string | undefined;
 }
 
-/** A valid thread to add. */
+/** A thread to add that passed the checks which need no read. */
 interface ThreadDraft {
   readonly annotationId: string;
   readonly createdAt: number;
-  /** The agents of the service that wrote its comments. */
+  /** The agents of the service that wrote the comments of the thread. */
   readonly agents: readonly CommentAgent[];
   readonly toOps: (annotationNumber: number) => readonly WriteOp[];
   readonly result: ThreadAdded;
 }
 
-/** A thread of a call as it was read; undefined when it does not exist or does not match. */
+/** A thread that a request selects, as it was read. `thread` is undefined if the thread does not exist or does not match. */
 interface SelectedThread {
   readonly annotationId: string;
   readonly thread: Stored<Thread> | undefined;
 }
 
-/** The current state of a thread to change, and its first comment if the change needs it. */
+/** The current state of a thread to change. `first` is its first comment if the change needs the comment. */
 interface ThreadState {
   readonly thread: Stored<Thread> | undefined;
   readonly first: Comment | undefined;
@@ -104,7 +105,7 @@ const BUSY = 'Annotation is being changed by another request.';
 const TOO_LARGE =
   'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
-/** The comments that a replacement of users reads at a time. */
+/** The number of comments that one read of a user replacement returns. */
 const COMMENTS_AT_ONCE = 20;
 
 export class ThreadWriter {
@@ -115,8 +116,12 @@ export class ThreadWriter {
   }
 
   /**
-   * Adds threads with their first comments, each in one transaction with its event. Fails alone: a thread whose id is taken, that does
-   * not fit a transaction, that names an unknown agent, or (with `verify`) whose author has no access to the document. Ids are distinct.
+   * Adds threads with their first comments, each thread in one transaction with its event. Thread ids must be distinct. Returns one
+   * result per thread. If one of these conditions holds for a thread, only its own result fails:
+   * - A thread with its id exists already.
+   * - The thread does not fit a transaction.
+   * - The thread names an unknown agent.
+   * - With `verify`: an author of its comments has no access to the document.
    */
   async add(
     context: DocumentContext,
@@ -148,8 +153,8 @@ export class ThreadWriter {
     const { scope, document } = context;
     const { tenant, organizationKey } = scope;
     const recordIdOf = (id: string) => ({ kind: 'thread', id, within: document.documentId }) as const;
-    const agentsIn = (some: readonly ThreadDraft[]) => some.flatMap(({ agents }) => agents);
-    // Reserved once per call, in parallel with the first reads. A thread that fails leaves a gap.
+    const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
+    // Numbers are reserved once per call, in parallel with the first reads. The number of a thread that fails stays unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
     let agents: FoundAgents;
     let numbers: ReadonlyMap<string, number>;
@@ -170,7 +175,7 @@ export class ThreadWriter {
       decide: (draft, stored) => {
         const { annotationId } = draft;
         const refuse = (message: string) => ({ result: notAdded(annotationId, message), ops: [] });
-        // The id of a thread in a deleted document is free.
+        // A thread of a deleted document does not count: it has the key of that document.
         if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));
@@ -187,8 +192,9 @@ export class ThreadWriter {
   }
 
   /**
-   * Updates the threads that match the filters: first replaces `users` as authors, assignees and mentioned users, then applies `change`.
-   * An unknown id fails alone. Throws INVALID_ARGUMENT when more than 500 threads match.
+   * Updates the threads that match the filters. First replaces `users` as authors, assignees and mentioned users, then applies
+   * `change`. Returns one result per thread. An unknown id fails in its own result only. Throws INVALID_ARGUMENT if more than 500
+   * threads match.
    */
   async update(
     context: DocumentContext,
@@ -253,7 +259,10 @@ export class ThreadWriter {
     }));
   }
 
-  /** Replaces users in a thread: first in the head and the first comment, whose involvements depend on the assignee, then in all comments. */
+  /**
+   * Replaces users in a thread. The head comes first, with the involvements of the first comment, which depend on the assignee.
+   * Then all comments follow. Returns why the replacement is refused, or undefined.
+   */
   async #replaceUsers(
     scope: DocumentScope,
     key: ThreadKey,
@@ -299,8 +308,8 @@ export class ThreadWriter {
   }
 
   /**
-   * Deletes the threads that match the filters, with their comments and reactions. An unknown id fails alone. Throws INVALID_ARGUMENT
-   * when more than 500 threads match.
+   * Deletes the threads that match the filters, with their comments and reactions. Returns one result per thread. An unknown id
+   * fails in its own result only. Throws INVALID_ARGUMENT if more than 500 threads match.
    */
   async delete(context: DocumentContext, filters: ThreadFilters, options: ChangeOptions): Promise<ThreadWritten[]> {
     const [selected, logged] = await Promise.all([
@@ -320,7 +329,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Returns the threads that match the filters. Ids that were sent are included without a thread when none matches. */
+  /** Returns the threads that match the filters. An id from the request that matches no thread has an entry without a thread. */
   async #select({ scope, document }: DocumentContext, filters: ThreadFilters): Promise<SelectedThread[]> {
     if (filters.annotationIds) {
       const annotationIds = distinct(filters.annotationIds);
@@ -352,9 +361,9 @@ function draftThread(
   now: number,
 ): ThreadDraft | Refused {
   const { scope, document } = context;
-  const made = newThread(sent, { annotationId, documentId: document.documentId, now });
-  if ('refused' in made) return made;
-  const { thread, comments } = made;
+  const added = newThread(sent, { annotationId, documentId: document.documentId, now });
+  if ('refused' in added) return added;
+  const { thread, comments } = added;
   const change = {
     verb: 'newlyAdded',
     actor: thread.from,
@@ -423,7 +432,7 @@ function firstCommentKey(scope: DocumentScope, { annotationId, createdAt, first 
   return { ...scope, annotationId, threadCreatedAt: createdAt, commentId: first.commentId };
 }
 
-/** Returns the operations that move the first comment from the previous assignee's data to the new one's. */
+/** Returns the operations that move the involvement in the first comment from the previous assignee to the new assignee. */
 function firstCommentOps(scope: DocumentScope, before: Thread, after: Thread, comment: Comment | undefined): WriteOp[] {
   if (!comment) return [];
   return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment });

@@ -15,13 +15,13 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import type { RecordPage, ListedRecord } from '../content/recordListing.ts';
 
-/** The key of a thread. The keys of its comments begin with it, so that the items of a thread are contiguous. */
+/** The key of a thread. The keys of its comments begin with the thread's key, so that the items of a thread are contiguous. */
 export type ThreadKey = Pick<Thread, 'createdAt' | 'annotationId'>;
 const threadKey = ({ createdAt, annotationId }: ThreadKey) => recordSortKey(createdAt, annotationId);
 
 /**
- * The head of a thread. A thread without a head does not exist: a deletion removes the head first and leftover comments
- * later.
+ * The head of a thread. A thread without a head does not exist for callers: a deletion removes the head first and the leftover
+ * comments later.
  */
 export const ThreadEntity = defineEntity({
   type: 'Thread',
@@ -31,7 +31,7 @@ export const ThreadEntity = defineEntity({
   purpose: 'A thread without its comments: status, assignee, counts',
   schema: Thread,
   pk: (of: DocumentScope) => recordPartition(of, 'THREADS'),
-  // Sorts before the comments of the thread.
+  // `ANNOTATION` sorts before `COMMENT`, so the head comes before the comments of the thread.
   sk: (key: ThreadKey) => [...threadKey(key), 'ANNOTATION'],
   indexes: { gsi2: locationIndex('thread', 'threads with a location') },
 });
@@ -52,14 +52,14 @@ export const CommentEntity = defineEntity({
   ],
 });
 
-/** Both kinds of items, in the order of their shared partition. */
+/** Threads and comments in the order of the partition that they share. */
 const ThreadItems: QueryableEntity<Thread | Comment, DocumentScope> = {
   partition: (scope) => ThreadEntity.partition(scope),
   fromItem: (item, now) =>
     item._t === CommentEntity.type ? CommentEntity.fromItem(item, now) : ThreadEntity.fromItem(item, now),
 };
 
-/** A counter in its own partition: it is incremented outside of transactions, so calls never conflict. */
+/** The counter of thread numbers. It is incremented outside of transactions, so that calls never conflict on it. */
 export const ThreadCounterEntity = defineEntity({
   type: 'ThreadCounter',
   version: 1,
@@ -72,14 +72,14 @@ export const ThreadCounterEntity = defineEntity({
 });
 
 /**
- * Reserves consecutive thread numbers of a document and returns the first one. Numbers begin with 1 and are never
- * returned twice. An unused number leaves a gap.
+ * Reserves `count` consecutive thread numbers of a document and returns the first number. Numbers begin with 1. No number is
+ * returned twice, so an unused number leaves a gap.
  */
 export async function reserveThreadNumbers(table: Table, scope: DocumentScope, count: number): Promise<number> {
   return (await table.increment(ThreadCounterEntity, scope, count)) - count + 1;
 }
 
-/** The first comments of a thread; `more` when there are others. */
+/** The first comments of a thread. `more` is true if the thread has other comments too. */
 export interface FirstComments {
   readonly comments: readonly Stored<Comment>[];
   readonly more: boolean;
@@ -92,17 +92,17 @@ export interface StoredThread extends ThreadWithComments, FirstComments {
 
 /** A query of the threads of a document. */
 export interface ThreadQuery {
-  /** Newest first. */
+  /** Whether the newest thread comes first. */
   readonly descending: boolean;
   readonly filters: ThreadFilters;
   readonly limit: number;
-  /** The sort key of the last thread, or `next` of the last page. */
+  /** `next` of the previous page, or the sort key of its last thread. */
   readonly after?: string | undefined;
 }
 
-/** The comments of one thread that a listing includes. Other comments have their own endpoint. */
+/** The largest size in bytes of one thread's comments in a listing. Another endpoint returns the other comments. */
 const THREAD_BYTES = 1_000_000;
-/** One step of a listing: about one query of DynamoDB. */
+/** The largest number of bytes and of items that one step of a listing reads. One query of DynamoDB returns about 1 MB. */
 const STEP_BYTES = 1_000_000;
 const STEP_ITEMS = 2_000;
 
@@ -114,7 +114,8 @@ export class ThreadReader {
   }
 
   /**
-   * Returns the heads of threads by the customer's ids; undefined where there is none. `documentId` is the customer's.
+   * Returns the heads of the threads with these ids, in the same order. An entry is undefined if no such thread exists.
+   * `documentId` is the id that the customer chose.
    */
   async findByIds(
     scope: DocumentScope,
@@ -134,7 +135,7 @@ export class ThreadReader {
     return positions.map((position) => position && threads.next().value);
   }
 
-  /** Reads a page of a thread's comments in the order of their ids. */
+  /** Returns a page of a thread's comments in the order of their ids. */
   async listComments(
     scope: DocumentScope,
     thread: ThreadKey,
@@ -143,13 +144,13 @@ export class ThreadReader {
     return this.#table.query(CommentEntity, scope, { ...options, prefix: [...threadKey(thread), 'COMMENT'] });
   }
 
-  /** Reads all pages of a thread's comments. */
+  /** Yields all comments of a thread, page by page. */
   async *commentPages(scope: DocumentScope, thread: ThreadKey, limit: number): AsyncGenerator<Stored<Comment>[]> {
     const read = (after: string | undefined) => this.listComments(scope, thread, { limit, after });
     for await (const { values } of pages(read)) yield values;
   }
 
-  /** Reads comments of a thread by their ids, undefined where there is none. */
+  /** Returns the comments with these ids, in the same order. An entry is undefined if the thread has no such comment. */
   async findComments(
     scope: DocumentScope,
     { annotationId, createdAt }: ThreadKey,
@@ -161,13 +162,16 @@ export class ThreadReader {
     );
   }
 
-  /** Reads the first comments of a thread, up to about `bytes`. */
+  /** Returns the first comments of a thread, up to about `bytes`. */
   async firstComments(scope: DocumentScope, thread: ThreadKey, bytes: number): Promise<FirstComments> {
     const { values, next } = await this.listComments(scope, thread, { limit: MAX_COMMENTS, bytes });
     return { comments: values, more: next !== undefined };
   }
 
-  /** Reads the comments of involvements with the heads of their threads; undefined where either is deleted. */
+  /**
+   * Returns the comment of each involvement with the head of its thread. An entry is undefined if the comment or the head is
+   * deleted.
+   */
   async findInvolvedComments(
     { tenant, organizationKey }: OrganizationScope,
     involvements: readonly Pick<Involvement, 'documentKey' | 'id' | 'createdAt' | 'commentId'>[],
@@ -192,7 +196,7 @@ export class ThreadReader {
   }
 
   /**
-   * Reads the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so
+   * Returns the next threads of a document that match the filters, with their comments. One call reads about 1 MB, so
    * it can return fewer than `limit` threads, or none. Keys never change, so a listing neither loses nor repeats a
    * thread that is changed meanwhile.
    */
@@ -202,19 +206,19 @@ export class ThreadReader {
   ): Promise<RecordPage<StoredThread>> {
     const between = createdBetween(filters);
     if (between && between[0] > between[1]) return { records: [], next: undefined, bytes: 0 };
-    const items = hasOtherFilters(filters) ? STEP_ITEMS : Math.min(4 * limit + 20, STEP_ITEMS);
+    const itemLimit = hasOtherFilters(filters) ? STEP_ITEMS : Math.min(4 * limit + 20, STEP_ITEMS);
     const { values, next } = await this.#table.query(ThreadItems, scope, {
       between,
       after,
       descending,
       bytes: STEP_BYTES,
-      limit: items,
+      limit: itemLimit,
     });
     const bytes = values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
     const groups = groupByThread(values, descending);
-    // The last thread may be incomplete. The next call reads it again, unless this call read no other thread.
-    const cut = next === undefined ? undefined : groups.pop();
-    if (cut && groups.length === 0) groups.push(await this.#readWhole(scope, cut.key));
+    // The last thread may be incomplete. If this call read other threads, the next call reads the last thread again.
+    const incomplete = next === undefined ? undefined : groups.pop();
+    if (incomplete && groups.length === 0) groups.push(await this.#readWhole(scope, incomplete.key));
     const records: ListedRecord<StoredThread>[] = [];
     for (const { thread, comments, more = false } of groups) {
       if (records.length === limit) return { records, next: records.at(-1)?.key, bytes };
@@ -225,7 +229,7 @@ export class ThreadReader {
     return { records, next: next === undefined || !last ? undefined : endOf(last.key, descending), bytes };
   }
 
-  /** Reads all pages of the threads that match the filters, oldest first, without their comments. */
+  /** Yields all threads that match the filters, page by page, without their comments. The oldest thread is first. */
   async *pages(scope: DocumentScope, filters: ThreadFilters, limit: number): AsyncGenerator<Stored<Thread>[]> {
     const read = (after: string | undefined) => this.list(scope, { descending: false, filters, limit, after });
     for await (const { records } of pages(read)) yield records.map(({ value }) => value.thread);
@@ -241,8 +245,8 @@ export class ThreadReader {
 }
 
 /**
- * Returns a function that reads the heads of threads. With `isFresh` its first call returns the given heads: only a
- * retry reads them.
+ * Returns a function that reads the heads of threads. If the given heads were just read (`isFresh`), the first call of the function
+ * returns them unchanged, and only a retry reads.
  */
 export function threadHeadReader(
   table: Table,
@@ -262,7 +266,7 @@ export function threadHeadReader(
   };
 }
 
-/** The items of one thread. The head is undefined while the thread is being deleted, or when it was never completed. */
+/** The items of one thread. The head is undefined while the thread is being deleted. */
 interface ThreadItemGroup {
   readonly key: ThreadKey;
   readonly thread?: Stored<Thread> | undefined;
@@ -270,7 +274,7 @@ interface ThreadItemGroup {
   readonly more?: boolean;
 }
 
-/** Groups the items of a partition by thread, with comments in the order of their ids. */
+/** Returns the items of a partition in groups, one per thread, with comments in the order of their ids. */
 function groupByThread(items: readonly Stored<Thread | Comment>[], descending: boolean): ThreadItemGroup[] {
   const groups: { key: ThreadKey; thread?: Stored<Thread>; comments: Stored<Comment>[] }[] = [];
   for (const item of items) {
@@ -286,22 +290,25 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
   return groups;
 }
 
-/** Returns the sort key at the end of a thread: ascending after its comments, descending its head. */
+/** Returns the sort key after which the next thread begins: after the last comment if ascending, the head if descending. */
 function endOf(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
-  // `$` sorts directly after the separator `#`, and therefore after all keys that begin with this prefix.
+  // `$` sorts directly after the separator `#`, and therefore after all keys of this thread.
   return `${keyPrefix(threadKey(key)).slice(0, -1)}$`;
 }
 
-/** Whether a listing has filters besides the creation time, so that it can read threads in vain. */
+/**
+ * Returns whether there are filters besides the creation time. Such a filter is applied after the read, so some read threads are
+ * dropped.
+ */
 function hasOtherFilters({ createdAfter: _, createdBefore: __, ...others }: ThreadFilters): boolean {
   return Object.values(others).some((filter) => filter !== undefined);
 }
 
-/** Returns the range of sort keys for the creation time filters; undefined for all threads. */
+/** Returns the range of sort keys for the filters by creation time. Returns undefined without these filters. */
 function createdBetween({ createdAfter, createdBefore }: ThreadFilters): [from: string, to: string] | undefined {
   if (createdAfter === undefined && createdBefore === undefined) return undefined;
-  // `/` sorts before every digit, `:` after. A time without an id sorts before all keys that begin with the time.
+  // `/` sorts before every digit, `:` after every digit. A time without an id sorts before all keys that begin with the same time.
   return [
     createdAfter === undefined ? '/' : isoTime(createdAfter),
     createdBefore === undefined ? ':' : isoTime(createdBefore),

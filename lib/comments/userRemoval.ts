@@ -28,11 +28,12 @@ import { removeComments, type Thread } from './rules/threads.ts';
 import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 
 const PARALLEL = 4;
-/** Comments of one thread per read. */
+/** The number of comments of one thread that one read returns. */
 const COMMENTS_AT_A_TIME = 200;
-/** The limit of DynamoDB for one transaction. */
+/** The largest number of operations in a transaction of DynamoDB. */
 const MOST_OPERATIONS = 100;
 
+/** Erases users from the threads of a document, page by page. */
 export const eraseThreads: EraseHook = {
   entities: [ThreadEntity, CommentEntity],
   async erase(removal, after) {
@@ -71,19 +72,19 @@ async function eraseFromWholeThread(
     });
     return;
   }
-  let [batch, rest]: [StoredThread['comments'], boolean] = [comments, more];
+  let [batch, hasMore]: [StoredThread['comments'], boolean] = [comments, more];
   while (batch.length > 0) {
     for (const comment of batch) {
       if (isCommentOf(comment, removedUsers) || eraseFromComment(comment, removedUsers) !== comment)
         await retryOnConflict(() => changeComment(removal, thread, comment.commentId));
     }
     const last = batch.at(-1);
-    if (!rest || !last) break;
+    if (!hasMore || !last) break;
     const page = await reader.listComments(scope, thread, {
       limit: COMMENTS_AT_A_TIME,
       after: CommentEntity.key({ ...scope, ...last }).SK,
     });
-    [batch, rest] = [page.values, page.next !== undefined];
+    [batch, hasMore] = [page.values, page.next !== undefined];
   }
   if (eraseFromThread(thread, removedUsers) === thread) return;
   await retryOnConflict(async () => {
@@ -99,8 +100,7 @@ async function eraseFromWholeThread(
 
 /**
  * Tries once to remove users from a comment and from the head of its thread. Removes the whole thread if one of the
- * users started it. With `erase`, removes the comment if one of the users wrote it. Writes `extraOps` in the same
- * transaction.
+ * users started the thread. In mode `erase`, removes the comment if one of the users wrote the comment. Writes `extraOps` too.
  */
 async function changeComment(
   removal: DocumentRemoval,
@@ -114,7 +114,7 @@ async function changeComment(
     itemOf(ThreadEntity, { ...scope, annotationId, createdAt }),
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
-  // A thread without a head is being removed, with its involvements.
+  // Another worker or request is deleting a thread without a head, and its involvements.
   if (!thread || !comment) return outcomeOf(table, extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
@@ -129,18 +129,18 @@ async function changeComment(
   ]);
 }
 
-/** Tries once to remove a thread with all its records. Then writes `extraOps`. */
+/** Tries once to remove a thread with all its records. On success, writes `extraOps`. */
 async function removeThread(
   { table, scope, clock }: DocumentRemoval,
   thread: Stored<Thread>,
   extraOps: readonly WriteOp[] = [],
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], clock());
-  // A separate write: one transaction must not contain an item twice.
+  // `extraOps` can contain items that the deletion contains too, and a transaction must not contain an item twice.
   return outcome === 'removed' ? outcomeOf(table, extraOps) : 'conflict';
 }
 
-/** Tries once to remove a comment with its reactions. Removes the thread if this is its last comment. */
+/** Tries once to remove a comment with its reactions. Removes the whole thread if it has no other comment. */
 async function removeComment(
   removal: DocumentRemoval,
   thread: Stored<Thread>,
@@ -149,21 +149,24 @@ async function removeComment(
 ): Promise<Outcome> {
   const { table, scope, removedUsers, clock } = removal;
   const reader = new ThreadReader(table);
-  const other = async (descending: boolean) =>
+  const findOther = async (descending: boolean) =>
     (await reader.listComments(scope, thread, { limit: 2, descending })).values.find(
       ({ commentId }) => commentId !== comment.commentId,
     );
   const [isFirst, isLast] = [comment.commentId === thread.first.commentId, comment.commentId === thread.last.commentId];
-  const [first, last] = await Promise.all([isFirst ? other(false) : undefined, isLast ? other(true) : undefined]);
+  const [first, last] = await Promise.all([
+    isFirst ? findOther(false) : undefined,
+    isLast ? findOther(true) : undefined,
+  ]);
   if ((isFirst && !first) || (isLast && !last)) return removeThread(removal, thread, extraOps);
   const next = eraseFromThread(removeComments(thread, [comment], { first, last }, thread.lastUpdated), removedUsers);
   const ops = [
     replace(ThreadEntity, { ...scope, ...next }, thread._r),
     ...commentDeletionOps(scope, thread, comment),
-    // The first comment holds the assignee. The next comment takes over.
+    // The assignee is involved in the first comment. If the first comment is removed, the assignee is involved in the next comment.
     ...(first ? commentInvolvementOps(scope, { thread, comment: first }, { thread: next, comment: first }) : []),
   ];
-  const otherOps = extraOps.filter((op) => !ops.some((one) => isSameKey(one, op)));
+  const otherOps = extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp)));
   const references = comment.reactions ?? [];
   const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { ContentUser } from '../../content/rules/user.ts';
 import { optional } from '../../shared/schema.ts';
 
-/** Fields of the requests that change threads or comments: the acting user, and whether the change writes events and activities. */
+/** The fields that all requests for changes of threads or comments share. */
 export const changeOptionFields = {
-  /** The user that events and activities name as the actor. By default the author of each record. */
+  /** The user whom events and activities name as the actor. Without this field they name the author of each changed record. */
   actionUser: optional(ContentUser),
   triggerNotification: optional(z.boolean()),
   triggerActivities: optional(z.boolean()),

@@ -6,18 +6,18 @@ import { agentSourceOf, type NewComment, parseAgent } from './comments.ts';
 /** An agent of the service that wrote a comment. */
 export interface CommentAgent {
   readonly agentId: string;
-  /** Undefined when the comment does not name its execution. */
+  /** The execution of the agent. Undefined if the comment does not name one. */
   readonly run: AgentRun | undefined;
 }
 
-/** Returns a text that identifies an agent and its execution. */
+/** Returns a text that is unique for an agent and its execution. */
 export function agentRunKey({ agentId, run }: CommentAgent): string {
   return JSON.stringify([agentId, run?.executionId]);
 }
 
 /**
- * Returns the agents of the service that wrote comments, once per execution. `createdAt` applies to comments without a time. No
- * execution is later than `now`.
+ * Returns the agents of the service that wrote the comments, once per execution. An execution has the time of its comment, or
+ * `createdAt` if the comment has no time, but at most `now`. All times are epoch ms.
  */
 export function agentsOfComments(
   comments: readonly Pick<NewComment, 'agent' | 'createdAt'>[],
@@ -27,8 +27,8 @@ export function agentsOfComments(
     const agent = comment.agent && parseAgent(comment.agent);
     if (!agent || agentSourceOf(agent.agentSource) === 'external') return [];
     const { agentId, executionId } = agent;
-    const at = Math.min(comment.createdAt ?? createdAt, now);
-    return [{ agentId, run: executionId === undefined ? undefined : { executionId, at } }];
+    const executedAt = Math.min(comment.createdAt ?? createdAt, now);
+    return [{ agentId, run: executionId === undefined ? undefined : { executionId, at: executedAt } }];
   });
   return distinctBy(agents, agentRunKey);
 }

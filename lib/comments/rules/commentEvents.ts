@@ -17,21 +17,21 @@ import { isPrivate } from '../../content/rules/visibility.ts';
 
 export type CommentVerb = keyof typeof commentVerbs;
 
-/** A change of a thread or of one of its comments, from which events and activities are made. */
+/** A change of a thread or of one of its comments. Events and activities are made from it. */
 export interface ContentChange {
   readonly verb: CommentVerb;
   readonly actor: ContentUser;
-  /** The thread after the change; for a deletion the thread before it. */
+  /** The thread after the change. For a deletion, the thread before the change. */
   readonly thread: Thread;
-  /** The revision of the changed record. It distinguishes changes at the same time; the same change always has the same event id. */
+  /** The revision of the changed record. Event ids include it, so that two changes at the same time have different ids. */
   readonly revision: number | string;
-  /** The changed comment; undefined for a change of the thread. */
+  /** The changed comment. Undefined for a change of the thread. */
   readonly comment?: Comment | undefined;
-  /** The comments that the change touches: the event shows them. */
+  /** The comments that the event includes. By default only `comment`. */
   readonly comments?: readonly Comment[] | undefined;
   /** The added or deleted reaction. */
   readonly reaction?: ReactionResponse | undefined;
-  /** The old and new value of the changed field. */
+  /** The old value of the changed field (`from`) and its new value (`to`). */
   readonly from?: unknown;
   readonly to?: unknown;
   /** Whether to emit an event. */
@@ -43,12 +43,12 @@ export interface ContentChange {
 /** The document of a change. */
 export interface EventScope {
   readonly names: ContentNames;
-  /** The internal ids of organization and document. */
+  /** The internal ids of the organization and the document. */
   readonly scope: { readonly organizationKey: string; readonly documentKey: string };
   readonly now: number;
 }
 
-/** Identifies a change. A change that is written twice has the same cause, and therefore the same event id. */
+/** Identifies a change. A change that is written twice has an equal cause, and therefore the same event id. */
 interface Cause {
   readonly type: 'Thread' | 'Comment';
   readonly id: string;
@@ -67,10 +67,10 @@ export interface CommentEvent {
 /** A changed field of a thread. */
 export type ThreadFieldChange = Pick<ContentChange, 'verb' | 'from' | 'to'>;
 
-/** The watched fields of a thread, with the verb of their change. */
+/** The fields of a thread whose changes make events, with the verb of each change. */
 const watchedFields: readonly { readonly verb: CommentVerb; readonly read: (thread: Thread) => unknown }[] = [
   { verb: 'statusChanged', read: ({ status }) => readJson(status) },
-  // By id: a changed name is not another assignee.
+  // Only the id is compared, because a changed name is not a new assignee.
   { verb: 'assigned', read: ({ assignedTo }) => assignedTo?.userId },
   { verb: 'priorityChanged', read: ({ priority }) => readJson(priority) },
   { verb: 'customListChanged', read: ({ customList }) => readJson(customList) },
@@ -106,7 +106,7 @@ function userIdsIn(users: string | undefined): string[] {
   return (readJson<ContentUser[]>(users) ?? []).map(({ userId }) => userId);
 }
 
-/** Returns the events of changes that ask for one and whose verb has one. */
+/** Returns one event per change that has `notify` and whose verb is an event type. */
 export function toEvents(changes: readonly ContentChange[], eventScope: EventScope): CommentEvent[] {
   const { organizationId } = eventScope.names.organization;
   const { documentId } = eventScope.names.document;
@@ -123,7 +123,7 @@ function isEvent(type: string): type is TriggerType {
   return (triggerTypes as readonly string[]).includes(type);
 }
 
-/** Returns the activities of changes that ask for one and whose verb is enabled. */
+/** Returns one activity per change that has `log` and whose verb is enabled. */
 export function toActivities(
   changes: readonly ContentChange[],
   eventScope: EventScope,
@@ -151,7 +151,7 @@ export function toActivities(
     });
 }
 
-/** The changed field of each verb, and the phrase of its activity. */
+/** For each verb: the field that it changes, and the phrase of its activity. */
 const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: string]>> = {
   newlyAdded: ['comments', 'started a thread'],
   added: ['comments', 'added a comment'],
@@ -173,13 +173,15 @@ const phrases: Readonly<Record<CommentVerb, readonly [field: string, phrase: str
   unsubscribed: ['unsubscribedUsers', 'unsubscribed from a thread'],
 };
 
-/** Includes the time: a record that is deleted and added again under its id has other events. */
+/** Returns the cause of a change. It includes the time, so that a record that is deleted and added again gets other event ids. */
 function causeOf({ thread, comment, revision }: ContentChange, { scope, now }: EventScope): Cause {
   const id = [scope.organizationKey, scope.documentKey, thread.annotationId, ...(comment ? [comment.commentId] : [])];
   return { type: comment ? 'Comment' : 'Thread', id: JSON.stringify(id), revision: `${revision}@${now}` };
 }
 
-/** Returns the payload of an event. A payload that is too large is reduced to ids, so that a change never fails because of its event. */
+/**
+ * Returns the payload of an event. If it would be too large, its data has ids only. So a change never fails because of its event.
+ */
 function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload {
   const whole: EventPayload = {
     source: 'comment',
@@ -237,8 +239,10 @@ function reducedDataOf(change: ContentChange, { names }: EventScope): Record<str
 }
 
 /**
- * Returns the recipients of an event. `addressed`: the users mentioned in the touched comments, the assignee and the author of the
- * thread; for a reaction only the author of the comment. `following`: the other participants and subscribers.
+ * Returns the recipients of an event:
+ * - `addressed`: the users whom the event's comments mention, the assignee and the author of the thread. For a reaction, only the
+ *   author of the comment.
+ * - `following`: all other participants and subscribers who did not unsubscribe.
  */
 function audienceOf(change: ContentChange, { names, scope }: EventScope): Audience {
   const { actor, thread, comment, reaction } = change;

@@ -23,29 +23,29 @@ import { ReactionReference } from '../../reactions/rules.ts';
 import { importedTimes } from '../../shared/times.ts';
 import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
 
-/** Comments in one call. */
+/** The largest number of comments in one call. */
 export const MAX_COMMENTS_PER_CALL = 50;
-/** Comments in one thread. */
+/** The largest number of comments in one thread. */
 export const MAX_COMMENTS = 1_000;
 
-/** The size of a comment as JSON. DynamoDB limits an item to 400 KB; the list of reactions needs the rest. */
+/** The largest size in bytes of a comment as JSON, without its reactions. DynamoDB limits an item to 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
 const MOST_ATTACHMENTS = 50;
 
-/** The id of a comment. A sort key has room for 16 digits, so that the ids after the largest one fit too. */
+/** The id of a comment. A sort key has room for 16 digits, so ids that follow the largest accepted id fit too. */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
 
-/** The fields of a call that selects comments of an annotation. */
+/** The fields of a request that selects comments of a thread. */
 export const commentSelectors = {
   organizationId: Id,
   documentId: Id,
   annotationId: Id,
   commentIds: optional(list(CommentId, limits.list)),
-  /** Authors. With commentIds a comment must match both. Without both all comments of the annotation are selected. */
+  /** The user ids of authors. A comment must match `commentIds` and `userIds`. A field that is not given matches every comment. */
   userIds: optional(list(Id, limits.list)),
 };
 
-/** The results of a call about comments, by comment id. */
+/** The results of a call that changes or deletes comments, by comment id. */
 export const CommentResults = z.object({
   data: z.record(z.string(), z.object({ success: z.boolean(), id: z.number(), message: z.string() })),
 });
@@ -53,10 +53,10 @@ export const CommentResults = z.object({
 /** The access context of a thread or comment. */
 export const Context = z.object({ access: optional(AccessContext) });
 
-/** The documented fields of an agent and of its finding. */
+/** The documented fields of an agent and of its finding. An agent can have other fields, which are stored unchanged. */
 const KnownAgent = z
   .object({
-    /** `external`, `svc` or the name of the service; `requireAgentSources` checks it. */
+    /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
     agentSource: Name,
     agentId: Id,
     executionId: optional(Id),
@@ -82,7 +82,7 @@ const KnownAgent = z
 type Open = Readonly<Record<string, unknown>>;
 const Agent = unchangedObject(KnownAgent);
 
-/** Returns `svc` for every agent of the service, under whichever name the caller sent. */
+/** Returns `external` for an external agent. Otherwise returns `svc`, also if the caller sent the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
   return agentSource === 'external' ? 'external' : 'svc';
 }
@@ -93,7 +93,7 @@ export function parseAgent(agent: Open): z.output<typeof KnownAgent> {
 }
 
 const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
-/** A mentioned user: by `userId`, otherwise by the `userId` of `contact`. */
+/** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
 const Tagged = unchangedObject(
   Contact.check(
     z.refine((tagged) => taggedUserId(tagged) !== undefined, {
@@ -119,7 +119,7 @@ const fields = {
   agent: optional(Agent),
   progress: optional(Progress),
   actions: optional(Actions),
-  /** The customer stores the text; a resolver on the client loads it. */
+  /** True if the customer stores the text. A resolver in the client then loads the text. */
   isCommentResolverUsed: optional(z.boolean()),
   isCommentTextAvailable: optional(z.boolean()),
   metadata: optional(OpenObject),
@@ -150,7 +150,7 @@ export const NewComment = z
     ...fields,
     from: ContentUser,
     ...importedTimes,
-    /** Whether the comment emits an event: webhooks, e-mail, in-app notifications. */
+    /** Whether the comment emits an event for webhooks, e-mail and in-app notifications. */
     triggerNotification: optional(z.boolean()),
     /** Whether the comment writes an activity. */
     triggerActivities: optional(z.boolean()),
@@ -169,7 +169,7 @@ export const NewComment = z
   );
 export type NewComment = z.output<typeof NewComment>;
 
-/** The comments of one call. An id that the caller chooses must occur once. */
+/** The comments of one call. An id that the caller chooses must not occur twice. */
 export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ value, issues }) => {
   const seen = new Set<number>();
   for (const [index, { commentId }] of value.entries()) {
@@ -179,7 +179,10 @@ export const NewComments = list(NewComment, MAX_COMMENTS_PER_CALL).check(({ valu
   }
 });
 
-/** The comments of a call: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the two. */
+/**
+ * The fields for the comments of a call: `commentData`, or its alias `comments`. `oneCommentList` requires exactly one of the
+ * fields.
+ */
 export const commentLists = { commentData: optional(NewComments), comments: optional(NewComments) };
 
 interface CommentLists {
@@ -201,7 +204,7 @@ export function sentComments({ commentData, comments }: CommentLists): NewCommen
   return commentData ?? comments ?? [];
 }
 
-/** The change of a comment: at least one field. */
+/** A change of a comment. It has at least one field. */
 export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }).check(
   isSmall,
   involvesFew,
@@ -211,10 +214,10 @@ export const CommentChange = z.object({ ...fields, from: optional(ContentUser) }
 );
 export type CommentChange = z.output<typeof CommentChange>;
 
-/** A comment as it is stored. The caller's own objects are JSON text. */
+/** A comment as it is stored. Objects and lists of the caller are stored as JSON text. */
 export const Comment = z.object({
   annotationId: z.string(),
-  /** The creation time of the thread, epoch ms: a part of the comment's key. */
+  /** The creation time of the thread in epoch ms. It is a part of the comment's key. */
   threadCreatedAt: z.number(),
   commentId: z.number(),
   from: StoredUser,
@@ -264,7 +267,10 @@ function toStored(sent: CommentChange | NewComment): Partial<Comment> {
   return toStoredFields<CommentChange>(sent, jsonFields, [...textFields, 'from']);
 }
 
-/** The thread of new comments. `createdAt` applies to comments that were sent without a time. */
+/**
+ * The values that new comments get from their thread and request. `createdAt` is the time of comments that were sent without a
+ * time.
+ */
 export interface NewCommentContext {
   readonly annotationId: string;
   readonly threadCreatedAt: number;
@@ -273,7 +279,7 @@ export interface NewCommentContext {
 }
 
 /**
- * Returns the comments of a call. A comment without an id gets the next one after `lastCommentId` and after all ids in
+ * Returns the new comments of a call. A comment without an id gets the next id after `lastCommentId` and after all ids in
  * the call.
  */
 export function newComments(sent: readonly NewComment[], lastCommentId: number, context: NewCommentContext): Comment[] {
@@ -302,13 +308,14 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
   return changed;
 }
 
-/** Whether the text of a comment changed. Other changes write no activity. */
+/** Returns whether the text or HTML of a comment changed. */
 export function hasTextChange(before: Comment, after: Comment): boolean {
   return before.commentText !== after.commentText || before.commentHtml !== after.commentHtml;
 }
 
 /**
- * Returns the distinct users that a comment mentions or is addressed to. The author is among them only if mentioned.
+ * Returns the distinct ids of the users in `to` and `taggedUserContacts`. The author is included only if one of these fields names
+ * the author.
  */
 export function commentMentions({ to, taggedUserContacts }: Comment): string[] {
   return mentionedBy(readList<ContentUser>(to), readList<Open>(taggedUserContacts));
@@ -319,17 +326,21 @@ function mentionedBy(
   tagged: readonly Open[] = [],
   others: readonly string[] = [],
 ): string[] {
-  return distinct([...others, ...tagged.map((one) => taggedUserId(one) as string), ...to.map(({ userId }) => userId)]);
+  return distinct([
+    ...others,
+    ...tagged.map((user) => taggedUserId(user) as string),
+    ...to.map(({ userId }) => userId),
+  ]);
 }
 
-/** Returns the users whose data a comment belongs to: the author (`made`) and the mentioned users. */
+/** Returns the users whose data includes a comment: its author (`made` is true) and the mentioned users. */
 export function usersOfComment(comment: Comment): { userId: string; made: boolean }[] {
   const author = comment.from.userId;
   const others = commentMentions(comment).filter((userId) => userId !== author);
   return [{ userId: author, made: true }, ...others.map((userId) => ({ userId, made: false }))];
 }
 
-/** Returns the comment with its users replaced wherever it names them, or the same object when nothing changes. */
+/** Returns the comment with its author and mentioned users replaced, or the same object if nothing changes. */
 export function replaceCommentUsers(
   comment: Comment,
   replacement: (userId: string) => ContentUser | undefined,
@@ -360,7 +371,7 @@ function readList<T>(text: string | undefined): T[] {
 
 const OpenResponse = z.record(z.string(), z.unknown());
 
-/** An access context in a response: as it was sent, and as a list of `field:value`. */
+/** An access context in a response: `access` as it was sent, and `accessFields` as a list of `field:value`. */
 export const ContextResponse = z.object({ access: OpenResponse.optional(), accessFields: z.array(z.string()) });
 
 /** A comment in a response. */
@@ -390,7 +401,7 @@ export const CommentResponse = z.object({
 });
 export type CommentResponse = z.output<typeof CommentResponse>;
 
-/** Returns a comment as responses and events have it. */
+/** Returns a comment in the form of responses and events. */
 export function toCommentResponse(names: ContentNames, comment: Comment): CommentResponse {
   return {
     ...pickFields(comment, ['commentId', ...textFields, 'from', 'isEdited', 'createdAt']),
@@ -404,7 +415,7 @@ export function toCommentResponse(names: ContentNames, comment: Comment): Commen
   };
 }
 
-/** A comment as the reading endpoints return it: with its lists and flags, also when they are empty. */
+/** A comment in the form of the endpoints that read comments. It has all lists and flags, also if they are empty. */
 export const CommentRow = CommentResponse.extend({
   isDraft: z.literal(false),
   to: z.array(StoredUser),
@@ -418,7 +429,7 @@ export const CommentRow = CommentResponse.extend({
 export type CommentRow = z.output<typeof CommentRow>;
 
 /**
- * Returns a comment with its empty lists and flags. Drafts, groups, recorders and custom lists exist in clients only.
+ * Returns a comment with all lists and flags. Drafts, groups, recorders and custom lists exist in clients only, so they are empty.
  */
 export function toCommentRow(comment: CommentResponse): CommentRow {
   const { commentText, commentHtml } = comment;
@@ -435,14 +446,14 @@ export function toCommentRow(comment: CommentResponse): CommentRow {
   };
 }
 
-/** Returns a stored access context as responses have it; undefined when there is none. */
+/** Returns a stored access context in the form of responses. Returns undefined for undefined. */
 export function toContextResponse(text: string | undefined): z.output<typeof ContextResponse> | undefined {
   if (text === undefined) return undefined;
   const { access } = JSON.parse(text) as z.output<typeof Context>;
   return { access, accessFields: accessFields(access ?? {}) };
 }
 
-/** Returns the `field:value` items of a stored access context; undefined when it requires nothing. */
+/** Returns the `field:value` items of a stored access context. Returns undefined if there are none. */
 export function accessFieldsOf(text: string | undefined): string[] | undefined {
   const items = toContextResponse(text)?.accessFields ?? [];
   return items.length > 0 ? items : undefined;

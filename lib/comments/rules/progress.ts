@@ -14,7 +14,7 @@ const Step = z.object({
   metadata: optional(OpenObject),
 });
 
-/** The progress of the work that a comment reports. Stored and returned as sent. Only clients apply `visibleToUserIds`. */
+/** The progress of the work that a comment reports. It is stored and returned unchanged. Only clients apply `visibleToUserIds`. */
 export const Progress = unchangedObject(
   z.object({
     state: z.enum(['active', 'completed', 'failed', 'cancelled']),
@@ -24,7 +24,7 @@ export const Progress = unchangedObject(
   }),
 );
 
-/** Buttons that clients show. Stored and returned as sent. */
+/** The buttons that clients show for a comment or thread. They are stored and returned unchanged. */
 export const Actions = list(
   unchangedObject(
     z.object({

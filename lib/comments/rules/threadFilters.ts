@@ -25,20 +25,20 @@ import {
 import { changeOptionFields } from './changeOptions.ts';
 import { Instant } from '../../shared/times.ts';
 
-/** The selectors of calls that change threads: ids, locations, participants. */
+/** The fields that select the threads of a request. */
 export const threadSelectors = {
   annotationIds: optional(list(Id, limits.readIds)),
-  /** Values of `locationId` in responses. */
+  /** Ids of locations, as `locationId` in responses. */
   locationIds: optional(list(LocationKey, limits.readIds)),
-  /** Participants. */
+  /** The user ids of participants: users who wrote in a thread, are mentioned in it, or have it assigned. */
   userIds: optional(list(Id, limits.readIds)),
 };
 
-/** The additional selectors of a deletion: threads of agents. */
+/** The additional fields that select threads of agents in a deletion. */
 export const agentSelectors = {
   agentId: optional(Id),
   agentSuggestions: optional(z.boolean()),
-  /** The pages that the agent read. */
+  /** The URLs of pages that the agent read. */
   agentUrls: optional(list(z.string().min(1).max(2_048), limits.readIds)),
 };
 
@@ -56,8 +56,8 @@ export const requireSelector = withFieldRule(
 );
 
 /**
- * Rejects a deletion whose only selector is `agentSuggestions: false`. A deletion without a selector deletes all
- * threads, so this selector must not count as none.
+ * Rejects a deletion whose only selector is `agentSuggestions: false`. This value selects nothing, and a deletion without a
+ * selector deletes all threads.
  */
 export const rejectEmptySelector = z.refine<{ readonly [S in Selector]?: unknown }>(
   (sent) =>
@@ -80,7 +80,7 @@ export const ThreadsUpdateRequest = closedObject({
   ...threadSelectors,
   updatedData: optional(ThreadChange),
   updateUsers: optional(UserReplacements),
-  /** The reason of a decision. The change then makes a judgment that can be searched. */
+  /** The reason of a decision. With a reason, the change also stores a judgment for semantic search. */
   reason: optional(Text.min(1).max(REASON_CHARACTERS)),
   ...changeOptionFields,
 }).check(
@@ -103,13 +103,13 @@ export const ThreadsUpdateRequest = closedObject({
   }),
 );
 
-/** The additional filters of a listing. Times are epoch ms or ISO 8601. */
+/** The additional filters of a listing. A time is epoch ms or ISO 8601. */
 export const listingFilters = {
   mentionedUserIds: optional(list(Id, limits.readIds)),
   /** The user who resolved the thread. */
   resolvedBy: optional(Id),
   statusIds: optional(list(Id, limits.readIds)),
-  /** One status. A thread must match `statusIds` too, if both are given. */
+  /** The id of one status. If `statusIds` is given too, a thread must match both fields. */
   statusId: optional(Id),
   createdAfter: optional(Instant),
   createdBefore: optional(Instant),
@@ -138,7 +138,7 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
   { path: ['agentId'], error: `must not be given with another of ${agentFilters.join(', ')}` },
 );
 
-/** Only id, document and time of a deleted thread are stored, so other filters cannot apply. */
+/** Rejects `deletedAfter` with other filters. Only the id, document and time of a deleted thread are stored. */
 const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
   ({ deletedAfter, ...others }) =>
     deletedAfter === undefined ||
@@ -172,7 +172,7 @@ export const ThreadListing = z
     includeMetadata: optional(z.boolean()),
     /** Whether rows have `pageInfo`; default true. */
     includePageInfo: optional(z.boolean()),
-    /** Lists threads that were deleted at or after this time, in `deletedAnnotations`. Epoch ms or ISO 8601. */
+    /** Lists the threads that were deleted at or after this time (epoch ms or ISO 8601), in `deletedAnnotations`. */
     deletedAfter: optional(Instant),
     order: optional(z.enum(['asc', 'desc'])),
     pageSize: optional(PageSize),
@@ -181,8 +181,8 @@ export const ThreadListing = z
   .check(oneScope, oneAgentFilter, deletedAlone);
 
 /**
- * Returns the filters of a request for threads and the optional parts of its rows. The name of the service as
- * `agentSource` means `svc`.
+ * Returns the filters of a request for threads, and which optional parts its rows have. If `agentSource` is the name of the
+ * service, the filter is `svc`.
  */
 export function toListingOptions(
   request: z.output<typeof ThreadListing>,
@@ -204,14 +204,14 @@ export function toListingOptions(
 }
 
 /**
- * Filters of threads. A thread must match every given filter, and one value of a list. `After` times are inclusive,
- * `Before` times exclusive, in epoch ms.
+ * Filters of threads. A thread must match every given filter, and at least one value of a list. Times are epoch ms. Names with
+ * `After` are inclusive, names with `Before` exclusive.
  */
 export type ThreadFilters = z.output<z.ZodObject<typeof threadSelectors & typeof listingFilters>> & {
   readonly agentUrls?: readonly string[] | undefined;
 };
 
-/** Whether a thread matches all given filters. */
+/** Returns whether a thread matches all given filters. */
 export function matchesFilters(thread: Thread, filters: ThreadFilters): boolean {
   const { agent } = thread;
   const statusId = () => (JSON.parse(thread.status) as Status).id;

@@ -32,24 +32,24 @@ import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts
 
 export const threadTypes = ['comment', 'suggestion'] as const;
 
-/** The size of a thread as JSON, without its comments. DynamoDB limits an item to 400 KB. */
+/** The largest size in bytes of a thread as JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
-/** The part of this size for user ids. Events repeat these ids. */
+/** The largest size in bytes of a thread's participants as JSON. Events repeat their user ids. */
 const MOST_PARTICIPANT_BYTES = 48 * 1024;
 const MOST_SUBSCRIBERS = 50;
 const MOST_CUSTOM_LIST = 100;
-/** User replacements in one call: each can concern every comment. */
+/** The largest number of user replacements in one call. Each can change every comment. */
 const MOST_REPLACEMENTS = 10;
 
-/** A suggestion: a status and the caller's own fields. */
+/** A suggestion: a status, and any other fields of the caller. */
 const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
 
-/** A priority: an id, or the customer's own object with an id. */
+/** A priority: an id, or any object of the customer with an id. */
 const Priority = z.union([Id, unchangedObject(z.object({ id: Id }))], {
   error: 'must be the id of a priority, or an object with the id',
 });
 
-/** The position of a thread on a page, in units of the client. */
+/** The names of the fields with a thread's position on a page. Their unit is up to the client. */
 const pageNumbers = [
   'positionX',
   'positionY',
@@ -110,14 +110,14 @@ export const NewThread = z
   }));
 export type NewThread = z.output<typeof NewThread>;
 
-/** The change of threads: at least one field. A new suggestion replaces the old one, apart from its status. */
+/** A change of threads. It has at least one field. A new suggestion without a status keeps the status of the old suggestion. */
 export const ThreadChange = z
   .object({
     ...fields,
     from: optional(ContentUser),
     statusUpdatedByUserId: optional(Id),
     resolvedByUserId: optional(Id),
-    /** A part of the thread's key: only the same value is accepted. */
+    /** The creation time of the thread. Only the stored value is accepted, because the thread's key contains it. */
     createdAt: optional(Instant),
     lastUpdated: optional(Instant),
   })
@@ -128,7 +128,7 @@ export const ThreadChange = z
   );
 export type ThreadChange = z.output<typeof ThreadChange>;
 
-/** User replacements. No user is both replaced and a replacement, so that a repeated call has the same result. */
+/** User replacements. No replacement is itself replaced, so that a repeated call has the same result. */
 export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(
   ({ value, issues }) => {
     const replaced = value.map(({ oldUser }) => oldUser.userId);
@@ -152,12 +152,12 @@ const ThreadAgent = z.object({
   url: z.string().optional(),
 });
 
-/** A thread as it is stored, without its comments. The caller's own objects are JSON text. */
+/** A thread as it is stored, without its comments. Objects and lists of the caller are stored as JSON text. */
 export const Thread = z.object({
   annotationId: z.string(),
-  /** Unique in the document, from 1. Absent in threads from before numbers were introduced. */
+  /** The number of the thread in its document, from 1. Threads that are older than this field have none. */
   annotationNumber: z.number().optional(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
@@ -182,24 +182,24 @@ export const Thread = z.object({
   agent: ThreadAgent.optional(),
   subscribedUsers: z.string().optional(),
   unsubscribedUsers: z.string().optional(),
-  /** The users of its comments, as JSON text of `Participant`s. */
+  /** The users whom the comments name, as JSON text of a list of `Participant`. */
   participants: z.string(),
   resolvedByUserId: z.string().optional(),
   statusUpdatedByUserId: z.string().optional(),
-  /** At least 1. */
+  /** The number of comments, at least 1. */
   commentCount: z.number(),
-  /** The largest comment id that was ever used, so that no id is used twice. */
+  /** The largest comment id that the thread ever had. New comments get larger ids, so no id is used twice. */
   lastCommentId: z.number(),
   /** The first comment and its creation time. The assignee is involved in this comment. */
   first: z.object({ commentId: z.number(), createdAt: z.number() }),
-  /** The existing comment with the largest id, and its author. */
+  /** The comment with the largest id, and its author. */
   last: z.object({ commentId: z.number(), userId: z.string() }),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
 export type Thread = z.output<typeof Thread>;
 
-/** Why a change of one thread is refused: the message of its entry in the response. */
+/** Why a change is refused: the message of its entry in the response. */
 export interface Refused {
   readonly refused: string;
 }
@@ -212,8 +212,8 @@ function participantsOf({ participants }: Pick<Thread, 'participants'>): Partici
 }
 
 /**
- * Returns the participants after comments were added and removed. The counts stay exact without reading the other
- * comments.
+ * Returns the participants, as JSON text, after comments were added and removed. The counts stay exact although no other comment is
+ * read.
  */
 function countParticipants(
   before: readonly Participant[],
@@ -221,9 +221,9 @@ function countParticipants(
   removed: readonly Comment[],
 ): string {
   const counts = new Map(before.map(([userId, wrote, mentioned]) => [userId, { wrote, mentioned }] as const));
-  const count = (userId: string, what: 'wrote' | 'mentioned', by: 1 | -1) => {
-    const counted = counts.get(userId) ?? { wrote: 0, mentioned: 0 };
-    counts.set(userId, { ...counted, [what]: counted[what] + by });
+  const count = (userId: string, field: 'wrote' | 'mentioned', by: 1 | -1) => {
+    const userCounts = counts.get(userId) ?? { wrote: 0, mentioned: 0 };
+    counts.set(userId, { ...userCounts, [field]: userCounts[field] + by });
   };
   const countAll = (comments: readonly Comment[], by: 1 | -1) => {
     for (const comment of comments) {
@@ -240,7 +240,7 @@ function countParticipants(
   );
 }
 
-/** Refuses a thread that would be too large for one item of the table. */
+/** Returns the thread, or why it is refused if it is too large for one item of the table. */
 function checkSize(thread: Thread): Thread | Refused {
   if (isLongerThan(thread.participants, MOST_PARTICIPANT_BYTES))
     return { refused: 'Annotation would involve too many users.' };
@@ -263,7 +263,7 @@ const jsonFields = [
 ] as const;
 const plainFields = ['assignedTo', 'visibility', 'isPageAnnotation', ...pageNumbers] as const;
 
-/** Returns the sent fields as they are stored, without those that depend on other fields. */
+/** Returns the sent fields as they are stored. Fields that depend on other fields are left out, such as the status. */
 function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
   const location = sent.location && {
     location: JSON.stringify(sent.location),
@@ -273,14 +273,14 @@ function toStored(sent: ThreadChange | NewThread): Partial<Thread> {
 }
 
 /**
- * Returns a suggestion as it is stored. Its status is the sent one, otherwise the previous one, otherwise `pending`.
+ * Returns a suggestion as it is stored. Its status is the sent status, otherwise the status of `before`, otherwise `pending`.
  */
 function toStoredSuggestion(sent: Readonly<Record<string, unknown>>, before?: string): string {
   const status = sent.status ?? readJson<{ status: string }>(before)?.status ?? 'pending';
   return JSON.stringify({ ...sent, status });
 }
 
-/** Returns a thread with its first comments. Comment ids begin with 1 where the caller sends none. */
+/** Returns a new thread with its comments, or why it is refused. Comments without an id get ids from 1 on. */
 export function newThread(
   sent: NewThread,
   { annotationId, documentId, now }: { annotationId: string; documentId: string; now: number },
@@ -328,7 +328,7 @@ function lastOf(comments: readonly Comment[]): Thread['last'] {
   return { commentId, userId: from.userId };
 }
 
-/** Returns a thread after comments were added. */
+/** Returns a thread after comments were added, or why the comments are refused. */
 export function addComments(thread: Thread, added: readonly Comment[], now: number): Thread | Refused {
   const last = lastOf(added);
   return checkSize({
@@ -341,7 +341,7 @@ export function addComments(thread: Thread, added: readonly Comment[], now: numb
   });
 }
 
-/** Returns a thread after comments were changed. */
+/** Returns a thread after comments were changed, or why the change is refused. */
 export function changeComments(
   thread: Thread,
   before: readonly Comment[],
@@ -358,7 +358,8 @@ export function changeComments(
 }
 
 /**
- * Returns a thread after some of its comments were deleted. `first` and `last` are the remaining ones, if they are new.
+ * Returns a thread after some of its comments were deleted. `first` is the new first comment, `last` the new last comment. They are
+ * undefined if they did not change.
  */
 export function removeComments(
   thread: Thread,
@@ -394,7 +395,7 @@ export function changeThread(
   });
 }
 
-/** The resolver of a thread stays while the status is terminal, and is cleared when the thread is open again. */
+/** Returns the status fields after a change. The resolver stays while the status is terminal. An open thread has no resolver. */
 function changeStatus(
   thread: Thread,
   change: ThreadChange,
@@ -413,7 +414,7 @@ function changeStatus(
   };
 }
 
-/** Returns a thread with its author and assignee replaced; its comments are replaced separately. */
+/** Returns a thread with its author and assignee replaced. `replaceCommentUsers` does the same for its comments. */
 export function replaceThreadUsers(thread: Thread, replacement: (userId: string) => ContentUser | undefined): Thread {
   return {
     ...thread,
@@ -422,7 +423,7 @@ export function replaceThreadUsers(thread: Thread, replacement: (userId: string)
   };
 }
 
-/** Returns the part of a thread that decides who may see it. */
+/** Returns the fields of a thread that decide which users can see it. */
 export function threadAccessOf(
   { visibility, context, from }: Pick<Thread, 'visibility' | 'context' | 'from'>,
   organizationId: string,
@@ -430,7 +431,7 @@ export function threadAccessOf(
   return { visibility, accessFields: accessFieldsOf(context), authorId: from.userId, organizationId };
 }
 
-/** Returns the users who wrote in a thread, are mentioned in it, or have it assigned. */
+/** Returns the ids of the users who wrote in a thread, are mentioned in it, or have it assigned. */
 export function involvedUserIds(thread: Thread): string[] {
   return distinct([
     ...participantsOf(thread).map(([userId]) => userId),
@@ -438,17 +439,17 @@ export function involvedUserIds(thread: Thread): string[] {
   ]);
 }
 
-/** Returns the users whom comments of the thread mention. */
+/** Returns the ids of the users whom comments of the thread mention. */
 export function mentionedUserIds(thread: Thread): string[] {
   return participantsOf(thread).flatMap(([userId, , mentioned]) => (mentioned > 0 ? [userId] : []));
 }
 
-/** Whether a thread counts as unread for a user: another user wrote its last comment. */
+/** Returns whether a thread is unread for a user. A thread is unread if another user wrote its last comment. */
 export function isUnread({ last }: Thread, userId: string): boolean {
   return last.userId !== userId;
 }
 
-/** A thread with some of its comments; `more` when it has others. */
+/** A thread with some of its comments. `more` is true if the thread has other comments too. */
 export interface ThreadWithComments {
   readonly thread: Thread;
   readonly comments: readonly Comment[];
@@ -460,15 +461,15 @@ const OpenResponse = z.record(z.string(), z.unknown());
 /** A thread in a response. */
 export const ThreadResponse = z.object({
   annotationId: z.string(),
-  /** Unique in the document, from 1. */
+  /** The number of the thread in its document, from 1. */
   annotationNumber: z.int().optional(),
-  /** The number minus 1. */
+  /** `annotationNumber` minus 1. */
   annotationIndex: z.int().optional(),
   type: z.enum(threadTypes),
   commentType: z.string().optional(),
   sourceType: z.enum(['rest-api', 'agent']),
   comments: z.array(CommentResponse),
-  /** All comments of the thread, also those that are not in `comments`. */
+  /** The number of all comments of the thread, not only of those in `comments`. */
   commentCount: z.number(),
   hasMoreComments: z.boolean(),
   from: StoredUser,
@@ -499,7 +500,7 @@ export const ThreadResponse = z.object({
 });
 export type ThreadResponse = z.output<typeof ThreadResponse>;
 
-/** Returns a thread as responses and events have it, with the given comments. */
+/** Returns a thread with the given comments in the form of responses and events. */
 export function toThreadResponse(names: ContentNames, { thread, comments, more }: ThreadWithComments): ThreadResponse {
   const { annotationNumber } = thread;
   return {
@@ -532,13 +533,13 @@ export function toThreadResponse(names: ContentNames, { thread, comments, more }
   };
 }
 
-/** The optional parts of a thread in a listing. */
+/** Which optional parts a thread in a listing has. */
 export interface RowParts {
   readonly metadata: boolean;
   readonly pageInfo: boolean;
 }
 
-/** A thread as /v2/commentannotations/get returns it: with its lists and flags, also when they are empty. */
+/** A thread in the form of `/v2/commentannotations/get`. It has all lists and flags, also if they are empty. */
 export const ThreadRow = ThreadResponse.extend({
   comments: z.array(CommentRow),
   context: ContextResponse,
@@ -553,7 +554,7 @@ export const ThreadRow = ThreadResponse.extend({
 });
 export type ThreadRow = z.output<typeof ThreadRow>;
 
-/** Returns a thread with its empty lists and flags. Subscribed groups and drafts exist in clients only. */
+/** Returns a thread with all lists and flags. Subscribed groups and drafts exist in clients only, so they are empty. */
 export function toThreadRow(thread: ThreadResponse, parts: RowParts): ThreadRow {
   return {
     ...thread,

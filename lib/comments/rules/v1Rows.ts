@@ -31,12 +31,12 @@ export const V1Thread = z.object({
 
 type V2Thread = Omit<z.output<typeof V1Thread>, 'color' | 'lastUpdated'> & { readonly lastUpdated: number };
 
-/** Returns the `/v1` form of a comment; null for an unknown id. */
+/** Returns the `/v1` form of a comment. Returns null for null, which stands for an unknown id. */
 export function toV1Comment(row: z.output<typeof V1Comment> | null): z.output<typeof V1Comment> | null {
   return row && V1Comment.parse(row);
 }
 
-/** Returns the `/v1` form of a thread; null for an unknown id. */
+/** Returns the `/v1` form of a thread. Returns null for null, which stands for an unknown id. */
 export function toV1Thread(row: V2Thread | null): z.output<typeof V1Thread> | null {
   return row && V1Thread.parse({ ...row, color: row.from.color, lastUpdated: isoTime(row.lastUpdated) });
 }
