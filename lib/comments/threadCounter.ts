@@ -3,7 +3,7 @@ import type { ThreadFilters } from './rules/threadFilters.ts';
 import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { isUnread, threadAccessOf } from './rules/threads.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import { type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
 import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
@@ -21,7 +21,7 @@ export interface ThreadCount {
 
 interface CountOptions {
   readonly organizationId: string;
-  readonly document: PlacedDocument;
+  readonly document: DocumentWithFolder;
   readonly checks: AccessChecks;
   readonly userId: string;
   readonly filters: ThreadFilters;

@@ -11,7 +11,7 @@ import {
   type DocumentRemoval,
   isSameKey,
   type Outcome,
-  outcomeOf,
+  writeOnce,
   RECORDS_PER_PAGE,
   type RemoveInvolved,
   type EraseHook,
@@ -115,14 +115,14 @@ async function changeComment(
     itemOf(CommentEntity, { ...scope, annotationId, threadCreatedAt: createdAt, commentId }),
   );
   // Another worker or request is deleting a thread without a head, and its involvements.
-  if (!thread || !comment) return outcomeOf(table, extraOps);
+  if (!thread || !comment) return writeOnce(table, extraOps);
   if (isThreadOf(thread, removedUsers)) return removeThread(removal, thread, extraOps);
   if (mode === 'erase' && isCommentOf(comment, removedUsers)) return removeComment(removal, thread, comment, extraOps);
   const [head, after] =
     mode === 'remove'
       ? [removeFromThread(thread, removedUsers), removeFromComment(comment, removedUsers)]
       : [eraseFromThread(thread, removedUsers), eraseFromComment(comment, removedUsers)];
-  return outcomeOf(table, [
+  return writeOnce(table, [
     ...(head === thread ? [] : [replace(ThreadEntity, { ...scope, ...head }, thread._r)]),
     ...(after === comment ? [] : [replace(CommentEntity, { ...scope, ...after }, comment._r)]),
     ...extraOps,
@@ -137,7 +137,7 @@ async function removeThread(
 ): Promise<Outcome> {
   const [outcome] = await deleteThreads(table, scope, [thread], clock());
   // `extraOps` can contain items that the deletion contains too, and a transaction must not contain an item twice.
-  return outcome === 'removed' ? outcomeOf(table, extraOps) : 'conflict';
+  return outcome === 'removed' ? writeOnce(table, extraOps) : 'conflict';
 }
 
 /** Tries once to remove a comment with its reactions. Removes the whole thread if it has no other comment. */
@@ -171,7 +171,7 @@ async function removeComment(
   const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
   if (ops.length + otherOps.length + reactionOps.length <= MOST_OPERATIONS)
-    return outcomeOf(table, [...ops, ...otherOps, ...reactionOps]);
+    return writeOnce(table, [...ops, ...otherOps, ...reactionOps]);
   const { op, unfinished } = startLeftoverPurge(
     scope,
     { documentId: thread.documentId, reactions: references },

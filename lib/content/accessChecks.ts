@@ -243,7 +243,7 @@ export async function findUsersWithAccess(
   { now }: { now: number },
 ): Promise<ReadonlySet<string>> {
   if (userIds.length === 0) return new Set();
-  const [documentInFolder] = await new DocumentReader(table).placed(scope, [{ ...document, _r: 0 }]);
+  const [documentInFolder] = await new DocumentReader(table).attachFolders(scope, [{ ...document, _r: 0 }]);
   if (!documentInFolder) return new Set();
   return findUsersWhoCanSee(
     table,

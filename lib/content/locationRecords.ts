@@ -13,7 +13,7 @@ import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
 /** The records of one page. */
-const RECORDS_AT_ONCE = 100;
+const RECORDS_PER_PAGE = 100;
 
 /** A location of a document. `key` is a result of `locationKey`, `documentId` is the customer's. */
 export interface DocumentLocation {
@@ -25,17 +25,17 @@ export interface DocumentLocation {
 }
 
 /** A record with its document. */
-export interface Located<T> {
+export interface LocatedRecord<T> {
   readonly scope: DocumentScope;
   readonly record: Stored<T>;
 }
 
 /** The records of a location by kind. */
 export interface LocationRecords {
-  readonly threads: readonly Located<Thread>[];
-  readonly reactions: readonly Located<Reaction>[];
-  readonly recordings: readonly Located<Recording>[];
-  readonly notifications: readonly Located<Notification>[];
+  readonly threads: readonly LocatedRecord<Thread>[];
+  readonly reactions: readonly LocatedRecord<Reaction>[];
+  readonly recordings: readonly LocatedRecord<Recording>[];
+  readonly notifications: readonly LocatedRecord<Notification>[];
   /** The start of the next page; undefined at the end. */
   readonly next: string | undefined;
 }
@@ -57,7 +57,7 @@ export async function readLocationRecords(
   const { keys, next } = await table.queryIndex(
     'gsi2',
     indexPartition('tenant', [tenant, 'LOCATION', documentId, key]),
-    { limit: RECORDS_AT_ONCE, after, between },
+    { limit: RECORDS_PER_PAGE, after, between },
   );
   const scoped = keys.map((record) => ({ record, scope: scopeOfKey(tenant, record) }));
   const documents = await table.getMany(
@@ -68,7 +68,7 @@ export async function readLocationRecords(
   const read = async <T extends { locationKey?: string | undefined }, P, K>(
     entity: Entity<T, P, K>,
     kind: string,
-  ): Promise<Located<T>[]> => {
+  ): Promise<LocatedRecord<T>[]> => {
     const own = live.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
     const found = await table.getByKeys(
       entity,

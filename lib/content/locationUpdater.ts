@@ -17,7 +17,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { pages } from '../table/pages.ts';
-import { type Located, type LocationRecords, readLocationRecords } from './locationRecords.ts';
+import { type LocatedRecord, type LocationRecords, readLocationRecords } from './locationRecords.ts';
 import { NotificationEntity } from '../notifications/notifications.ts';
 import type { DocumentScope } from './documentScope.ts';
 import { ReactionEntity } from '../reactions/reactions.ts';
@@ -83,7 +83,7 @@ export class LocationUpdater {
       ...stored,
       lastUpdated: this.#clock(),
     });
-    const changeThreadLocation = (thread: Located<Parameters<typeof changeThread>[0]>) =>
+    const changeThreadLocation = (thread: LocatedRecord<Parameters<typeof changeThread>[0]>) =>
       this.#change(ThreadEntity, thread, change, (record, _stored, location) => {
         const changed = changeThread(record, { location }, { now: this.#clock() });
         if ('refused' in changed) throw tooLarge();
@@ -106,7 +106,7 @@ export class LocationUpdater {
   /** Writes a record with its changed location. Skips a record that has that location already, has another one now, or is deleted. */
   async #change<K, T extends WithLocation & K>(
     entity: Entity<T, DocumentScope, K>,
-    { scope, record }: Located<T>,
+    { scope, record }: LocatedRecord<T>,
     change: LocationChange,
     changeRecord: (record: Stored<T>, stored: StoredLocation, location: Location) => T,
   ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Capability, combine } from '../app/capability.ts';
 import { distinct } from '../shared/collections.ts';
-import { DocumentEntity, type DocumentReader, type PlacedDocument, readDocuments } from '../directory/documents.ts';
+import { DocumentEntity, type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
 import type { Entity, Stored } from '../table/entity.ts';
 import {
   type Folder,
@@ -72,11 +72,11 @@ export interface ListingPage<V> {
 /** The size of a page as JSON: a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 /** A page ends early after this many documents, or when this much was read. */
-const MOST_DOCUMENTS = 500;
-const MOST_BYTES = 32_000_000;
+const MAX_DOCUMENTS = 500;
+const MAX_BYTES_READ = 32_000_000;
 /** The documents that are listed, and at most read, at a time. */
-const LISTED = 100;
-const MOST_PARALLEL = 8;
+const DOCUMENTS_PER_PAGE = 100;
+const MAX_PARALLEL_DOCUMENTS = 8;
 /** The records that one query reads when a filter applies. */
 const FILTERED_RECORDS = 2_000;
 
@@ -97,7 +97,7 @@ export async function listAcrossDocuments<V>({
   let more = true;
   let [bytes, bytesRead, documentsDone, width] = [0, 0, 0, 1];
 
-  while (documentsDone < MOST_DOCUMENTS && bytesRead < MOST_BYTES) {
+  while (documentsDone < MAX_DOCUMENTS && bytesRead < MAX_BYTES_READ) {
     if (ahead.length === 0) {
       if (!more) return { values, next: undefined };
       const documentsPage = await documents.list(position?.documentId);
@@ -131,32 +131,32 @@ export async function listAcrossDocuments<V>({
       documentsDone += 1;
     }
     // Documents with few records are read in parallel. A large one is read alone, so that little is read in vain.
-    width = position?.after === undefined ? Math.min(width * 2, MOST_PARALLEL) : 1;
+    width = position?.after === undefined ? Math.min(width * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };
 }
 
 /** All documents of an organization. */
 export function allDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'placed' | 'list'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'list'>,
   scope: OrganizationScope,
 ): DocumentSource {
   return pagedDocuments(reader, scope, {
     keyOf: (documentId) => DocumentEntity.key({ ...scope, documentId }).SK,
-    list: (after) => reader.list(scope, { limit: LISTED, after }),
+    list: (after) => reader.list(scope, { limit: DOCUMENTS_PER_PAGE, after }),
     includes: () => true,
   });
 }
 
 /** The documents directly in a folder. */
 export function documentsInFolder(
-  reader: Pick<DocumentReader, 'getByIds' | 'placed' | 'listInFolder'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'listInFolder'>,
   scope: OrganizationScope,
   folder: Stored<Folder>,
 ): DocumentSource {
   return pagedDocuments(reader, scope, {
     keyOf: (id) => FolderEntryEntity.key({ ...scope, folderKey: folder.internalId, kind: 'document', id }).SK,
-    list: (after) => reader.listInFolder(scope, folder, { limit: LISTED, after }),
+    list: (after) => reader.listInFolder(scope, folder, { limit: DOCUMENTS_PER_PAGE, after }),
     includes: (document) => document.folder?.internalId === folder.internalId,
   });
 }
@@ -173,17 +173,17 @@ export function givenDocuments(documents: readonly ListedDocument[]): DocumentSo
 interface PagedDocuments {
   /** Returns the sort key of a document in the list. */
   readonly keyOf: (documentId: string) => string;
-  readonly list: (after: string | undefined) => Promise<QueryPage<PlacedDocument>>;
-  readonly includes: (document: PlacedDocument) => boolean;
+  readonly list: (after: string | undefined) => Promise<QueryPage<DocumentWithFolder>>;
+  readonly includes: (document: DocumentWithFolder) => boolean;
 }
 
 function pagedDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'placed'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders'>,
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
   // A page can be empty because its documents are deleted. Only the last page may be.
-  async function listAfter(after: string | undefined): Promise<QueryPage<PlacedDocument>> {
+  async function listAfter(after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
     const page = await list(after);
     return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
   }
@@ -209,12 +209,12 @@ export function toListed(
 
 /** Reads the existing documents by the customer's ids. Records of other documents count as deleted. */
 export async function findLiveDocuments(
-  reader: Pick<DocumentReader, 'getByIds' | 'placed'>,
+  reader: Pick<DocumentReader, 'getByIds' | 'attachFolders'>,
   scope: OrganizationScope,
   documentIds: readonly string[],
-): Promise<ReadonlyMap<string, PlacedDocument>> {
+): Promise<ReadonlyMap<string, DocumentWithFolder>> {
   if (documentIds.length === 0) return new Map();
-  const documents = await reader.placed(scope, await reader.getByIds(scope, distinct(documentIds)));
+  const documents = await reader.attachFolders(scope, await reader.getByIds(scope, distinct(documentIds)));
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 

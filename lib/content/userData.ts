@@ -38,7 +38,7 @@ export interface UserDataPage {
 }
 
 /** The records of each kind on one page. */
-const PER_KIND = 100;
+const RECORDS_PER_KIND = 100;
 /** A page ends early at this size as JSON: a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
@@ -155,7 +155,7 @@ export class UserDataReader {
     const { values, next } = await this.#table.query(
       InvolvementEntity,
       { ...scope, userId },
-      { prefix: ['DATA', kind], limit: PER_KIND, after },
+      { prefix: ['DATA', kind], limit: RECORDS_PER_KIND, after },
     );
     const involvements = values.map((value) => ({ ...value, userId, kind }));
     const responses = await readResponses(involvements);

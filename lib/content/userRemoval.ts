@@ -46,7 +46,7 @@ export interface EraseHook {
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
 /** Writes operations once. */
-export async function outcomeOf(table: Table, ops: readonly WriteOp[]): Promise<Outcome> {
+export async function writeOnce(table: Table, ops: readonly WriteOp[]): Promise<Outcome> {
   return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
 }
 
@@ -76,6 +76,6 @@ export async function writeEachRecord<T>(
   opsOf: (record: T) => Promise<readonly WriteOp[]>,
 ): Promise<void> {
   await inParallel(records, PARALLEL, async (record) => {
-    await retryOnConflict(async () => outcomeOf(table, await opsOf(record)));
+    await retryOnConflict(async () => writeOnce(table, await opsOf(record)));
   });
 }

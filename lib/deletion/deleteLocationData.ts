@@ -4,7 +4,7 @@ import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { inTransactions, replace, type Table, itemOf } from '../table/table.ts';
-import { type Located, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
+import { type LocatedRecord, type LocationRecords, readLocationRecords } from '../content/locationRecords.ts';
 import { notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
@@ -84,7 +84,7 @@ export class LocationRemover {
       for (let i = 0; i < group.length; i += THREADS_AT_ONCE) {
         const outcomes = await deleteThreads(
           this.#table,
-          (group[0] as Located<unknown>).scope,
+          (group[0] as LocatedRecord<unknown>).scope,
           group.slice(i, i + THREADS_AT_ONCE).map(({ record }) => record),
           requireTime(),
         );

@@ -140,7 +140,7 @@ export class DocumentChanger {
   ): Promise<WriteOp[]> {
     if (!scope.hasFolderDepartures) return [];
     const to = folder ? folderChain(folder) : [];
-    const moves = (await this.#documents.placed(scope, documents))
+    const moves = (await this.#documents.attachFolders(scope, documents))
       .filter((document) => document !== undefined)
       .map((document) => ({
         internalId: document.internalId,

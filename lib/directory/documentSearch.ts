@@ -1,8 +1,8 @@
 import { matchesFilters, type MetadataFilter } from './rules/documentFilters.ts';
-import { DocumentEntity, DocumentReader, type PlacedDocument } from './documents.ts';
+import { DocumentEntity, DocumentReader, type DocumentWithFolder } from './documents.ts';
 import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
-import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
+import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import type { QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -18,7 +18,10 @@ export interface SearchScope {
 }
 
 /** Returns whether a document's metadata matches all filters. */
-export function matches(filters: readonly MetadataFilter[], { metadata }: Pick<PlacedDocument, 'metadata'>): boolean {
+export function matches(
+  filters: readonly MetadataFilter[],
+  { metadata }: Pick<DocumentWithFolder, 'metadata'>,
+): boolean {
   return matchesFilters(
     filters,
     metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, unknown>),
@@ -40,7 +43,7 @@ export class DocumentSearch {
     searched: SearchScope,
     filters: readonly MetadataFilter[],
     { limit, after }: { limit: number; after: string | undefined },
-  ): Promise<QueryPage<PlacedDocument>> {
+  ): Promise<QueryPage<DocumentWithFolder>> {
     return searchPage(
       async (from) => {
         const { values, next } = await this.#read(searched, from);
@@ -62,8 +65,8 @@ export class DocumentSearch {
     return count;
   }
 
-  async #read({ scope, folder }: SearchScope, after: string | undefined): Promise<QueryPage<PlacedDocument>> {
-    const options = { limit: SEARCHED_AT_ONCE, after };
+  async #read({ scope, folder }: SearchScope, after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
+    const options = { limit: RECORDS_PER_READ, after };
     return folder ? this.#documents.listInFolder(scope, folder, options) : this.#documents.list(scope, options);
   }
 }

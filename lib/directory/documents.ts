@@ -52,7 +52,7 @@ export interface NewDocument {
 }
 
 /** A document with its whole folder instead of the folder's ids. */
-export type PlacedDocument = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
+export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
 export const ABSENT = 'Document does not exist';
 export const BUSY = 'Document is being changed by another request.';
@@ -90,14 +90,14 @@ export class DocumentReader {
       documentIds.map((documentId) => ({ ...scope, documentId })),
     );
     if (!scope.hasFolderChanges) return documents.map((stored) => ({ current: stored, stored }));
-    const placed = await this.placed(scope, documents);
-    return documents.map((stored, index) => ({ current: placed[index] && stored, stored }));
+    const withFolders = await this.attachFolders(scope, documents);
+    return documents.map((stored, index) => ({ current: withFolders[index] && stored, stored }));
   }
 
   /** Returns a page of an organization's documents, by id. */
-  async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<PlacedDocument>> {
+  async list(scope: OrganizationScope, options: PageOptions): Promise<QueryPage<DocumentWithFolder>> {
     const page = await this.#table.query(DocumentEntity, scope, options);
-    const documents = await this.placed(scope, page.values);
+    const documents = await this.attachFolders(scope, page.values);
     return { values: documents.filter((document) => document !== undefined), next: page.next };
   }
 
@@ -106,7 +106,7 @@ export class DocumentReader {
     scope: OrganizationScope,
     folder: Stored<Folder>,
     options: PageOptions,
-  ): Promise<QueryPage<PlacedDocument>> {
+  ): Promise<QueryPage<DocumentWithFolder>> {
     const folderKey = folder.internalId;
     const { values, next } = await this.#table.query(
       FolderEntryEntity,
@@ -130,10 +130,10 @@ export class DocumentReader {
    * Returns the documents with their folders, in order; undefined for a document whose folder is deleted. Reads the
    * folders if any document is in one.
    */
-  async placed(
+  async attachFolders(
     scope: OrganizationScope,
     documents: readonly (Stored<Document> | undefined)[],
-  ): Promise<(PlacedDocument | undefined)[]> {
+  ): Promise<(DocumentWithFolder | undefined)[]> {
     const folders = await this.#folders.getByIds(
       scope,
       distinct(documents.flatMap((document) => document?.folder?.folderId ?? [])),

@@ -50,7 +50,7 @@ export interface OrganizationChange {
   readonly open: Readonly<Record<string, unknown>>;
 }
 
-export type OrganizationResult = Added;
+export type OrganizationResult = AddedResult;
 
 export const unknownOrganizationResult: OrganizationResult = {
   success: false,
@@ -59,7 +59,7 @@ export const unknownOrganizationResult: OrganizationResult = {
 };
 
 /** The result of one item of a list call. */
-export interface Added {
+export interface AddedResult {
   readonly success: boolean;
   /** The internal id; empty if the item failed. */
   readonly id: string;
@@ -106,9 +106,9 @@ export class OrganizationWriter {
   }
 
   /** Creates organizations. Ids are distinct; an organization that exists already stays as it is and fails alone. */
-  async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<Added[]> {
+  async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<AddedResult[]> {
     return this.#writeEach(tenant, organizations, (item, stored) => {
-      if (stored) return { result: failed('Organization already exists.', stored), ops: [] };
+      if (stored) return { result: failedResult('Organization already exists.', stored), ops: [] };
       const organization = newOrganization(item, now);
       return {
         result: { success: true, id: organization.internalId, message: 'Added Successfully' },
@@ -157,7 +157,7 @@ export class OrganizationWriter {
     return this.#writeEach(tenant, changes, (change, stored) => {
       if (!stored) return { result: unknownOrganizationResult, ops: [] };
       const changed = rule(stored, change);
-      if ('refused' in changed) return { result: failed(changed.refused, stored), ops: [] };
+      if ('refused' in changed) return { result: failedResult(changed.refused, stored), ops: [] };
       const unchanged = Object.entries(changed).every(
         ([field, value]) => stored[field as keyof Organization] === value,
       );
@@ -182,8 +182,8 @@ export class OrganizationWriter {
           tenant,
           some.map(({ organizationId }) => organizationId),
         ),
-      decide,
-      conflicted: () => failed(ORGANIZATION_BUSY),
+      decide: decide,
+      conflicted: () => failedResult(ORGANIZATION_BUSY),
     });
   }
 
@@ -198,7 +198,7 @@ export class OrganizationWriter {
   }
 }
 
-function failed(message: string, stored?: Organization): OrganizationResult {
+function failedResult(message: string, stored?: Organization): OrganizationResult {
   return { success: false, id: stored?.internalId ?? '', message };
 }
 

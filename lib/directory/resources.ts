@@ -12,7 +12,7 @@ import {
 } from './folders/folders.ts';
 import { OrganizationEntity } from './organizations.ts';
 import type { Table } from '../table/table.ts';
-import { documentResource, folderResource, organizationResource, type Resource, type ResourceAt } from './users.ts';
+import { documentResource, folderResource, organizationResource, type Resource, type ScopedResource } from './users.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
@@ -63,7 +63,7 @@ export async function ensureResource(
 }
 
 /** An organization, folder or document in a permission call, by the customer's ids. */
-export interface NamedResource {
+export interface ResourceReference {
   readonly type: ResourceType;
   readonly id: string;
   /** Required for folders and documents. Ignored for organizations. */
@@ -86,13 +86,17 @@ export class ResourceFinder {
    * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */
-  async require(tenant: string, named: readonly NamedResource[], { writable = false } = {}): Promise<ResourceAt[]> {
+  async require(
+    tenant: string,
+    named: readonly ResourceReference[],
+    { writable = false } = {},
+  ): Promise<ScopedResource[]> {
     const organizationIds = named.map(organizationOf);
     const organizations = await this.#table.getMany(
       OrganizationEntity,
       organizationIds.map((organizationId) => ({ tenant, organizationId })),
     );
-    const [unknown, ...others] = missing(organizations, (index) => [
+    const [unknown, ...others] = missingIssues(organizations, (index) => [
       'permissions',
       'resources',
       index,
@@ -105,7 +109,7 @@ export class ResourceFinder {
     );
     if (writable) organizations.forEach((organization) => requireWritable({ organization }));
     const internalIds = await this.#internalIds(named, places, writable);
-    const issues = missing(internalIds, (index) => ['permissions', 'resources', index, 'id']);
+    const issues = missingIssues(internalIds, (index) => ['permissions', 'resources', index, 'id']);
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({
@@ -115,7 +119,7 @@ export class ResourceFinder {
   }
 
   async #internalIds(
-    named: readonly NamedResource[],
+    named: readonly ResourceReference[],
     places: readonly OrganizationScope[],
     writable: boolean,
   ): Promise<(string | undefined)[]> {
@@ -134,9 +138,9 @@ export class ResourceFinder {
     return internalIds;
   }
 
-  #folders(named: readonly Located[]): Promise<(Folder | undefined)[]> {
+  #folders(named: readonly ScopedId[]): Promise<(Folder | undefined)[]> {
     const reader = new FolderReader(this.#table);
-    return found(
+    return readResources(
       named,
       () =>
         this.#table.getMany(
@@ -147,9 +151,9 @@ export class ResourceFinder {
     );
   }
 
-  #documents(named: readonly Located[]): Promise<(Document | undefined)[]> {
+  #documents(named: readonly ScopedId[]): Promise<(Document | undefined)[]> {
     const reader = new DocumentReader(this.#table);
-    return found(
+    return readResources(
       named,
       () =>
         this.#table.getMany(
@@ -162,14 +166,14 @@ export class ResourceFinder {
 }
 
 /** A folder or document of a permission call, with the scope of its organization. */
-interface Located {
+interface ScopedId {
   readonly scope: OrganizationScope;
   readonly id: string;
 }
 
 /** Reads all resources in one batch, or one batch per organization while folders of an organization change. */
-async function found<T>(
-  named: readonly Located[],
+async function readResources<T>(
+  named: readonly ScopedId[],
   together: () => Promise<readonly T[]>,
   inPlace: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<T[]> {
@@ -178,7 +182,7 @@ async function found<T>(
   const read = await Promise.all(
     byOrganization.map((some) =>
       inPlace(
-        (some[0] as Located).scope,
+        (some[0] as ScopedId).scope,
         some.map(({ id }) => id),
       ),
     ),
@@ -191,11 +195,11 @@ async function found<T>(
   return named.map((one) => results.get(one) as T);
 }
 
-function organizationOf({ type, id, organizationId }: NamedResource): string {
+function organizationOf({ type, id, organizationId }: ResourceReference): string {
   return type === 'organization' ? id : (organizationId as string);
 }
 
-function missing(found: readonly unknown[], path: (index: number) => (string | number)[]) {
+function missingIssues(found: readonly unknown[], path: (index: number) => (string | number)[]) {
   return found.flatMap((one, index) => {
     if (one !== undefined) return [];
     const [permissions, resources, at, field] = path(index);

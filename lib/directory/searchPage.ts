@@ -13,7 +13,7 @@ export interface SearchOptions<V> {
 }
 
 /** The records per read. */
-export const SEARCHED_AT_ONCE = 500;
+export const RECORDS_PER_READ = 500;
 /** The reads for one page. */
 const READS = 4;
 /** The most bytes of a page's values as JSON, so that a response stays below the limit of 5 MB. */

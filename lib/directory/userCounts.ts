@@ -2,7 +2,7 @@ import { combine } from '../app/capability.ts';
 import { folderChain, hasEnded } from './rules/access.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
-import { type DocumentReader, type PlacedDocument, readDocuments } from './documents.ts';
+import { type DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { pages } from '../table/pages.ts';
@@ -56,7 +56,7 @@ export class UserCounter {
     return count;
   }
 
-  async #countAll(scope: OrganizationScope, documents: readonly PlacedDocument[]): Promise<number> {
+  async #countAll(scope: OrganizationScope, documents: readonly DocumentWithFolder[]): Promise<number> {
     let count = 0;
     await inParallel(documents, PARALLEL, async (document) => {
       const users = await this.#deps.users.count(scope, documentResource(document));
@@ -66,7 +66,7 @@ export class UserCounter {
   }
 
   /** Returns the number of the documents whose contact list has the user, without those that the user was removed from. */
-  async #countOne(scope: OrganizationScope, documents: readonly PlacedDocument[], userId: string): Promise<number> {
+  async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([
       table.getMany(UserEntity, [{ tenant: scope.tenant, userId }]),

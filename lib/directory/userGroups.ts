@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { givenAt, hasEnded } from './rules/access.ts';
+import { accessTimeAfter, hasEnded } from './rules/access.ts';
 import { fillPage, type GroupCursor, type ReadGroup } from './rules/userGroups.ts';
 import { ApiError, invalid } from '../shared/errors.ts';
 import { newId } from '../shared/ids.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
-import type { Added } from './organizations.ts';
+import type { AddedResult } from './organizations.ts';
 import { insert, type QueryPage, replace, type Table } from '../table/table.ts';
 import { type User, UserEntity, userIndex } from './users.ts';
 import { pages } from '../table/pages.ts';
@@ -255,8 +255,8 @@ export class GroupWriter {
   }
 
   /** Adds groups. Ids are distinct; a group that exists already stays as it is and fails alone. */
-  async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<Added[]> {
-    return writeEach<NewGroup, Stored<Group> | undefined, Added>({
+  async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<AddedResult[]> {
+    return writeEach<NewGroup, Stored<Group> | undefined, AddedResult>({
       table: this.#table,
       items: groups,
       read: (items) =>
@@ -317,7 +317,7 @@ export class GroupWriter {
         if (!user) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
-        const added = { ...at, userId, addedAt: givenAt(user.departures, scope.organizationKey, now) };
+        const added = { ...at, userId, addedAt: accessTimeAfter(user.departures, scope.organizationKey, now) };
         // The first revision is the time: a member that is removed and added again never has the revision of the one
         // before.
         return {

@@ -11,7 +11,7 @@ import {
 } from '../content/recordListing.ts';
 import { type DocumentReader, readDocuments } from './documents.ts';
 import type { OrganizationScope } from './folders/folders.ts';
-import { SEARCHED_AT_ONCE, searchPage } from './searchPage.ts';
+import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
 import { GroupMemberEntity, type GroupReader, readGroups } from './userGroups.ts';
 import { type ListedUser, readUsers, type Resource, type UserReader } from './users.ts';
 
@@ -84,7 +84,7 @@ export class UserLists {
   ): Promise<UserPage> {
     const { users } = this.#deps;
     if (!isMatch) return users.contacts(scope, resource, { limit, after });
-    return searchPage((from) => users.contactRecords(scope, resource, { limit: SEARCHED_AT_ONCE, after: from }), {
+    return searchPage((from) => users.contactRecords(scope, resource, { limit: RECORDS_PER_READ, after: from }), {
       limit,
       after,
       isMatch,
@@ -119,7 +119,7 @@ export class UserLists {
     const [found, page] = await Promise.all([
       groups.getByIds(scope, groupIds),
       isMatch
-        ? searchPage((from) => read(from, Math.ceil(SEARCHED_AT_ONCE / groupIds.length)), { limit, after, isMatch })
+        ? searchPage((from) => read(from, Math.ceil(RECORDS_PER_READ / groupIds.length)), { limit, after, isMatch })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
     ]);
     if (found.includes(undefined)) throw unknownGroup();
@@ -165,7 +165,7 @@ export class UserLists {
         const read = await users.contactRecords(
           scope,
           resource,
-          isMatch ? { ...options, limit: SEARCHED_AT_ONCE } : options,
+          isMatch ? { ...options, limit: RECORDS_PER_READ } : options,
         );
         const { records, ...rest } = isMatch ? filterUsers(read, options.limit, isMatch) : read;
         return {

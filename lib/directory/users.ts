@@ -6,10 +6,10 @@ import {
   defaultAccessRole,
   type Departure,
   folderChain,
-  givenAt,
+  accessTimeAfter,
   type Grant,
   hasEnded,
-  isLive,
+  isUnexpired,
   type ResourceType,
   resourceTypes,
 } from './rules/access.ts';
@@ -21,7 +21,7 @@ import type { RecordPage } from '../content/recordListing.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { departuresOf } from './folders/folderDepartures.ts';
 import { FolderReader, type OrganizationScope, readFolders, organizationPartition } from './folders/folders.ts';
-import type { Added } from './organizations.ts';
+import type { AddedResult } from './organizations.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { readAll } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
@@ -172,15 +172,15 @@ export function folderResource({
 }
 
 /** A resource and the organization that it is in. */
-export interface ResourceAt {
+export interface ScopedResource {
   readonly scope: OrganizationScope;
   readonly resource: Resource;
 }
 
-export type GrantOn = ResourceAt & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
+export type ScopedGrant = ScopedResource & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
 /** Returns the last entry for each resource: a transaction takes no item twice. */
-function distinctOn<R extends ResourceAt>(resources: readonly R[]): R[] {
+function distinctResources<R extends ScopedResource>(resources: readonly R[]): R[] {
   return [...new Map(resources.map((one) => [one.resource.internalId, one])).values()];
 }
 
@@ -271,7 +271,7 @@ export class UserReader {
     contacts: readonly (Contact | undefined)[],
     users: readonly MaybeUser[],
   ): Promise<Stored<User>[]> {
-    const ended = await this.endings(scope, resource, users);
+    const ended = await this.findEndedAccess(scope, resource, users);
     return users.filter((user, index): user is Stored<User> => {
       const contact = contacts[index];
       return user !== undefined && contact !== undefined && !ended(index, contact.addedAt);
@@ -291,7 +291,7 @@ export class UserReader {
    * (epoch ms) of the grant. Reads the folders of the resource only if one of the users was removed from another
    * resource of the organization.
    */
-  async endings(
+  async findEndedAccess(
     scope: OrganizationScope,
     resource: Resource,
     users: readonly MaybeUser[],
@@ -341,7 +341,12 @@ export class UserWriter {
    * Adds users to the tenant, grants them the resource and adds them to its contact list. Existing grants and contacts
    * stay, except those from before the user was removed. Sent profile fields replace the stored ones. Ids are distinct.
    */
-  async add(scope: OrganizationScope, resource: Resource, users: readonly NewUser[], now: number): Promise<Added[]> {
+  async add(
+    scope: OrganizationScope,
+    resource: Resource,
+    users: readonly NewUser[],
+    now: number,
+  ): Promise<AddedResult[]> {
     return this.#writeEach(users, {
       read: (userIds) => this.#readState(scope, resource, userIds),
       decide: (item, state) => {
@@ -362,7 +367,12 @@ export class UserWriter {
    * Changes the sent profile fields, and the sent roles on the resource at `at`, as `add` does. Contact lists stay.
    * Ids are distinct; an unknown user fails alone. Roles need a resource.
    */
-  async update(tenant: string, at: ResourceAt | undefined, users: readonly NewUser[], now: number): Promise<Added[]> {
+  async update(
+    tenant: string,
+    at: ScopedResource | undefined,
+    users: readonly NewUser[],
+    now: number,
+  ): Promise<AddedResult[]> {
     return this.#writeEach(users, {
       read: (userIds, items) =>
         at && items.some(({ accessRole }) => accessRole !== undefined)
@@ -386,9 +396,15 @@ export class UserWriter {
    * Grants a user several resources, over the existing grants. Adds an unknown user to the tenant. `user` is the
    * stored user. A retry after a partial failure writes the same items.
    */
-  async grant(tenant: string, userId: string, user: MaybeUser, grants: readonly GrantOn[], now: number): Promise<void> {
-    const ops = distinctOn(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
-      const grantedAt = givenAt(user?.departures, scope.organizationKey, now);
+  async grant(
+    tenant: string,
+    userId: string,
+    user: MaybeUser,
+    grants: readonly ScopedGrant[],
+    now: number,
+  ): Promise<void> {
+    const ops = distinctResources(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
+      const grantedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
       const item = {
         ...scope,
         ...resource,
@@ -406,9 +422,9 @@ export class UserWriter {
   }
 
   /** Removes a user's grants on the resources. Grants that do not exist are no error. */
-  async revoke(userId: string, resources: readonly ResourceAt[]): Promise<void> {
+  async revoke(userId: string, resources: readonly ScopedResource[]): Promise<void> {
     await this.#table.writeAll(
-      distinctOn(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
+      distinctResources(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
     );
   }
 
@@ -419,10 +435,10 @@ export class UserWriter {
       decide,
     }: {
       read: (userIds: readonly string[], items: readonly NewUser[]) => Promise<UserState[]>;
-      decide: (item: NewUser, state: UserState) => { result: Added; ops: readonly (WriteOp | undefined)[] };
+      decide: (item: NewUser, state: UserState) => { result: AddedResult; ops: readonly (WriteOp | undefined)[] };
     },
-  ): Promise<Added[]> {
-    return writeEach<NewUser, UserState, Added>({
+  ): Promise<AddedResult[]> {
+    return writeEach<NewUser, UserState, AddedResult>({
       table: this.#table,
       items: users,
       read: (items) =>
@@ -456,7 +472,7 @@ export class UserWriter {
       ),
       withContacts ? this.#table.getMany(ContactEntity, contactKeys) : [],
     ]);
-    const ended = await this.#users.endings(scope, resource, users);
+    const ended = await this.#users.findEndedAccess(scope, resource, users);
     return users.map((user, index) => ({
       user,
       grant: grants[index],
@@ -471,7 +487,7 @@ export class UserWriter {
   }
 }
 
-const unmailable: Added = { success: false, id: '', message: 'email must be an address that can receive mail.' };
+const unmailable: AddedResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
 /**
  * Returns the user with the e-mail address in the form that mail needs (domain in punycode); undefined if no mail can
@@ -516,10 +532,10 @@ function grantWrite(
   { user, grant: stored, hasEnded: ended }: UserState,
   now: number,
 ): WriteOp | undefined {
-  const grantedAt = givenAt(user?.departures, scope.organizationKey, now);
+  const grantedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
   const fresh = { ...scope, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
-  if (!isLive(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
+  if (!isUnexpired(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
   return replace(GrantEntity, { ...scope, ...stored, userId, accessRole, grantedAt }, stored._r);
 }
@@ -531,7 +547,7 @@ function contactWrite(
   { user, contact: stored, hasEnded: ended }: UserState,
   now: number,
 ): WriteOp | undefined {
-  const addedAt = givenAt(user?.departures, scope.organizationKey, now);
+  const addedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
   const fresh = { ...scope, resource: resource.internalId, userId, addedAt };
   if (!stored) return insert(ContactEntity, fresh, addedAt);
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;

@@ -119,8 +119,10 @@ export async function readRecipientRules(
   const check = { scope, organization, now: clock() };
   const readAllowed = async () => {
     if (!document) return findUsersWhoCanSee(table, check, access, userIds);
-    const [placed] = await new DocumentReader(table).placed(scope, [document]);
-    return placed ? findUsersWhoCanSee(table, check, { ...access, document: placed }, userIds) : new Set<string>();
+    const [documentInFolder] = await new DocumentReader(table).attachFolders(scope, [document]);
+    return documentInFolder
+      ? findUsersWhoCanSee(table, check, { ...access, document: documentInFolder }, userIds)
+      : new Set<string>();
   };
   const [settings, allowed] = await Promise.all([
     readNotificationLevels(table, scope, document?.internalId, userIds),

@@ -8,7 +8,7 @@ import { tableWith } from '../table/storeCapability.ts';
 import { profilesOf, UserEntity } from '../directory/users.ts';
 import { Location } from '../content/rules/location.ts';
 import { newNotification, type Notification } from './rules.ts';
-import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
+import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 import { incompleteActors, completeActors } from '../events/rules/actors.ts';
 import { recipientsOf } from '../events/rules/recipients.ts';
 import { commentVerbs } from '../workspaces/rules/groupedTriggers.ts';
@@ -102,8 +102,8 @@ export function toInAppNotifications(
   };
   // The notification must not repeat a deleted text.
   const text = verb === 'deleted' ? '' : clipped(targetComment?.commentText ?? '');
-  const groups = Array.from({ length: Math.ceil(recipients.length / MOST_INVOLVED) }, (_each, index) =>
-    recipients.slice(index * MOST_INVOLVED, (index + 1) * MOST_INVOLVED),
+  const groups = Array.from({ length: Math.ceil(recipients.length / MAX_INVOLVED_USERS) }, (_each, index) =>
+    recipients.slice(index * MAX_INVOLVED_USERS, (index + 1) * MAX_INVOLVED_USERS),
   );
   return groups.map((notifyUsers, index) =>
     newNotification(

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { definedFields } from '../shared/collections.ts';
-import { givenAt, hasEnded } from '../directory/rules/access.ts';
+import { accessTimeAfter, hasEnded } from '../directory/rules/access.ts';
 import {
   levelsFor,
   type NotificationChannel,
@@ -145,7 +145,7 @@ export class NotificationSettingsWriter {
           some.map((item) => ({ ...scope, ...item })),
         ),
       decide: ({ departures, ...item }, stored) => {
-        const setAt = givenAt(departures, scope.organizationKey, now);
+        const setAt = accessTimeAfter(departures, scope.organizationKey, now);
         const wasRemoved =
           stored &&
           hasEnded(departures, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);

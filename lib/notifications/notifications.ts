@@ -14,7 +14,7 @@ import {
 import { completeUser, type ContentUser, isIncomplete } from '../content/rules/user.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import type { ItemOutcome } from '../shared/results.ts';
-import { type Document, DocumentReader, type PlacedDocument } from '../directory/documents.ts';
+import { type Document, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
@@ -70,7 +70,7 @@ export interface PlacedNotification {
 }
 
 interface FoundNotification extends PlacedNotification {
-  readonly home: PlacedDocument;
+  readonly home: DocumentWithFolder;
 }
 
 interface Selection {

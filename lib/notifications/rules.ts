@@ -6,7 +6,7 @@ import { fromJsonFields, toJsonFields } from '../shared/jsonFields.ts';
 import { AccessContext, Id, limits, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
 import { accessFields } from '../directory/rules/access.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
-import { ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 import { Visibility } from '../content/rules/visibility.ts';
 
 /** The limits of a request and of a stored notification. An item of DynamoDB has at most 400 KB. */
@@ -44,7 +44,7 @@ const changeableFields = {
 export const NewNotification = z.object({
   ...changeableFields,
   actionUser: ContentUser,
-  notifyUsers: list(ContentUser, MOST_INVOLVED, 0),
+  notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
   /** Whether everybody with access to the document is a recipient, besides `notifyUsers`. */
   notifyAll: optional(z.boolean()),
   notificationId: optional(NotificationId),

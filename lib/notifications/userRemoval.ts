@@ -7,7 +7,7 @@ import {
   removeFromNotification,
 } from '../content/rules/removedUsers.ts';
 import {
-  outcomeOf,
+  writeOnce,
   recordsUpTo,
   type RemoveInvolved,
   type EraseHook,
@@ -63,13 +63,13 @@ export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) =
     id: involvement.id,
     createdAt: involvement.createdAt,
   });
-  if (!notification) return outcomeOf(table, [removeInvolvement(scope, involvement)]);
+  if (!notification) return writeOnce(table, [removeInvolvement(scope, involvement)]);
   const remaining =
     mode === 'remove'
       ? removeFromNotification(notification, removedUsers)
       : eraseFromNotification(notification, removedUsers);
-  if (!remaining) return outcomeOf(table, notificationRemovalOps(scope, notification));
-  return outcomeOf(table, [
+  if (!remaining) return writeOnce(table, notificationRemovalOps(scope, notification));
+  return writeOnce(table, [
     ...(remaining === notification ? [] : [replace(NotificationEntity, { ...scope, ...remaining }, notification._r)]),
     removeInvolvement(scope, involvement),
   ]);

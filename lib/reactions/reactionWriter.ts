@@ -133,7 +133,7 @@ export class ReactionWriter {
         const states = (await read(some.flat())).values();
         return some.map((group) => group.map(() => states.next().value as ReactionState));
       },
-      decide,
+      decide: decide,
       conflicted: (group) =>
         group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
     });

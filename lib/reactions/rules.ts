@@ -3,7 +3,7 @@ import { isLongerThan } from '../shared/bytes.ts';
 import { distinctBy } from '../shared/collections.ts';
 import { readJson } from '../shared/jsonFields.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
-import { type ContentUser, MOST_INVOLVED, StoredUser } from '../content/rules/user.ts';
+import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 
 /** Reactions of one comment, and the size of their references. Each new reaction writes the comment again. */
 const MOST_REACTIONS = 200;
@@ -118,7 +118,7 @@ export function addReactionUsers(
   const isNew = ({ userId }: ContentUser) => !before.some(({ from }) => from.userId === userId);
   const withUsers = (more: readonly ContentUser[]) => [...before, ...more.map((from) => ({ from, lastUpdated: now }))];
   const all = withUsers(users.filter(isNew));
-  if (all.length > MOST_INVOLVED) return { refused: `Reaction can have at most ${MOST_INVOLVED} users.` };
+  if (all.length > MAX_INVOLVED_USERS) return { refused: `Reaction can have at most ${MAX_INVOLVED_USERS} users.` };
   if (isLongerThan(JSON.stringify(all), MOST_USER_BYTES)) return { refused: 'Reaction is too large.' };
   const added = some.filter(isNew);
   const fromUsers = withUsers(added);

@@ -6,7 +6,7 @@ import {
   type DocumentRemoval,
   isSameKey,
   type Outcome,
-  outcomeOf,
+  writeOnce,
   recordsUpTo,
   type RemoveInvolved,
   type EraseHook,
@@ -44,11 +44,11 @@ async function changeReaction(
   const { table, scope, removedUsers } = removal;
   const reaction = await table.get(ReactionEntity, { ...scope, ...key });
   const remaining = reaction && removeReactors(reaction, removedUsers);
-  if (!reaction || remaining === reaction) return outcomeOf(table, extraOps);
+  if (!reaction || remaining === reaction) return writeOnce(table, extraOps);
   if (remaining)
-    return outcomeOf(table, [replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
+    return writeOnce(table, [replace(ReactionEntity, { ...scope, ...remaining }, reaction._r), ...extraOps]);
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
-  return outcomeOf(table, [
+  return writeOnce(table, [
     ...ops,
     ...extraOps.filter((op) => !ops.some((one) => isSameKey(one, op))),
     ...(await commentReferenceRemoval(table, scope, reaction)),

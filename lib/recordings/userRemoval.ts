@@ -1,7 +1,7 @@
 import { removeInvolvement } from '../content/involvements.ts';
 import { eraseFromRecording, isRecordingOf } from '../content/rules/removedUsers.ts';
 import {
-  outcomeOf,
+  writeOnce,
   recordsUpTo,
   type RemoveInvolved,
   type EraseHook,
@@ -41,7 +41,7 @@ export const removeRecordingUser: RemoveInvolved = async (removal, involvement) 
     annotationId: involvement.id,
     createdAt: involvement.createdAt,
   });
-  return outcomeOf(
+  return writeOnce(
     table,
     recording && isRecordingOf(recording, removedUsers)
       ? recordingDeletionOps(scope, [recording])

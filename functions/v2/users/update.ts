@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { findWritableOrganization } from '../../../lib/content/documentScope.ts';
 import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
-import { type ResourceAt, writeUsers } from '../../../lib/directory/users.ts';
+import { type ScopedResource, writeUsers } from '../../../lib/directory/users.ts';
 import { requireResource } from '../../../lib/directory/resources.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { accessRoles } from '../../../lib/directory/rules/access.ts';
@@ -61,7 +61,7 @@ export const endpoint = defineEndpoint(
     const at = input.organizationId === undefined ? undefined : await findResource(input.organizationId);
     return { data: byIdOf(users, ({ userId }) => userId, await deps.users.update(caller.tenant, at, users, now)) };
 
-    async function findResource(organizationId: string): Promise<ResourceAt> {
+    async function findResource(organizationId: string): Promise<ScopedResource> {
       const scope = organizationScope(
         caller.tenant,
         await deps.findWritableOrganization(caller.tenant, organizationId),

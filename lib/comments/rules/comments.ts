@@ -21,7 +21,7 @@ import { type ContentNames, recordMetadata } from '../../content/rules/names.ts'
 import { Actions, Progress } from './progress.ts';
 import { ReactionReference } from '../../reactions/rules.ts';
 import { importedTimes } from '../../shared/times.ts';
-import { ContentUser, MOST_INVOLVED, StoredUser } from '../../content/rules/user.ts';
+import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../../content/rules/user.ts';
 
 /** The largest number of comments in one call. */
 export const MAX_COMMENTS_PER_CALL = 50;
@@ -112,8 +112,8 @@ function taggedUserId(tagged: Open): string | undefined {
 const fields = {
   commentText: optional(Text),
   commentHtml: optional(Text),
-  to: optional(list(ContentUser, MOST_INVOLVED, 0)),
-  taggedUserContacts: optional(list(Tagged, MOST_INVOLVED, 0)),
+  to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)),
+  taggedUserContacts: optional(list(Tagged, MAX_INVOLVED_USERS, 0)),
   attachments: optional(list(OpenObject, MOST_ATTACHMENTS, 0)),
   context: optional(Context),
   agent: optional(Agent),
@@ -136,10 +136,10 @@ const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comme
 });
 const involvesFew = z.refine<Addressed>(
   ({ from, to, taggedUserContacts }) =>
-    mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MOST_INVOLVED,
+    mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MAX_INVOLVED_USERS,
   {
     path: ['taggedUserContacts'],
-    error: `must not involve more than ${MOST_INVOLVED} users, together with from and to`,
+    error: `must not involve more than ${MAX_INVOLVED_USERS} users, together with from and to`,
   },
 );
 
@@ -303,8 +303,8 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
     return { refused: 'Comment would be empty.' };
   if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES))
     return { refused: 'Comment would be too large.' };
-  if (usersOfComment(changed).length > MOST_INVOLVED)
-    return { refused: `Comment would involve more than ${MOST_INVOLVED} users.` };
+  if (usersOfComment(changed).length > MAX_INVOLVED_USERS)
+    return { refused: `Comment would involve more than ${MAX_INVOLVED_USERS} users.` };
   return changed;
 }
 

@@ -5,7 +5,7 @@ import { Id, unchangedObject, limits, optional, Text } from '../../shared/schema
 const LocationId = z.union([Id, z.number()], { error: 'must be a string or a number' });
 const LocationName = Text.max(limits.idCharacters);
 
-const Known = z
+const DocumentedLocation = z
   .looseObject({
     id: optional(LocationId),
     locationName: optional(LocationName),
@@ -14,9 +14,9 @@ const Known = z
   .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
 
 /** A position on a document, defined by the customer. Keys besides the known ones are kept. */
-export type Location = Readonly<Record<string, unknown>> & z.output<typeof Known>;
+export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
-export const Location = unchangedObject(Known) as unknown as z.ZodType<Location>;
+export const Location = unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>;
 
 function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknown>>): boolean {
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;

@@ -25,7 +25,15 @@ export interface RemovedUsers {
 type Open = Readonly<Record<string, unknown>>;
 
 /** The personal fields of an object with a `userId`. */
-const personal: ReadonlySet<string> = new Set(['name', 'email', 'photoUrl', 'initial', 'color', 'textColor', 'plan']);
+const personalFields: ReadonlySet<string> = new Set([
+  'name',
+  'email',
+  'photoUrl',
+  'initial',
+  'color',
+  'textColor',
+  'plan',
+]);
 
 /** Returns only the id of a removed user, and other users unchanged. */
 function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
@@ -38,21 +46,21 @@ function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUse
 }
 
 /** Returns a customer's value without the personal fields beside the `userId` of a removed user, at any depth. */
-function withoutPersonal(value: unknown, removed: RemovedUsers): unknown {
+function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => withoutPersonal(one, removed));
+  if (Array.isArray(value)) return value.map((one) => removePersonalFields(one, removed));
   const object = value as Open;
   const isOf =
     Object.hasOwn(object, 'userId') && typeof object.userId === 'string' && removed.userIds.has(object.userId);
-  const kept = Object.entries(object).filter(([key]) => !isOf || !personal.has(key));
-  return Object.fromEntries(kept.map(([key, part]) => [key, withoutPersonal(part, removed)]));
+  const kept = Object.entries(object).filter(([key]) => !isOf || !personalFields.has(key));
+  return Object.fromEntries(kept.map(([key, part]) => [key, removePersonalFields(part, removed)]));
 }
 
 /** The same for JSON text. Returns the same text when nothing changes. */
-function withoutPersonalText(text: string | undefined, removed: RemovedUsers): string | undefined {
+function removePersonalFieldsFromText(text: string | undefined, removed: RemovedUsers): string | undefined {
   if (text === undefined || !canMention(text, removed)) return text;
   const before: unknown = JSON.parse(text);
-  const after = JSON.stringify(withoutPersonal(before, removed));
+  const after = JSON.stringify(removePersonalFields(before, removed));
   return after === JSON.stringify(before) ? text : after;
 }
 
@@ -63,14 +71,14 @@ function canMention(text: string, { userIds }: RemovedUsers): boolean {
 }
 
 /** Returns the changed ones of some JSON text fields. */
-function withoutPersonalFields<T extends object>(
+function changedFieldsWithoutPersonal<T extends object>(
   record: T,
   fields: readonly (keyof T)[],
   removed: RemovedUsers,
 ): Partial<T> {
   const changed = fields.flatMap((field) => {
     const before = record[field] as string | undefined;
-    const after = withoutPersonalText(before, removed);
+    const after = removePersonalFieldsFromText(before, removed);
     return after === before ? [] : [[field, after]];
   });
   return Object.fromEntries(changed) as Partial<T>;
@@ -124,7 +132,7 @@ export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
     resolvedByUserId: other(resolvedByUserId),
     statusUpdatedByUserId: other(statusUpdatedByUserId),
     visibility: withoutVisibleUsers(visibility, removed),
-    ...withoutPersonalFields(
+    ...changedFieldsWithoutPersonal(
       thread,
       ['targetElement', 'priority', 'customList', 'pageInfo', 'progress', 'actions', 'metadata', 'suggestion'],
       removed,
@@ -158,7 +166,7 @@ export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comme
     taggedUserContacts:
       taggedUserContacts &&
       JSON.stringify((readJson<Open[]>(taggedUserContacts) ?? []).map((one) => keepTaggedId(one, removed))),
-    ...withoutPersonalFields(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], removed),
+    ...changedFieldsWithoutPersonal(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], removed),
   });
 }
 
@@ -192,7 +200,10 @@ export function isRecordingOf(
 export function eraseFromRecording(recording: Recording, removed: RemovedUsers): Recording {
   return recording.createdAt > removed.removedAt
     ? recording
-    : withChanges(recording, withoutPersonalFields(recording, ['attachments', 'transcription', 'metadata'], removed));
+    : withChanges(
+        recording,
+        changedFieldsWithoutPersonal(recording, ['attachments', 'transcription', 'metadata'], removed),
+      );
 }
 
 /**
@@ -242,7 +253,7 @@ export function eraseFromNotification(
       authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,
       visibility: withoutVisibleUsers(thread.visibility, removed),
     },
-    ...withoutPersonalFields(
+    ...changedFieldsWithoutPersonal(
       remaining,
       ['notificationSourceData', 'displayHeadlineMessageTemplateData', 'displayBodyMessageTemplateData', 'metadata'],
       removed,
@@ -266,9 +277,9 @@ export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Ac
   if (activity.createdAt > removed.removedAt) return activity;
   if (removed.userIds.has(activity.actionUser.userId)) return undefined;
   const { entityData, entityTargetData } = activity;
-  const [isTheirs, targetIsTheirs] = [isBy(entityData, removed), isBy(entityTargetData, removed)];
+  const [isTheirs, targetIsTheirs] = [isRecordBy(entityData, removed), isRecordBy(entityTargetData, removed)];
   return withChanges(activity, {
-    ...withoutPersonalFields(
+    ...changedFieldsWithoutPersonal(
       activity,
       ['changes', 'entityData', 'entityTargetData', 'displayMessageTemplateData'],
       removed,
@@ -279,7 +290,7 @@ export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Ac
 }
 
 /** Whether JSON text is a record by a removed user. */
-function isBy(text: string | undefined, removed: RemovedUsers): boolean {
+function isRecordBy(text: string | undefined, removed: RemovedUsers): boolean {
   if (text === undefined || !canMention(text, removed)) return false;
   const { from } = (readJson<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };
   return typeof from?.userId === 'string' && removed.userIds.has(from.userId);

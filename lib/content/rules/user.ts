@@ -33,4 +33,4 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
 }
 
 /** The users that one comment, reaction, recording or notification can involve. */
-export const MOST_INVOLVED = 50;
+export const MAX_INVOLVED_USERS = 50;

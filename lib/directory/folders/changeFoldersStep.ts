@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ownAccess, parentOf, placeFolder, samePosition } from '../rules/folders.ts';
+import { ownAccess, parentOf, computePosition, isSamePosition } from '../rules/folders.ts';
 import { inParallel } from '../../shared/inParallel.ts';
 import {
   type FolderEntry,
@@ -173,9 +173,9 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
           const child = children[index];
           if (child?.internalId !== entry.internalId) walk.missed = true;
           else if (parentOf(child) === parent.internalId) {
-            const position = placeFolder(above, ownAccess(child));
+            const position = computePosition(above, ownAccess(child));
             const written =
-              samePosition(position, child) ||
+              isSamePosition(position, child) ||
               (await table.write([
                 replace(
                   FolderEntity,

@@ -5,9 +5,9 @@ import {
   isWithin,
   ownAccess,
   parentOf,
-  placeFolder,
+  computePosition,
   rootFolderId,
-  samePosition,
+  isSamePosition,
 } from '../rules/folders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
@@ -30,14 +30,14 @@ import type { Log } from '../../app/endpoint.ts';
 import * as sendTo from '../../workers/sendTo.ts';
 import type { QueueSender } from '../../workers/sender.ts';
 import { OrganizationLock } from '../organizationLock.ts';
-import type { Added, Organization } from '../organizations.ts';
+import type { AddedResult, Organization } from '../organizations.ts';
 import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { insert, remove, replace, type Table, upsert, type WriteOp } from '../../table/table.ts';
 import { writeEach } from '../../table/writeEach.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 
 /** The most folders below a folder that is moved to a deeper level: a request reads no more. */
-export const MOST_BELOW = 1_000;
+export const MAX_FOLDERS_BELOW = 1_000;
 /** Folders whose entries are read at the same time. */
 const PARALLEL = 16;
 /** When the sweeper runs a job whose message was lost, milliseconds. */
@@ -87,17 +87,17 @@ export class FolderChanger {
    * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new
    * parent is unknown, if it would be too deep, or if the new parent is the folder itself or below it.
    */
-  async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<Added[]> {
+  async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<AddedResult[]> {
     const { tenant, organization, now } = request;
     const renames = updates.filter(({ parentFolderId }) => parentFolderId === undefined);
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
-    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as Added]));
+    const results = new Map(renames.map((rename, index) => [rename, renamed[index] as AddedResult]));
     const change = new TreeChange(this.#table, request);
     // In order: each move can change the ancestors of the next one's parent.
     for (const update of updates)
       if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
     await change.notify(this.#queue);
-    return updates.map((update) => results.get(update) as Added);
+    return updates.map((update) => results.get(update) as AddedResult);
   }
 
   /**
@@ -114,20 +114,20 @@ export class FolderChanger {
     const change = new TreeChange(this.#table, request);
     const access = accessType === undefined ? { accessType: null, inheritFromParent: true } : { accessType };
     const positionOf = ({ folder, parent }: WithParent) =>
-      placeFolder(parent, { internalId: folder.internalId, accessType });
+      computePosition(parent, { internalId: folder.internalId, accessType });
     const results = await writeEach<string, WithParent | undefined, FolderAccessResult>({
       table: this.#table,
       items: folderIds,
       read: async (items) => {
         const states = await this.#withParents(scope, items);
-        if (states.some((state) => state && !samePosition(positionOf(state), state.folder))) await change.start();
+        if (states.some((state) => state && !isSamePosition(positionOf(state), state.folder))) await change.start();
         return states;
       },
       decide: (_folderId, state) => {
         if (!state) return { result: { success: false, accessType: null, message: 'Folder does not exist.' }, ops: [] };
         const result = { success: true, ...access, message: 'Folder access type updated.' };
         const position = positionOf(state);
-        if (samePosition(position, state.folder)) return { result, ops: [] };
+        if (isSamePosition(position, state.folder)) return { result, ops: [] };
         const next = { ...state.folder, ...position, ancestors: [...position.ancestors], lastUpdated: now };
         return {
           result,
@@ -156,8 +156,8 @@ export class FolderChanger {
     await change.notify(this.#queue);
   }
 
-  async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<Added[]> {
-    return writeEach<FolderUpdate, Stored<Folder> | undefined, Added>({
+  async #rename(scope: OrganizationScope, renames: readonly FolderUpdate[], now: number): Promise<AddedResult[]> {
+    return writeEach<FolderUpdate, Stored<Folder> | undefined, AddedResult>({
       table: this.#table,
       items: renames,
       read: (items) =>
@@ -167,13 +167,13 @@ export class FolderChanger {
         ),
       decide: (update, folder) =>
         folder
-          ? { result: updated(update), ops: renameOps(scope, folder, update, now) }
-          : { result: refused(update, 'Folder does not exist.'), ops: [] },
-      conflicted: (update) => refused(update, BUSY),
+          ? { result: updatedResult(update), ops: renameOps(scope, folder, update, now) }
+          : { result: refusedResult(update, 'Folder does not exist.'), ops: [] },
+      conflicted: (update) => refusedResult(update, BUSY),
     });
   }
 
-  async #move(change: TreeChange, update: FolderUpdate): Promise<Added> {
+  async #move(change: TreeChange, update: FolderUpdate): Promise<AddedResult> {
     const parentId =
       update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
     return retryOnConflict(async () => {
@@ -182,17 +182,18 @@ export class FolderChanger {
         update.folderId,
         ...(parentId === undefined ? [] : [parentId]),
       ]);
-      if (!folder) return refused(update, 'Folder does not exist.');
-      if (parentId !== undefined && !parent) return refused(update, 'Parent folder does not exist.');
+      if (!folder) return refusedResult(update, 'Folder does not exist.');
+      if (parentId !== undefined && !parent) return refusedResult(update, 'Parent folder does not exist.');
       if (parentOf(folder) === (parent?.internalId ?? rootFolderId)) {
         return (await this.#table.write(renameOps(scope, folder, update, change.now))) === 'done'
-          ? updated(update)
+          ? updatedResult(update)
           : 'conflict';
       }
-      if (parent && isWithin(parent, folder.internalId)) return refused(update, 'Folder cannot be moved into itself.');
-      const position = placeFolder(parent, ownAccess(folder));
+      if (parent && isWithin(parent, folder.internalId))
+        return refusedResult(update, 'Folder cannot be moved into itself.');
+      const position = computePosition(parent, ownAccess(folder));
       const tooDeep = await this.#refuseDepth(scope, folder, depthOf(position));
-      if (tooDeep) return refused(update, tooDeep);
+      if (tooDeep) return refusedResult(update, tooDeep);
       const { folderId, internalId } = folder;
       const moved = {
         ...folder,
@@ -213,7 +214,7 @@ export class FolderChanger {
           change.now,
         )),
       ]);
-      return outcome === 'done' ? updated(update) : 'conflict';
+      return outcome === 'done' ? updatedResult(update) : 'conflict';
     });
   }
 
@@ -225,7 +226,7 @@ export class FolderChanger {
     if (depth > deepestFolder) return 'Folder would be too deep.';
     if (depth <= depthOf(folder)) return undefined;
     let level: readonly string[] = [folder.internalId];
-    let room = MOST_BELOW;
+    let room = MAX_FOLDERS_BELOW;
     for (let at = depth; level.length > 0; at++) {
       if (at > deepestFolder) return 'A folder below this folder would be too deep.';
       level = (
@@ -234,7 +235,7 @@ export class FolderChanger {
         )
       ).flat();
       room -= level.length;
-      if (room < 0) return `There are more than ${MOST_BELOW} folders below the folder. Move them in parts.`;
+      if (room < 0) return `There are more than ${MAX_FOLDERS_BELOW} folders below the folder. Move them in parts.`;
     }
     return undefined;
   }
@@ -347,11 +348,11 @@ function renameOps(
   return [replace(FolderEntity, { ...scope, ...folder, folderName, lastUpdated: now }, folder._r)];
 }
 
-function updated({ folderId }: FolderUpdate): Added {
+function updatedResult({ folderId }: FolderUpdate): AddedResult {
   return { success: true, id: folderId, message: 'Folder Updated.' };
 }
 
-function refused({ folderId }: FolderUpdate, message: string): Added {
+function refusedResult({ folderId }: FolderUpdate, message: string): AddedResult {
   return { success: false, id: folderId, message };
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Departure, needsRecord, type MovedKeys } from '../rules/access.ts';
+import { type Departure, findCrossing, type MovedKeys } from '../rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
@@ -116,7 +116,7 @@ export async function recordCrossings(
     const inside: string[] = [];
     const outside: string[] = [];
     for (const { internalId, from, to } of moves) {
-      const wasInside = needsRecord(folder, internalId, from, to);
+      const wasInside = findCrossing(folder, internalId, from, to);
       if (wasInside !== undefined) (wasInside ? inside : outside).push(internalId);
     }
     if (inside.length + outside.length > 0)

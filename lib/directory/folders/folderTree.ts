@@ -21,7 +21,7 @@ export interface TreeOptions {
 }
 
 /** The most folders in one response, so that it is fast and below 5 MB. */
-export const MOST_FOLDERS = 1_000;
+export const MAX_FOLDERS = 1_000;
 /** Folders whose entries are read at the same time. */
 const PARALLEL = 16;
 
@@ -42,7 +42,7 @@ export class FolderTreeReader {
    * Returns a page of the folders that are directly in a folder, or at the top, by id, each with the folders below
    * it. Throws INVALID_ARGUMENT if there are too many folders for one response.
    */
-  async below(
+  async readBelow(
     scope: OrganizationScope,
     folder: Folder | undefined,
     { maxDepth, limit, after }: TreeOptions,
@@ -50,7 +50,7 @@ export class FolderTreeReader {
     const first = await this.#children(scope, folder?.internalId ?? rootFolderId, { limit, after });
     const byParent = new Map<string, Stored<Folder>[]>();
     let level = first.folders;
-    let room = MOST_FOLDERS - level.length;
+    let room = MAX_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
       const folderIds = await inSlices(level, PARALLEL, async (some) => {
         const pages = await Promise.all(
@@ -58,7 +58,7 @@ export class FolderTreeReader {
         );
         const ids = pages.flatMap(({ values }) => values.map(({ id }) => id));
         room -= ids.length;
-        if (room < 0) throw tooMany();
+        if (room < 0) throw tooManyFolders();
         return ids;
       });
       const parents = new Set(level.map(({ internalId }) => internalId));
@@ -100,11 +100,11 @@ export class FolderTreeReader {
   }
 }
 
-function tooMany(): Error {
+function tooManyFolders(): Error {
   return invalid({
     path: ['maxDepth'],
     code: 'too_big',
-    message: `maxDepth leads to more than ${MOST_FOLDERS} folders in one answer. Use a smaller maxDepth or pageSize`,
+    message: `maxDepth leads to more than ${MAX_FOLDERS} folders in one answer. Use a smaller maxDepth or pageSize`,
   });
 }
 

@@ -4,15 +4,15 @@ import {
   deepestFolder,
   depthOf,
   type FolderChange,
-  inWaves,
-  placeFolder,
+  splitIntoWaves,
+  computePosition,
   resolveFolder,
   rootFolderId,
 } from '../rules/folders.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity, type Stored } from '../../table/entity.ts';
-import type { Added, Organization } from '../organizations.ts';
+import type { AddedResult, Organization } from '../organizations.ts';
 import { readAll } from '../../table/pages.ts';
 import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
@@ -241,21 +241,21 @@ export class FolderWriter {
    * Creates folders, parents before children in any order of the call. A folder fails alone if its id is taken, if its
    * parent is unknown, or if it would be too deep. Ids are distinct.
    */
-  async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<Added[]> {
-    const results = new Map<NewFolder, Added>();
-    const { waves, circular } = inWaves(folders);
-    for (const folder of circular) results.set(folder, failed(folder, 'Parent folders form a circle.'));
+  async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
+    const results = new Map<NewFolder, AddedResult>();
+    const { waves, circular } = splitIntoWaves(folders);
+    for (const folder of circular) results.set(folder, failedResult(folder, 'Parent folders form a circle.'));
     for (const wave of waves) {
-      const added = await writeEach<NewFolder, AddState, Added>({
+      const added = await writeEach<NewFolder, AddState, AddedResult>({
         table: this.#table,
         items: wave,
         read: (items) => this.#readWithParents(scope, items),
-        decide: (folder, state) => decide(scope, folder, state, now),
-        conflicted: (folder) => failed(folder, 'Folder is being changed by another request.'),
+        decide: (folder, state) => decideAddition(scope, folder, state, now),
+        conflicted: (folder) => failedResult(folder, 'Folder is being changed by another request.'),
       });
-      wave.forEach((folder, index) => results.set(folder, added[index] as Added));
+      wave.forEach((folder, index) => results.set(folder, added[index] as AddedResult));
     }
-    return folders.map((folder) => results.get(folder) as Added);
+    return folders.map((folder) => results.get(folder) as AddedResult);
   }
 
   /**
@@ -300,19 +300,19 @@ function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }
 
-function decide(
+function decideAddition(
   scope: OrganizationScope,
   folder: NewFolder,
   { found, parent }: AddState,
   now: number,
-): Decision<Added> {
-  const refuse = (message: string) => ({ result: failed(folder, message), ops: [] });
+): Decision<AddedResult> {
+  const refuse = (message: string) => ({ result: failedResult(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
   if (found.current) return refuse('Folder already exists.');
   if (parentIdOf(folder) !== undefined && !parent) return refuse(PARENT_ABSENT);
   const internalId = newId('fld', now);
   const { folderId, folderName, accessType } = folder;
-  const position = placeFolder(parent, { internalId, accessType });
+  const position = computePosition(parent, { internalId, accessType });
   if (depthOf(position) > deepestFolder) return refuse(TOO_DEEP);
   const added = {
     ...scope,
@@ -339,7 +339,7 @@ function decide(
   };
 }
 
-function failed({ folderId }: NewFolder, message: string): Added {
+function failedResult({ folderId }: NewFolder, message: string): AddedResult {
   return { success: false, id: folderId, message };
 }
 

@@ -93,7 +93,7 @@ export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>
  * that folder. Returns undefined if its new position gives the same value, or if the value is recorded already. `from`
  * and `to` are the folders before and after the move, from the nearest up.
  */
-export function needsRecord(
+export function findCrossing(
   departed: Pick<Departure, 'resource' | 'moved'>,
   internalId: string,
   from: readonly string[],
@@ -108,7 +108,11 @@ export function needsRecord(
  * Returns the time (epoch ms) to store with a user's new access in an organization: later than all departures from the
  * organization.
  */
-export function givenAt(departures: readonly Departure[] | undefined, organizationKey: string, now: number): number {
+export function accessTimeAfter(
+  departures: readonly Departure[] | undefined,
+  organizationKey: string,
+  now: number,
+): number {
   const own = (departures ?? []).filter((one) => [organizationKey, everywhere].includes(one.organizationKey));
   return Math.max(now, ...own.map(({ at }) => at + 1));
 }
@@ -127,7 +131,7 @@ export function addDeparture(
   added: Departure,
   since: readonly (number | undefined)[] = [],
 ): Departure[] | undefined {
-  const at = Math.max(givenAt(departures, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
+  const at = Math.max(accessTimeAfter(departures, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
   const isCovered = ({ organizationKey, resource }: Departure) =>
     (resource === added.resource && !added.folder) ||
     (organizationKey === added.organizationKey && added.resource === added.organizationKey);
@@ -168,24 +172,24 @@ export interface UserAccess {
 }
 
 /** Returns the user's grant on a resource if it has not ended. `above` are the folders above the resource. */
-function liveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
+function findActiveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
   return user.grants.find((grant) => grant.internalId === internalId && isInForce(user, grant, above));
 }
 
 /** Returns whether a grant has neither expired nor ended because the user was removed from its resource. */
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
-    isLive(grant, user.now) &&
+    isUnexpired(grant, user.now) &&
     !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
   );
 }
 
 /** Returns whether a grant has not expired at `now` (Unix seconds). */
-export function isLive(grant: Pick<Grant, 'expiresAt'>, now: number): boolean {
+export function isUnexpired(grant: Pick<Grant, 'expiresAt'>, now: number): boolean {
   return grant.expiresAt === undefined || grant.expiresAt > now;
 }
 
-function granted(grant: Grant, accessType?: AccessType): PermissionEntry {
+function grantedEntry(grant: Grant, accessType?: AccessType): PermissionEntry {
   return {
     accessRole: grant.accessRole,
     ...(accessType && { accessType }),
@@ -193,7 +197,7 @@ function granted(grant: Grant, accessType?: AccessType): PermissionEntry {
   };
 }
 
-function denied(what: ResourceType, accessType?: AccessType): PermissionEntry {
+function deniedEntry(what: ResourceType, accessType?: AccessType): PermissionEntry {
   return {
     error: `User does not have access to ${what}`,
     errorCode: 'permission_denied',
@@ -202,21 +206,23 @@ function denied(what: ResourceType, accessType?: AccessType): PermissionEntry {
 }
 
 /** Returns the entry of a folder or document that does not exist. The response includes this entry. */
-export function missing(what: 'folder' | 'document'): PermissionEntry {
+export function missingEntry(what: 'folder' | 'document'): PermissionEntry {
   return { error: `${what === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
 }
 
 /** Returns the entry of the organization: a member's role, else denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
-  const membership = liveGrant(user, user.organizationId);
-  return membership ? granted(membership) : denied('organization');
+  const membership = findActiveGrant(user, user.organizationId);
+  return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
 /**
  * Returns the entry of a folder: from its own grant, else from the nearest grant above it, else from its access type.
  */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
-  return byGrantOn(user, folderChain(folder), folder.accessType) ?? byAccessType(user, 'folder', folder.accessType);
+  return (
+    entryOfGrant(user, folderChain(folder), folder.accessType) ?? entryOfAccessType(user, 'folder', folder.accessType)
+  );
 }
 
 /**
@@ -226,7 +232,7 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
   const chain = [document.internalId, ...(document.folder ? folderChain(document.folder) : [])];
-  return byGrantOn(user, chain, accessType) ?? byAccessType(user, 'document', accessType);
+  return entryOfGrant(user, chain, accessType) ?? entryOfAccessType(user, 'document', accessType);
 }
 
 /** Returns the internal ids of a folder and of the folders above it, from the nearest up. */
@@ -234,10 +240,10 @@ export function folderChain(folder: FolderAccess): string[] {
   return [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()];
 }
 
-function byGrantOn(user: UserAccess, chain: readonly string[], accessType: AccessType): PermissionEntry | undefined {
+function entryOfGrant(user: UserAccess, chain: readonly string[], accessType: AccessType): PermissionEntry | undefined {
   for (const [index, internalId] of chain.entries()) {
-    const grant = liveGrant(user, internalId, chain.slice(index + 1));
-    if (grant) return granted(grant, accessType);
+    const grant = findActiveGrant(user, internalId, chain.slice(index + 1));
+    if (grant) return grantedEntry(grant, accessType);
   }
   return undefined;
 }
@@ -247,12 +253,12 @@ function byGrantOn(user: UserAccess, chain: readonly string[], accessType: Acces
  * `organizationPrivate` allows members, and `restricted` allows nobody. A member has the role of the membership. With
  * `organizationPrivate`, the access also ends with the membership.
  */
-function byAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
-  const membership = liveGrant(user, user.organizationId);
+function entryOfAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
+  const membership = findActiveGrant(user, user.organizationId);
   if (accessType !== 'restricted' && membership)
-    return granted(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
+    return grantedEntry(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
   if (accessType === 'public' && user.known) return { accessRole: defaultAccessRole, accessType };
-  return denied(what, accessType);
+  return deniedEntry(what, accessType);
 }
 
 /**

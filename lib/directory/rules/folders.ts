@@ -24,7 +24,7 @@ export interface FolderPosition {
 }
 
 /** A folder with its position in the tree. */
-export interface PlacedFolder extends FolderName, FolderPosition {}
+export interface FolderWithPosition extends FolderName, FolderPosition {}
 
 /** A folder's own access type; undefined if it inherits its parent's. */
 export interface OwnAccess {
@@ -33,7 +33,10 @@ export interface OwnAccess {
 }
 
 /** Returns the position and effective access type of a folder directly in `parent`, or at the top. */
-export function placeFolder(parent: PlacedFolder | undefined, { internalId, accessType }: OwnAccess): FolderPosition {
+export function computePosition(
+  parent: FolderWithPosition | undefined,
+  { internalId, accessType }: OwnAccess,
+): FolderPosition {
   const inherited = parent ?? { accessType: defaultAccessType, accessFrom: rootFolderId };
   return {
     ancestors: parent ? [...parent.ancestors, { folderId: parent.folderId, internalId: parent.internalId }] : [],
@@ -48,7 +51,7 @@ export function ownAccess({
   internalId,
   accessType,
   inheritAccessFromParent,
-}: Pick<PlacedFolder, 'internalId' | 'accessType' | 'inheritAccessFromParent'>): OwnAccess {
+}: Pick<FolderWithPosition, 'internalId' | 'accessType' | 'inheritAccessFromParent'>): OwnAccess {
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
@@ -62,11 +65,11 @@ export function depthOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): numbe
 }
 
 /** Returns whether a folder is the folder `internalId` or below it. */
-export function isWithin(folder: Pick<PlacedFolder, 'internalId' | 'ancestors'>, internalId: string): boolean {
+export function isWithin(folder: Pick<FolderWithPosition, 'internalId' | 'ancestors'>, internalId: string): boolean {
   return folder.internalId === internalId || folder.ancestors.some((ancestor) => ancestor.internalId === internalId);
 }
 
-export function samePosition(a: FolderPosition, b: FolderPosition): boolean {
+export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
   return (
     a.accessType === b.accessType &&
     a.accessFrom === b.accessFrom &&
@@ -91,7 +94,7 @@ export interface FolderChange {
 export interface FolderChanges {
   readonly changes: ReadonlyMap<string, FolderChange>;
   /** The changed folders that were read; undefined for a folder that does not exist. */
-  readonly read: ReadonlyMap<string, PlacedFolder | undefined>;
+  readonly read: ReadonlyMap<string, FolderWithPosition | undefined>;
 }
 
 /**
@@ -106,7 +109,7 @@ export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly need
  * changed folder are right. Returns `deleted` if the folder or a folder above it was deleted. `path` has the ids of the
  * folders whose resolution led to this folder, and detects circles.
  */
-export function resolveFolder<F extends PlacedFolder>(
+export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
   { changes, read }: FolderChanges,
   path: readonly string[] = [],
@@ -129,7 +132,7 @@ export function resolveFolder<F extends PlacedFolder>(
   return { folder: { ...folder, ancestors: [...above.folder.ancestors, deepest, ...below], accessType, accessFrom } };
 }
 
-interface Requested {
+interface RequestedFolder {
   readonly folderId: string;
   readonly parentFolderId?: string | undefined;
 }
@@ -138,7 +141,7 @@ interface Requested {
  * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order.
  * `circular` has the folders whose parents form a circle.
  */
-export function inWaves<F extends Requested>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
+export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];
   let rest = [...folders];
   while (rest.length > 0) {

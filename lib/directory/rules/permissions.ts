@@ -10,13 +10,13 @@ import {
   type FolderAccess,
   folderChain,
   folderPermission,
-  missing,
+  missingEntry,
   organizationPermission,
   type UserAccess,
 } from './access.ts';
 
 /** The resources in a permission call. A folder or document that does not exist is undefined. */
-export interface AskedResources {
+export interface RequestedResources {
   readonly organization: { readonly organizationId: string };
   readonly folders: readonly { readonly id: string; readonly folder: FolderAccess | undefined }[];
   readonly documents: readonly { readonly id: string; readonly document: DocumentAccess | undefined }[];
@@ -47,7 +47,7 @@ export type UserPermissions = z.output<typeof UserPermissions>;
  * even if it is denied or missing. It always has the entry of the organization. It has the access context if it is not
  * empty.
  */
-export function userPermissions(user: UserAccess, requested: AskedResources): UserPermissions {
+export function userPermissions(user: UserAccess, requested: RequestedResources): UserPermissions {
   const above = new Map([
     ...requested.folders.flatMap(({ folder }) =>
       folder ? [[folder.internalId, folderChain(folder).slice(1)] as const] : [],
@@ -61,14 +61,14 @@ export function userPermissions(user: UserAccess, requested: AskedResources): Us
     ...(requested.folders.length > 0 && {
       folders: dict(
         requested.folders.map(
-          ({ id, folder }) => [id, folder ? folderPermission(user, folder) : missing('folder')] as const,
+          ({ id, folder }) => [id, folder ? folderPermission(user, folder) : missingEntry('folder')] as const,
         ),
       ),
     }),
     ...(requested.documents.length > 0 && {
       documents: dict(
         requested.documents.map(
-          ({ id, document }) => [id, document ? documentPermission(user, document) : missing('document')] as const,
+          ({ id, document }) => [id, document ? documentPermission(user, document) : missingEntry('document')] as const,
         ),
       ),
     }),

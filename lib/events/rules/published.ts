@@ -4,7 +4,7 @@ import { invalid } from '../../shared/errors.ts';
 import { AccessContext, Id } from '../../shared/schema.ts';
 import { accessFields } from '../../directory/rules/access.ts';
 import { type EventNames, eventMetadata } from '../../content/rules/names.ts';
-import { type ContentUser, MOST_INVOLVED } from '../../content/rules/user.ts';
+import { type ContentUser, MAX_INVOLVED_USERS } from '../../content/rules/user.ts';
 import { commentsOf, parseEventContent } from '../../mail/rules/eventMailContent.ts';
 import { type EventType, eventTypes, isOperational } from './catalogue.ts';
 import { type Audience, type AudienceThread, type EventPayload, sourceOf } from './payload.ts';
@@ -47,11 +47,11 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
     ...NotifyUsers.parse(data.notifyUsers).map(({ userId }) => userId),
   ];
   const userIds = distinct(named.flatMap((userId) => Id.safeParse(userId).data ?? []));
-  if (userIds.length > MOST_INVOLVED)
+  if (userIds.length > MAX_INVOLVED_USERS)
     throw invalid({
       path: ['data'],
       code: 'too_many_users',
-      message: `data must not name more than ${MOST_INVOLVED} users to notify`,
+      message: `data must not name more than ${MAX_INVOLVED_USERS} users to notify`,
     });
   return userIds;
 }

@@ -3,7 +3,7 @@ import { FolderChanger } from '../../../lib/directory/folders/folderChanger.ts';
 import { FolderEntity, FolderEntryEntity, organizationScope } from '../../../lib/directory/folders/folders.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { openTable, Table, upsert, type WriteOp } from '../../../lib/table/table.ts';
-import { placeFolder } from '../../../lib/directory/rules/folders.ts';
+import { computePosition } from '../../../lib/directory/rules/folders.ts';
 import { inSlices } from '../../../lib/shared/inSlices.ts';
 import { itemsOf } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -62,7 +62,7 @@ async function grow(count: number, below: string, shape: (index: number) => numb
   const ops = Array.from({ length: count }, (_, index) => {
     const parent = folders[shape(index)]!;
     const [folderId, internalId] = [`${below}-${index}`, `fld_${below}-${index}`];
-    const position = placeFolder(parent, { internalId, accessType: undefined });
+    const position = computePosition(parent, { internalId, accessType: undefined });
     const folder = {
       folderId,
       internalId,

@@ -7,7 +7,7 @@ import { JobStore, REQUESTS_ENDED_MS, type StoredJob } from '../../../lib/jobs/j
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
-import { type GrantOn, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
+import { type ScopedGrant, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
 import { mostDepartures } from '../../../lib/directory/rules/access.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
@@ -517,7 +517,7 @@ describe('users/delete of a user with many grants', () => {
   test('makes all grants void at once, and the job deletes them', async () => {
     const at = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
-    const grants = Array.from({ length: 1_200 }, (_each, i): GrantOn => ({
+    const grants = Array.from({ length: 1_200 }, (_each, i): ScopedGrant => ({
       scope: at,
       resource: { resourceType: 'document', internalId: `doc_${i}` },
       accessRole: 'viewer',

@@ -193,18 +193,18 @@ describe('allDocuments', () => {
   /** A document reader that lists a few documents at a time and omits those in deleted folders. */
   function documents(ids: readonly string[], atOnce: number, gone: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
-    const placed = async (_place: unknown, some: readonly ((typeof all)[number] | undefined)[]) =>
-      some.map((one) => (one && gone.has(one.documentId) ? undefined : one));
+    const attachFolders = async (_scope: unknown, documents: readonly ((typeof all)[number] | undefined)[]) =>
+      documents.map((document) => (document && gone.has(document.documentId) ? undefined : document));
     return {
       getByIds: async (_scope: unknown, ids: readonly string[]) =>
         ids.map((id) => all.find(({ documentId }) => documentId === id)),
-      placed,
-      async list(_place: unknown, { after }: { after?: string | undefined }) {
-        const rest = all.filter(({ documentId }) => after === undefined || documentId > after);
-        const page = rest.slice(0, atOnce);
+      attachFolders,
+      async list(_scope: unknown, { after }: { after?: string | undefined }) {
+        const remaining = all.filter(({ documentId }) => after === undefined || documentId > after);
+        const page = remaining.slice(0, atOnce);
         return {
-          values: (await placed(undefined, page)).filter((one) => one !== undefined),
-          next: rest.length > atOnce ? page.at(-1)?.documentId : undefined,
+          values: (await attachFolders(undefined, page)).filter((document) => document !== undefined),
+          next: remaining.length > atOnce ? page.at(-1)?.documentId : undefined,
         };
       },
     } as unknown as Parameters<typeof allDocuments>[0];

@@ -11,13 +11,13 @@ import {
   documentPermission,
   type FolderAccess,
   folderPermission,
-  givenAt,
+  accessTimeAfter,
   type Grant,
   hasEnded,
   wasIn,
   mostDepartures,
   organizationPermission,
-  needsRecord,
+  findCrossing,
   type UserAccess,
 } from '../../../lib/directory/rules/access.ts';
 
@@ -232,14 +232,14 @@ describe('departures', () => {
   test('void every earlier grant and no later grant', () => {
     fc.assert(
       fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
-        const at = givenAt(departures, ORGANIZATION, now);
+        const at = accessTimeAfter(departures, ORGANIZATION, now);
         expect(at).toBeGreaterThanOrEqual(now);
         expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
         const next = addDeparture(departures, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
           at,
         ])!;
         expect(hasEnded(next, [resource], at)).toBe(true);
-        expect(hasEnded(next, [resource], givenAt(next, ORGANIZATION, now))).toBe(false);
+        expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
         for (const scope of places)
           for (let time = 0; time <= 6; time++)
             if (hasEnded(departures, [scope, ORGANIZATION], time))
@@ -260,7 +260,7 @@ describe('departures', () => {
     expect(
       addDeparture([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
     ).toEqual(['there', ORGANIZATION]);
-    expect(givenAt([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
+    expect(accessTimeAfter([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
     const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
     expect([
       addDeparture(full, leave('one more')),
@@ -294,7 +294,7 @@ describe('departures', () => {
           if (index === Math.min(leavesAfter, all.length - 1))
             lay = new Set(nodes.filter((one) => above(one).includes('f1')));
           if (above(to).includes(id)) continue;
-          const side = lay && needsRecord(left, id, above(parents.get(id)), above(to));
+          const side = lay && findCrossing(left, id, above(parents.get(id)), above(to));
           if (side !== undefined) left.moved.set(id, side);
           if (to === undefined) parents.delete(id);
           else parents.set(id, to);

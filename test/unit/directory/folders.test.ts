@@ -5,15 +5,15 @@ import {
   deepestFolder,
   depthOf,
   type FolderChange,
-  inWaves,
+  splitIntoWaves,
   isWithin,
   ownAccess,
   parentOf,
-  type PlacedFolder,
-  placeFolder,
+  type FolderWithPosition,
+  computePosition,
   resolveFolder,
   rootFolderId,
-  samePosition,
+  isSamePosition,
 } from '../../../lib/directory/rules/folders.ts';
 
 describe('inWaves', () => {
@@ -28,7 +28,7 @@ describe('inWaves', () => {
   test('returns every folder once, with parents of the same call in an earlier wave', () => {
     fc.assert(
       fc.property(requests, (folders) => {
-        const { waves, circular } = inWaves(folders);
+        const { waves, circular } = splitIntoWaves(folders);
         expect([...waves.flat(), ...circular].sort(byId)).toEqual([...folders].sort(byId));
         const waveOf = new Map(waves.flatMap((wave, index) => wave.map(({ folderId }) => [folderId, index] as const)));
         for (const { folderId, parentFolderId } of waves.flat()) {
@@ -47,7 +47,7 @@ describe('inWaves', () => {
           for (let step = 0; step <= folders.length; step++) at = at === undefined ? undefined : parents.get(at);
           return at !== undefined && parents.has(at);
         };
-        expect(inWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
+        expect(splitIntoWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
       }),
     );
   });
@@ -55,34 +55,34 @@ describe('inWaves', () => {
   const byId = (a: { folderId: string }, b: { folderId: string }) => a.folderId.localeCompare(b.folderId);
 });
 
-const folder = (internalId: string, parent?: PlacedFolder, accessType?: AccessType): PlacedFolder => ({
+const folder = (internalId: string, parent?: FolderWithPosition, accessType?: AccessType): FolderWithPosition => ({
   folderId: `the ${internalId}`,
   internalId,
-  ...placeFolder(parent, { internalId, accessType }),
+  ...computePosition(parent, { internalId, accessType }),
 });
 
 describe('placeFolder', () => {
   const [top, restricted] = [folder('top'), folder('restricted', undefined, 'restricted')];
 
   test('inherits the access type of the parent, or the default at the top, unless the folder has its own', () => {
-    expect(placeFolder(restricted, { internalId: 'new', accessType: undefined })).toEqual({
+    expect(computePosition(restricted, { internalId: 'new', accessType: undefined })).toEqual({
       ancestors: [{ folderId: 'the restricted', internalId: 'restricted' }],
       accessType: 'restricted',
       accessFrom: 'restricted',
       inheritAccessFromParent: true,
     });
-    expect(placeFolder(restricted, { internalId: 'new', accessType: 'public' })).toMatchObject({
+    expect(computePosition(restricted, { internalId: 'new', accessType: 'public' })).toMatchObject({
       accessType: 'public',
       accessFrom: 'new',
       inheritAccessFromParent: false,
     });
-    expect(placeFolder(undefined, { internalId: 'new', accessType: undefined })).toEqual({
+    expect(computePosition(undefined, { internalId: 'new', accessType: undefined })).toEqual({
       ancestors: [],
       accessType: 'public',
       accessFrom: 'root',
       inheritAccessFromParent: true,
     });
-    expect(placeFolder(top, { internalId: 'new', accessType: undefined })).toMatchObject({
+    expect(computePosition(top, { internalId: 'new', accessType: undefined })).toMatchObject({
       accessType: 'public',
       accessFrom: 'root',
     });
@@ -102,9 +102,9 @@ describe('placeFolder', () => {
   test('computes the same place for a stored folder from its stored access type', () => {
     for (const one of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
       const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(one));
-      expect(samePosition(placeFolder(parent, ownAccess(one)), one)).toBe(true);
+      expect(isSamePosition(computePosition(parent, ownAccess(one)), one)).toBe(true);
     }
-    expect(samePosition(top, restricted)).toBe(false);
+    expect(isSamePosition(top, restricted)).toBe(false);
   });
 });
 
@@ -112,7 +112,7 @@ describe('resolveFolder', () => {
   const [a, b] = [folder('a', undefined, 'restricted'), folder('b')];
   const c = folder('c', a);
   const d = folder('d', c);
-  const moved = { ...c, ...placeFolder(b, ownAccess(c)) };
+  const moved = { ...c, ...computePosition(b, ownAccess(c)) };
   const changed = (internalId: string, kind: FolderChange['kind'] = 'changed') =>
     [internalId, { folderId: `the ${internalId}`, kind }] as const;
 
@@ -126,7 +126,7 @@ describe('resolveFolder', () => {
     const changes = new Map([changed('c')]);
     expect(resolveFolder(d, { changes, read: new Map() })).toEqual({ needs: { folderId: 'the c', internalId: 'c' } });
     expect(resolveFolder(d, { changes, read: new Map([['c', moved]]) })).toEqual({
-      folder: { ...d, ...placeFolder(moved, ownAccess(d)) },
+      folder: { ...d, ...computePosition(moved, ownAccess(d)) },
     });
   });
 
@@ -144,7 +144,7 @@ describe('resolveFolder', () => {
   });
 
   test('reports a circle when folders were read at different times', () => {
-    const under = { ...b, ...placeFolder(d, ownAccess(b)) };
+    const under = { ...b, ...computePosition(d, ownAccess(b)) };
     expect(
       resolveFolder(d, {
         changes: new Map([changed('b'), changed('c')]),
@@ -163,7 +163,7 @@ describe('resolveFolder', () => {
  */
 class World {
   readonly model = new Map<string, { parent: string | undefined; own: AccessType | undefined; removed: boolean }>();
-  readonly stored = new Map<string, PlacedFolder>();
+  readonly stored = new Map<string, FolderWithPosition>();
   readonly changes = new Map<string, FolderChange>();
 
   names(): string[] {
@@ -177,8 +177,8 @@ class World {
     return { ancestors: parent === undefined ? [] : [...above.ancestors, parent], accessType: own ?? above.accessType };
   }
 
-  resolved(id: string): PlacedFolder | undefined {
-    const read = new Map<string, PlacedFolder | undefined>();
+  resolved(id: string): FolderWithPosition | undefined {
+    const read = new Map<string, FolderWithPosition | undefined>();
     for (;;) {
       const one = this.stored.get(id);
       const resolution = one ? resolveFolder(one, { changes: this.changes, read }) : 'deleted';
@@ -208,7 +208,7 @@ class World {
   #write(id: string, parent: string | undefined, accessType: AccessType | undefined): void {
     this.stored.set(id, {
       ...this.stored.get(id)!,
-      ...placeFolder(parent === undefined ? undefined : this.resolved(parent), { internalId: id, accessType }),
+      ...computePosition(parent === undefined ? undefined : this.resolved(parent), { internalId: id, accessType }),
     });
     this.changes.set(id, { folderId: `the ${id}`, kind: 'changed' });
   }
@@ -230,7 +230,7 @@ class World {
     }
     const parent = this.stored.get(parentOf(stored));
     if (parentOf(stored) !== rootFolderId && !parent) return false;
-    this.stored.set(id, { ...stored, ...placeFolder(parent, ownAccess(stored)) });
+    this.stored.set(id, { ...stored, ...computePosition(parent, ownAccess(stored)) });
     return true;
   }
 
@@ -296,7 +296,7 @@ describe('folders whose changes are only partly written', () => {
               : 'deleted';
             // One call of expect for each folder would take longer than the rest of the test.
             if (JSON.stringify(current) !== JSON.stringify(truth)) expect(current).toEqual(truth);
-            if (found && !samePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
+            if (found && !isSamePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
           }
         }
       }),

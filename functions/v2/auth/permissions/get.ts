@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint(
       deps.users.find(caller.tenant, userIds),
       Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
       deps.folders.getByIds(scope, folderIds),
-      deps.documents.getByIds(scope, documentIds).then((found) => deps.documents.placed(scope, found)),
+      deps.documents.getByIds(scope, documentIds).then((stored) => deps.documents.attachFolders(scope, stored)),
     ]);
     const asked = {
       organization,

@@ -64,7 +64,7 @@ export const endpoint = defineEndpoint(
       await deps.organizations.require(caller.tenant, input.organizationId),
     );
     if (input.documentIds) {
-      const documents = await deps.documents.placed(
+      const documents = await deps.documents.attachFolders(
         scope,
         await deps.documents.getByIds(scope, distinct(input.documentIds)),
       );

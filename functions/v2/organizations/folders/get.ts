@@ -77,7 +77,7 @@ export const endpoint = defineEndpoint(
       now,
     );
     const options = { maxDepth, limit: pageSize, after: pages.after };
-    const { trees, next } = await deps.folders.below(scope, folder, options);
+    const { trees, next } = await deps.folders.readBelow(scope, folder, options);
     // A requested folder is returned with a page of its subfolders.
     const page = folder ? [{ folder, subFolders: trees }] : trees;
     return {

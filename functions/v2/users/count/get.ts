@@ -56,8 +56,10 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, organization);
     if (documentIds) {
       const ids = distinct(documentIds);
-      const placed = await deps.documents.getByIds(scope, ids).then((found) => deps.documents.placed(scope, found));
-      const documents = placed.filter((document) => document !== undefined);
+      const withFolders = await deps.documents
+        .getByIds(scope, ids)
+        .then((stored) => deps.documents.attachFolders(scope, stored));
+      const documents = withFolders.filter((document) => document !== undefined);
       if (documents.length < ids.length) throw new ApiError('NOT_FOUND', 'Document does not exist');
       const counts = documents.map(async (document) => {
         const count = await deps.users.of(scope, documentResource(document), userId);
