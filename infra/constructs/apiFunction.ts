@@ -9,7 +9,7 @@ export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeco
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** Less than the gateway's timeout of 30 s, so that the function can still answer. */
+/** The default timeout. It is shorter than the gateway's 30 s, so that Lambda ends a slow call before the gateway does. */
 const TIMEOUT_SECONDS = 29;
 
 /** A function behind the HTTP API. */
@@ -38,15 +38,15 @@ export class ApiFunction extends LambdaFunction {
       Validations.of(route).acknowledge({
         id: 'AwsSolutions-APIG4',
         reason:
-          'The function itself verifies the credentials in the headers, and answers a refusal in the envelope of the API.',
+          'The function itself verifies the credentials in the headers, and answers errors in the envelope of the API.',
       });
     }
   }
 }
 
 /**
- * Creates the role under which the HTTP API calls these functions. One role per stack: a permission for each function
- * would cost one more resource per function.
+ * Creates the role under which the HTTP API calls these functions. A stack has one such role, because a Lambda permission
+ * would be one more resource for each function.
  */
 export function createInvoker(scope: Construct, functions: readonly Function[]): Role {
   return new Role(scope, 'ApiInvoker', {

@@ -6,7 +6,7 @@ import type { Permission } from './lambdaFunction.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** Resources that functions share. */
+/** The resources that several functions use. */
 export interface SharedResources {
   /** The URL of the API. */
   readonly publicUrl: string;
@@ -52,7 +52,7 @@ export function environmentValues(
   };
 }
 
-/** The ARNs that a grant on each resource stands for. Empty if this deployment does not have the resource. */
+/** The ARNs of each resource that a grant can name. The list is empty if the deployment does not have the resource. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
@@ -83,8 +83,8 @@ export function resourceArns({ table, secrets, queues }: SharedResources, settin
 }
 
 /**
- * Returns the ARNs for calling a Bedrock model. An inference profile also needs the model in every region to which it
- * may forward.
+ * Returns the ARNs that a role needs to call a Bedrock model. For an inference profile, these include the model in every
+ * region, because the profile can forward calls to several regions.
  */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
@@ -120,7 +120,7 @@ export function functionAccess(
   };
 }
 
-/** IAM service names by the kind of resource. */
+/** The name of the service in IAM actions, by the kind of resource. */
 const services: Readonly<Record<string, string>> = {
   table: 'dynamodb',
   index: 'dynamodb',

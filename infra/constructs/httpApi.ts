@@ -5,10 +5,10 @@ import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** The burst limit, as a multiple of the rate per second. */
+/** The burst limit divided by the rate limit per second. */
 const BURST = 2;
 
-/** One line of JSON per request. Headers are not logged because they contain credentials. */
+/** The fields of the access log, which has one line of JSON per request. Headers are not logged, because they contain credentials. */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTimeEpoch',
@@ -57,8 +57,8 @@ export function createHttpApi(
 }
 
 /**
- * Sets a lower rate limit for these routes than the stage has. The stage depends on the stacks that create the routes,
- * because AWS refuses settings of a missing route.
+ * Sets the rate limit of these routes, which is lower than the stage's. The stage depends on `createdBy`, which creates the
+ * routes, because AWS refuses settings of a missing route.
  */
 export function throttleRoutes(
   stage: CfnStage,
@@ -77,8 +77,8 @@ function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
 }
 
 /**
- * Adds the operator's own host name. The operator creates the DNS record: a stack that waits for foreign DNS cannot be
- * deployed in one step. The AWS name stays, so customers can move later.
+ * Adds the operator's own host name. The operator creates the DNS record, because a stack that waits for a DNS zone outside
+ * AWS cannot be deployed in one step. The host name of AWS also stays valid, so customers can move later.
  */
 function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
   const domain = new CfnDomainName(scope, 'Domain', {

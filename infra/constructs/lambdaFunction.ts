@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 
 export interface Permission {
   readonly actions: string[];
-  /** ARNs. */
+  /** The ARNs of the resources. */
   readonly resources: readonly string[];
 }
 
@@ -14,15 +14,16 @@ export interface LambdaFunctionProps {
   readonly description: string;
   readonly code: Code;
   readonly environment: Record<string, string>;
-  /** Permissions besides writing the log. */
+  /** The permissions in addition to writing the log. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
   readonly memoryMb?: number | undefined;
   readonly timeoutSeconds: number;
-  /** Whether Lambda lets long chains of invocations of the function continue. By default it stops them. */
+  /** Whether Lambda allows recursive loops of the function. By default, Lambda stops a chain after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
 
+/** The default memory of a function. */
 export const MEMORY_MB = 512;
 
 /** A function with its log group and its role. */
@@ -67,7 +68,7 @@ export class LambdaFunction extends Construct {
       role,
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
     });
-    // The logical id becomes part of the name of the function. Without CDK's hash the name is readable.
+    // CloudFormation puts the logical id into the function's name. Without CDK's hash, the name is readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
   }
 }

@@ -15,25 +15,26 @@ export type Queues = Readonly<Record<QueueName, QueuePair>>;
 
 export const queueNames = Object.keys(declarations) as QueueName[];
 
-/** The maximum of SQS. */
+/** How long SQS stores a message: 14 days, the longest period that SQS allows. */
 const RETENTION_SECONDS = 14 * 24 * 60 * 60;
 /**
- * The factor that AWS recommends: a message must not be redelivered while a slow or throttled function still has it.
+ * The visibility timeout divided by the function's timeout. AWS recommends 6, so that SQS does not redeliver a message
+ * while a slow or throttled function still processes it.
  */
 const VISIBILITY_PER_TIMEOUT = 6;
-/** Assumed function timeout for a queue without a consumer. */
+/** The function timeout from which the visibility timeout of a queue without a consumer is computed. */
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Creates the queues and their dead-letter queues. L1 constructs keep the logical ids written here; another id would be
- * another queue. Queues are not retained: the table has everything that their messages repeat.
+ * Creates the queues and their dead-letter queues. L1 constructs keep the logical ids in this file. Another logical id
+ * would create another queue. A deletion of the stack deletes the queues, because all work is also stored in the table.
  */
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
     const consumers = workers.filter(({ on }) => 'queue' in on && on.queue === name);
     if (consumers.length > 1)
       throw new Error(
-        `${consumers.map((worker) => worker.name).join(' and ')} would take each other's messages from the queue ${name}`,
+        `${consumers.map((worker) => worker.name).join(' and ')} would receive each other's messages from the queue ${name}`,
       );
     const deadLetters = createQueue(scope, `${pascal(name)}DeadLetters`);
     const queue = createQueue(scope, `${pascal(name)}Queue`, {

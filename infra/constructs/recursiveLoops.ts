@@ -3,8 +3,8 @@ import type { Worker } from '../../lib/app/worker.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 
 /**
- * Returns the names of the workers in a recursive loop of queues: workers whose messages can lead back to their own queue, directly or through
- * other workers. By default, Lambda stops such a chain after about 16 invocations of one function and moves the message to the dead-letter
+ * Returns the names of the workers whose messages can lead back to their own queue, directly or through other workers. By
+ * default, Lambda stops such a chain after about 16 invocations of one function and moves the message to the dead-letter
  * queue. A loop through the table's stream does not count, because Lambda does not detect it.
  */
 export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> {
@@ -12,12 +12,12 @@ export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> 
   const consumersOf = (queue: QueueName) => workers.filter(({ on }) => 'queue' in on && on.queue === queue);
   const reachedFrom = (start: Worker): ReadonlySet<QueueName> => {
     const reached = new Set<QueueName>();
-    const rest = [start];
-    for (let worker = rest.pop(); worker; worker = rest.pop()) {
+    const unvisited = [start];
+    for (let worker = unvisited.pop(); worker; worker = unvisited.pop()) {
       for (const queue of targets.get(worker.name) ?? []) {
         if (reached.has(queue)) continue;
         reached.add(queue);
-        rest.push(...consumersOf(queue));
+        unvisited.push(...consumersOf(queue));
       }
     }
     return reached;

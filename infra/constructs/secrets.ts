@@ -3,9 +3,9 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 
 /**
- * Creates a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate it, add "2" and set `current` to it.
- * Data sealed under "1" stays readable. The key is retained, because without it that data is lost.
- * Only a first deployment that fails deletes it: nothing is sealed yet, and a secret costs money.
+ * Creates a secret with a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2" and
+ * set `current` to "2". Data sealed under "1" stays readable. A deletion of the stack retains the secret, because without
+ * it sealed data is lost. Only a failed first deployment deletes the secret, because no data is sealed yet.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

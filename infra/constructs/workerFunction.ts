@@ -31,9 +31,11 @@ export interface WorkerFunctionProps extends DeploymentContext {
 
 const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
 
+/** The largest number of records in a batch. */
 const STREAM_BATCH = 100;
-/** A record that always fails must not block its shard for a day, which is Lambda's default. */
+/** The number of retries of a record. With Lambda's default, a record that always fails blocks its shard for a day. */
 const STREAM_RETRIES = 20;
+/** The age after which Lambda skips a record. */
 const STREAM_RECORD_SECONDS = 6 * 60 * 60;
 
 /** The function of a worker, and its event source. */
@@ -41,9 +43,9 @@ export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
     worker: Worker,
-    { code, sources, logRetentionDays, allowsRecursion, ...surroundings }: WorkerFunctionProps,
+    { code, sources, logRetentionDays, allowsRecursion, ...context }: WorkerFunctionProps,
   ) {
-    const { environment, statements } = functionAccess(workerCapabilities(worker), surroundings);
+    const { environment, statements } = functionAccess(workerCapabilities(worker), context);
     super(scope, pascal(worker.name), {
       description: worker.summary,
       code,
@@ -60,8 +62,8 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Receives messages of a queue. The mapping limits concurrency, not the function: a throttled function would count as
-   * a receive, and messages would go to the dead-letter queue.
+   * Receives messages of a queue. The mapping limits the concurrency. With a limit on the function, SQS would count each
+   * throttled call as a receive and move messages to the dead-letter queue.
    */
   #consumeQueue(name: QueueName, sources: WorkerSources): void {
     const { batchSize, maxConcurrency: maximumConcurrency } = queues[name];
@@ -75,8 +77,8 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Receives new items of some types. Starts at the beginning of the stream, so that nothing written while the mapping
-   * is created is skipped.
+   * Receives new items of some types. The mapping starts at the oldest record, so that it does not skip items that were
+   * written during its creation.
    */
   #consumeStream(
     types: readonly string[],
@@ -90,7 +92,7 @@ export class WorkerFunction extends LambdaFunction {
         filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }],
       },
       batchSize: STREAM_BATCH,
-      // Records of one partition key stay in order. Without a limit, the stream could use all concurrency of the
+      // Records of one partition key stay in order. Without this limit, the stream could use all concurrency of the
       // account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
@@ -145,7 +147,7 @@ function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLett
     const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
       (action) => `dynamodb:${action}`,
     );
-    // Every stream of the table: a table that is restored under its name has a new stream.
+    // The pattern covers every stream of the table, because a table that is restored under its name has a new stream.
     return [
       { actions, resources: [`${tableArn}/stream/*`] },
       { actions: ['sqs:SendMessage'], resources: [streamDeadLettersArn] },

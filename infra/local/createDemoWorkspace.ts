@@ -1,4 +1,4 @@
-/** Creates the demo workspace and prints its credentials. Runs in its own process, see demoWorkspace.ts. */
+/** Creates the demo workspace and prints its credentials as JSON. `demoWorkspace.ts` runs this file in a child process. */
 import { environment } from '../../lib/app/capability.ts';
 import { createVerifiedWorkspace } from '../commands/workspace.ts';
 
@@ -7,7 +7,7 @@ async function create(email: string): Promise<object | undefined> {
   return created === 'exists' ? undefined : { ownerEmail: email, ...created };
 }
 
-// If a run was killed before it stored the credentials, the workspace's token is lost. Then create a second workspace.
+// If an earlier run was killed before it stored the credentials, they are lost. A second workspace then gets another address.
 const created = (await create('demo@example.com')) ?? (await create(`demo+${Date.now()}@example.com`));
 if (!created) throw new Error('There is no free e-mail address for the demo workspace');
 process.stdout.write(JSON.stringify(created));

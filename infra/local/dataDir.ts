@@ -8,13 +8,13 @@ const OWNER_ONLY = 0o077;
 
 /**
  * Creates the data directory and returns its real path. Only the owner may read it, because it contains credentials,
- * mails and the table. Also restricts files of an earlier run. Later files get their mode from the umask, which the
- * table engine inherits.
+ * mails and the table. Also restricts files of an earlier run. New files get their mode from the umask, which the table
+ * engine inherits.
  */
 export async function openDataDir(path: string): Promise<string> {
   process.umask(OWNER_ONLY);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  // The engine's process is found by this path, so it must be the same at every start.
+  // `endProcesses` finds the engine of an earlier run by this path, so the path must be the same at every start.
   const dataDir = await realpath(path);
   const { mode } = await lstat(dataDir);
   const isOfEarlierRun = existsSync(join(dataDir, LOCK_FILE));
@@ -31,7 +31,7 @@ export async function openDataDir(path: string): Promise<string> {
 /** Removes the permissions of group and others from a folder and its contents. Does not follow links. */
 async function removeOtherPermissions(path: string): Promise<void> {
   const stats = await lstat(path).catch((error: unknown) => {
-    // Another run, which is still ending, may delete files.
+    // Another run that is still ending may delete files meanwhile.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   });
   if (!stats || stats.isSymbolicLink()) return;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from './startError.ts';
 
-/** Every run creates this file in its data directory. */
+/** The SQLite file whose lock a run holds. Every run creates it in its data directory. */
 export const LOCK_FILE = 'lock';
 
 /**
- * Locks the data directory until the process ends or releases the lock. The lock of SQLite belongs to the kernel, which
- * frees it even if the process crashes. There are no stale locks.
+ * Locks the data directory until the process ends or releases the lock. Throws a `StartError` if another run holds the
+ * lock. SQLite locks through the kernel, which frees the lock even if the process crashes. So no lock can be stale.
  */
 export function lockDataDir(dataDir: string): { release(): void } {
   const ownerFile = join(dataDir, 'lock.pid');

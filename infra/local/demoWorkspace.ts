@@ -20,7 +20,7 @@ export interface DemoOptions {
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly serviceName: string;
-  /** Environment with which the operator's commands reach the local AWS. */
+  /** The environment variables with which the operator's commands reach the local AWS endpoint. */
   readonly operatorEnvironment: Record<string, string>;
   /** Called if there is no demo workspace yet. */
   readonly onCreation: () => void;
@@ -56,7 +56,7 @@ export async function ensureDemoWorkspace({
   return credentials;
 }
 
-/** Uses its own process, because the AWS SDK reads endpoints and credentials from the environment. */
+/** Runs in a child process, because the AWS SDK reads endpoints and credentials from the environment. */
 async function createWorkspace(env: Record<string, string>): Promise<Workspace> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -3,9 +3,8 @@ const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 const HTTP_PORT = 80;
 
 /**
- * Returns whether a Host header names this machine and the port of the server. A web page reaches a local server under
- * the name of its own site when that name resolves to 127.0.0.1 (DNS rebinding). The Host header is then the name of
- * that site.
+ * Returns whether a Host header names this machine and the port of the server. In a DNS rebinding attack, the name of a
+ * web site resolves to 127.0.0.1, so its pages can call a local server. The Host header is then the name of that site.
  */
 export function isLoopbackHost(host: string | undefined, port: number | undefined): boolean {
   const hostName = host?.toLowerCase();

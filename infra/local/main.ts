@@ -43,7 +43,10 @@ Try it:
 Ready: ${baseUrl}`;
 }
 
-/** npm forwards SIGTERM but not SIGKILL, and may end before its child. Then this process gets another parent. */
+/**
+ * Stops the system when npm ends. npm forwards SIGTERM but not SIGKILL, and may end before this process. This process
+ * then gets another parent.
+ */
 function stopWithNpm(): void {
   if (process.env.npm_lifecycle_event !== 'start') return;
   const npm = process.ppid;

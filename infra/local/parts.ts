@@ -4,11 +4,11 @@ export type PartName = 'table' | 'queues' | 'mail';
 export interface Part {
   readonly name: PartName;
   readonly running: boolean;
-  /** The description of the part, and the effect of stopping it. */
+  /** A sentence that names the part and the effect of stopping it. */
   readonly meaning: string;
 }
 
-/** How to stop and start a part. */
+/** Functions that stop and start a part. */
 export interface PartSwitch {
   readonly meaning: string;
   stop(): void | Promise<void>;
@@ -16,9 +16,9 @@ export interface PartSwitch {
 }
 
 interface State {
-  running: boolean;
-  /** The last change. The next change waits for it. */
-  changed: Promise<void>;
+  isRunning: boolean;
+  /** Resolves when the last change is done. The next change waits for this promise. */
+  lastChange: Promise<void>;
 }
 
 /** The parts that can be stopped, and their states. */
@@ -29,11 +29,15 @@ export class Parts {
   constructor(switches: Readonly<Record<PartName, PartSwitch>>) {
     this.#switches = switches;
     for (const name of Object.keys(switches) as PartName[])
-      this.#states.set(name, { running: true, changed: Promise.resolve() });
+      this.#states.set(name, { isRunning: true, lastChange: Promise.resolve() });
   }
 
   list(): Part[] {
-    return [...this.#states].map(([name, { running }]) => ({ name, running, meaning: this.#switches[name].meaning }));
+    return [...this.#states].map(([name, { isRunning: running }]) => ({
+      name,
+      running,
+      meaning: this.#switches[name].meaning,
+    }));
   }
 
   /** Stops a part. Does nothing if it is stopped. Resolves when the part has stopped. */
@@ -49,14 +53,14 @@ export class Parts {
   #change(name: PartName, running: boolean): Promise<void> {
     const state = this.#states.get(name);
     if (!state) throw new Error(`There is no part ${name}`);
-    // Changes run one after the other, so the last call decides.
+    // Changes of a part run one after the other, so the last call decides its state.
     const change = async () => {
-      if (state.running === running) return;
+      if (state.isRunning === running) return;
       // A part that is stopping no longer counts as running.
-      state.running = false;
+      state.isRunning = false;
       await (running ? this.#switches[name].start() : this.#switches[name].stop());
-      state.running = running;
+      state.isRunning = running;
     };
-    return (state.changed = state.changed.then(change, change));
+    return (state.lastChange = state.lastChange.then(change, change));
   }
 }

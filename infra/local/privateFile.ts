@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 
-/** Writes JSON to a file with mode 0600, as `writeTextPrivately` does. */
+/** Writes a value as JSON to a file with mode 0600, as `writePrivateText` does. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {
   await writePrivateText(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }

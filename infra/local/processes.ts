@@ -12,34 +12,35 @@ export interface Process {
 }
 
 /**
- * Returns the processes whose command line contains these arguments in this order. Stored process ids would be
- * unreliable: after a crash they may be missing, or belong to another program.
+ * Returns the processes whose command line contains these arguments in this order. Stored process ids are unreliable:
+ * after a crash an id may be missing, or may belong to another program.
  */
 export async function findProcesses(...args: string[]): Promise<Process[]> {
   const text = ` ${args.join(' ')} `;
-  const all = process.platform === 'linux' ? await fromProc() : await fromPs();
+  const all = process.platform === 'linux' ? await listFromProc() : await listFromPs();
   return all.filter(({ command }) => command.includes(text));
 }
 
 /**
- * Ends the processes whose command line contains these arguments, and waits for their end. Returns their number.
+ * Ends the processes whose command line contains these arguments, and waits for their end. Sends SIGTERM at first and
+ * SIGKILL after `termMilliseconds`. Returns the number of processes. Throws if a process survives SIGKILL.
  */
-export async function endProcesses(args: string[], patienceMilliseconds: number): Promise<number> {
-  const first = await findProcesses(...args);
-  const impatientAt = Date.now() + patienceMilliseconds;
-  // Searches again instead of checking process ids: in a container an orphan can stay a zombie, which has no command
-  // line.
-  for (let left = first; left.length > 0; left = await findProcesses(...args)) {
-    for (const { pid } of left) send(pid, Date.now() < impatientAt ? 'SIGTERM' : 'SIGKILL');
+export async function endProcesses(args: string[], termMilliseconds: number): Promise<number> {
+  const initial = await findProcesses(...args);
+  const killAt = Date.now() + termMilliseconds;
+  // The loop searches again instead of checking process ids. In a container an orphan can stay a zombie, which keeps its
+  // id but has no command line.
+  for (let running = initial; running.length > 0; running = await findProcesses(...args)) {
+    for (const { pid } of running) sendSignal(pid, Date.now() < killAt ? 'SIGTERM' : 'SIGKILL');
     await delay(POLL_MILLISECONDS);
-    const [remaining] = left;
-    if (remaining && Date.now() > impatientAt + patienceMilliseconds)
+    const [remaining] = running;
+    if (remaining && Date.now() > killAt + termMilliseconds)
       throw new Error(`Process ${remaining.pid} cannot be ended: ${remaining.command}`);
   }
-  return first.length;
+  return initial.length;
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
@@ -47,7 +48,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function fromProc(): Promise<Process[]> {
+async function listFromProc(): Promise<Process[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   return Promise.all(
     pids.map(async (pid) => {
@@ -57,7 +58,7 @@ async function fromProc(): Promise<Process[]> {
   );
 }
 
-async function fromPs(): Promise<Process[]> {
+async function listFromPs(): Promise<Process[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 16 * 1024 * 1024 });
   return stdout.split('\n').flatMap((line) => {
     const [, pid, command] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];

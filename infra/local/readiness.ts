@@ -16,7 +16,7 @@ export async function checkReadiness(credentials: DemoCredentials): Promise<void
     throw new StartError(`The readiness check wrote ${DEMO_ORGANIZATION} and did not read it back.`);
 }
 
-/** Returns a shell command with a first request. The start prints it. */
+/** Returns a `curl` command for a first request. `npm start` prints it. */
 export function firstRequest({ baseUrl, headerPrefix, apiKey, authToken }: DemoCredentials): string {
   return [
     `curl ${baseUrl}/v2/organizations/get`,
@@ -44,7 +44,7 @@ async function call(
   const text = await response.text();
   if (!response.ok)
     throw new StartError(
-      `The readiness check failed: ${path} answered ${response.status} ${text}\nfunctions.log in the data directory says more.`,
+      `The readiness check failed: ${path} answered ${response.status} ${text}\nSee functions.log in the data directory.`,
     );
   return JSON.parse(text) as { result?: { data?: { id: string }[] } };
 }

@@ -1,24 +1,24 @@
 import { resolve } from 'node:path';
-import { localVariables, type Replaced } from './functions/functionEnvironment.ts';
+import { localVariables, type EnvironmentOverrides } from './functions/functionEnvironment.ts';
 import { StartError } from './startError.ts';
 
 export type EngineKind = 'dynoxide' | 'dynamodb-local';
 
 export interface LocalSettings {
-  /** 0 selects any free port. */
+  /** The port of the API. 0 selects any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Host headers that the API accepts besides the names of this machine. */
+  /** The Host headers that the API accepts in addition to the names of this machine. */
   readonly allowedHosts: readonly string[];
   readonly serviceName: string;
   readonly engine: EngineKind;
-  /** Print the functions' logs to standard output too. */
+  /** Whether the functions' logs also go to standard output. */
   readonly logsToStdout: boolean;
-  /** Seconds between ticks of schedules, instead of the template's rate. */
+  /** The number of seconds between two runs of a schedule. If undefined, the template's rate applies. */
   readonly scheduleSeconds: number | undefined;
-  /** Environment variables that replace the template's. */
-  readonly replaced: Replaced;
-  /** The cloud assembly to run, instead of one made from the sources. */
+  /** The environment variables that replace those of the template. */
+  readonly environmentOverrides: EnvironmentOverrides;
+  /** The folder of the cloud assembly to run. If undefined, the run synthesises one from the sources. */
   readonly assemblyDir: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     engine: engineOf(env.DYNAMODB_ENGINE || 'dynoxide'),
     logsToStdout: env.LOCAL_LOGS === 'stdout',
     scheduleSeconds: env.SCHEDULE_SECONDS ? secondsOf(env.SCHEDULE_SECONDS) : undefined,
-    replaced: Object.fromEntries(
+    environmentOverrides: Object.fromEntries(
       localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : [])),
     ),
     assemblyDir: env.ASSEMBLY_DIR ? resolve(env.ASSEMBLY_DIR) : undefined,
@@ -52,7 +52,7 @@ function hostOf(text: string): string {
   const host = text.trim();
   if (/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i.test(host)) return host;
   throw new StartError(
-    `ALLOWED_HOSTS must be host names with commas between, each with its port if the client sends one, but is ${JSON.stringify(text)}.`,
+    `ALLOWED_HOSTS must be host names separated by commas, each with its port if the client sends one, but is ${JSON.stringify(text)}.`,
   );
 }
 
@@ -71,16 +71,16 @@ function secondsOf(text: string): number {
   );
 }
 
-/** Accepts the values of a deployment, and also fractions of seconds. */
+/** Returns a valid value of a variable. Accepts the values of a deployment, and also fractions of seconds. */
 function timingOf(name: (typeof localVariables)[number], text: string): string {
   if (/_PER_KEY$|^CALL_/.test(name)) {
     if (/^[1-9]\d{0,5}$/.test(text)) return text;
     throw new StartError(`${name} must be a whole number from 1 to 999999, but is ${JSON.stringify(text)}.`);
   }
-  const several = name.endsWith('_SCHEDULE');
-  if ((several ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
+  const isSchedule = name.endsWith('_SCHEDULE');
+  if ((isSchedule ? /^\d+(\.\d+)?(,\d+(\.\d+)?)*$/ : /^\d+(\.\d+)?$/).test(text)) return text;
   throw new StartError(
-    `${name} must be ${several ? 'seconds with commas between' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`,
+    `${name} must be ${isSchedule ? 'seconds separated by commas' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`,
   );
 }
 

@@ -11,14 +11,14 @@ export class Shutdown {
 
   /** Runs all steps once. Later calls return the same promise. */
   run(): Promise<void> {
-    return (this.#running ??= this.#undo());
+    return (this.#running ??= this.#runSteps());
   }
 
   get started(): boolean {
     return this.#running !== undefined;
   }
 
-  async #undo(): Promise<void> {
+  async #runSteps(): Promise<void> {
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) await step();
   }
 }

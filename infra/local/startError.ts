@@ -1,4 +1,4 @@
-/** A reason why the system cannot start. Its message is shown without a stack trace. */
+/** An error with a reason why the system cannot start. `npm start` prints its message without a stack trace. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

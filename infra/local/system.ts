@@ -59,7 +59,8 @@ export async function startSystem(
   const dataDir = await openDataDir(settings.dataDir);
   const lock = lockDataDir(dataDir);
   shutdown.add(() => lock.release());
-  // Listening comes before the slow steps, so that an occupied port is reported at once. The templates contain the two addresses.
+  // Listening comes before the slow steps, so that an occupied port is reported at once. The templates contain
+  // the addresses of both servers.
   const gateway = await Gateway.listen(settings.port, settings.allowedHosts);
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
@@ -79,7 +80,7 @@ export async function startSystem(
   const hasVectorIndexes = settings.engine === 'dynoxide';
   if (!hasVectorIndexes)
     report(
-      'DynamoDB Local has no vector indexes: the table is created without them, and searches by meaning (/v2/memory/search with a query) answer UNAVAILABLE.',
+      'DynamoDB Local has no vector indexes, so the table has none. A call of /v2/memory/search with a query answers UNAVAILABLE.',
     );
   for (const table of model.tables)
     await ensureTable(engine.call, hasVectorIndexes ? table : withoutVectorIndexes(table));
@@ -103,7 +104,7 @@ export async function startSystem(
   aws.open({ table, secrets, outbox, queues, principals });
   // Shutdown steps run in reverse order. This second close runs before the engine and the queues close, because `aws` calls both.
   shutdown.add(() => aws.close());
-  const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.replaced };
+  const environmentOverrides = { SERVICE_NAME: settings.serviceName, ...settings.environmentOverrides };
   const awsEnvironment = (key: AccessKey) => ({
     ...key,
     AWS_REGION: REGION,
@@ -125,7 +126,7 @@ export async function startSystem(
     observer: { log, measurements },
     aws: {
       ports: aws.ports,
-      call: (fn, call, hasCallerLeft) => aws.answerThread(principals.ofKey(accessKeyOf(fn)), call, hasCallerLeft),
+      call: (fn, call, isAborted) => aws.answerThread(principals.ofKey(accessKeyOf(fn)), call, isAborted),
     },
     environmentOf: (fn) => functionEnvironment(fn, environmentOverrides, awsEnvironment(accessKeyOf(fn))),
   });
@@ -135,7 +136,7 @@ export async function startSystem(
     routes: model.routes,
     invoke: (fn, payload) => pool.invoke(fn, payload),
     local: localConsole({
-      picture: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
+      snapshotOf: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
       title: `${settings.serviceName} on this machine`,
     }),
@@ -177,13 +178,13 @@ export async function startSystem(
 function toStoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
   return new Parts({
     table: {
-      meaning: 'The table: its engine is killed. Every call answers UNAVAILABLE; webhooks, mails and jobs wait.',
+      meaning: 'The table. Stopping kills its engine: every call answers UNAVAILABLE. Webhooks, mails and jobs wait.',
       stop: () => engine.kill(),
       start: () => engine.restart(),
     },
     queues: {
       meaning:
-        'The queues: nothing can be sent, and workers get nothing. Calls succeed; webhooks, mails and jobs wait.',
+        'The queues. While they are stopped, no message is sent or received. Calls succeed. Webhooks, mails and jobs wait.',
       stop() {
         messages.stop();
         return aws.queues.close();
@@ -195,7 +196,7 @@ function toStoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableM
     },
     mail: {
       meaning:
-        'The mail provider: it refuses connections. Mails wait and are tried again; a call that asks for a login link answers UNAVAILABLE.',
+        'The mail provider. While it is stopped, it refuses connections. Mails wait and are sent later. A call for a login link answers UNAVAILABLE.',
       stop: () => aws.mail.close(),
       start: () => aws.mail.open(),
     },

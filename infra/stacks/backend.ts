@@ -16,7 +16,7 @@ import { createTable } from '../constructs/table.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** Endpoints and pages. */
+  /** The endpoints and pages, including twins. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
   /** Returns the code to upload for a function, by its id. */
@@ -24,10 +24,10 @@ export interface BackendProps {
   readonly settings: Settings;
 }
 
-/** The whole system. All facts about endpoints and workers come from their declarations. */
+/** The stack of the whole system. It derives functions, routes and event sources from the declarations of endpoints and workers. */
 export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
-  /** Undefined without workers: CloudFormation refuses a stack without resources. */
+  /** Undefined if there are no workers, because CloudFormation refuses a stack without resources. */
   readonly workers: WorkersStack | undefined;
 
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
@@ -44,7 +44,7 @@ export class Backend extends Stack {
       queues: createQueues(this, workers),
     };
     const streamDeadLetters = createStreamDeadLetters(this);
-    const surroundings = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
+    const context = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
       description: 'Answers unknown paths and wrong methods',
@@ -55,8 +55,9 @@ export class Backend extends Stack {
     });
     unmatched.addRoutes(api.ref, ['$default'], createInvoker(this, [unmatched.function]));
 
-    const [twins, own] = [endpoints.filter(isTwin), endpoints.filter((endpoint) => !isTwin(endpoint))];
-    this.families = [...Map.groupBy(own, ({ path }) => familyOf(path))]
+    const twins = endpoints.filter(isTwin);
+    const endpointsWithoutTwins = endpoints.filter((endpoint) => !isTwin(endpoint));
+    this.families = [...Map.groupBy(endpointsWithoutTwins, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(
         ([family, members]) =>
@@ -67,7 +68,7 @@ export class Backend extends Stack {
             code,
             apiId: api.ref,
             logRetentionDays,
-            ...surroundings,
+            ...context,
           }),
       );
     deployInLanes(this.families);
@@ -86,7 +87,7 @@ export class Backend extends Stack {
     this.workers =
       workers.length === 0
         ? undefined
-        : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...surroundings });
+        : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...context });
     createMonitoring(this, {
       families: this.families,
       workers: this.workers?.functions ?? [],
@@ -106,14 +107,14 @@ export class Backend extends Stack {
 }
 
 /**
- * Stacks of families that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many
+ * The number of family stacks that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many
  * concurrent changes.
  */
 const LANES = 3;
 
 function deployInLanes(families: readonly FamilyStack[]): void {
   for (const [index, family] of families.entries()) {
-    const before = families[index - LANES];
-    if (before) family.addStackDependency(before);
+    const previousInLane = families[index - LANES];
+    if (previousInLane) family.addStackDependency(previousInLane);
   }
 }

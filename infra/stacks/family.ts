@@ -11,11 +11,11 @@ import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 
 export interface FamilyProps extends DeploymentContext {
-  /** As `familyOf` returns it, such as `v2/auth`. */
+  /** The name of the family as `familyOf` returns it, such as `v2/auth`. */
   readonly family: string;
   /** The endpoints and pages of the family. */
   readonly endpoints: readonly Routed[];
-  /** The twins of all families. */
+  /** The twins of all families. Twins of the family's endpoints become routes of their functions. */
   readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
@@ -23,9 +23,9 @@ export interface FamilyProps extends DeploymentContext {
 }
 
 /**
- * Limit of functions in a family. Five resources for each keep the stack below 400; CloudFormation allows 500. The ARNs
- * of all functions (up to 114 characters) must fit into one inline policy of 10,240 characters. Five twins, of one
- * resource each, count as one function.
+ * The largest number of functions in a family. A function has five resources, so a stack has fewer than 400, of the 500
+ * that CloudFormation allows. The ARNs of all functions, of up to 114 characters each, fit into one inline policy of 10,240
+ * characters. A twin is one resource, so five twins count as one function.
  */
 const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;
@@ -44,14 +44,15 @@ export class FamilyStack extends NestedStack {
   constructor(scope: Construct, props: FamilyProps) {
     const id = pascal(props.family);
     super(scope, id, { description: `The functions of /${props.family}` });
-    // The logical id becomes part of the name of every function. Without CDK's hash the names are readable.
+    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(id);
     this.stackResource = id;
     const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);
-    const taken = props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);
-    if (taken > MAX_FUNCTIONS) {
+    const functionCount =
+      props.endpoints.length + Math.ceil(props.endpoints.flatMap(twinsOf).length / TWINS_PER_FUNCTION);
+    if (functionCount > MAX_FUNCTIONS) {
       throw new Error(
-        `/${props.family} has ${props.endpoints.length} endpoints, with twins as many as ${taken}; a family's stack takes ${MAX_FUNCTIONS}. Give some of them a path of another family.`,
+        `/${props.family} has ${props.endpoints.length} endpoints. With its twins it counts as ${functionCount}, but a family's stack has room for ${MAX_FUNCTIONS}. Give some endpoints a path of another family.`,
       );
     }
     this.family = props.family;
@@ -59,7 +60,7 @@ export class FamilyStack extends NestedStack {
     const functions = props.endpoints.map((endpoint) => ({ endpoint, ...this.#createFunction(endpoint, props) }));
     const invoker = createInvoker(
       this,
-      functions.map((made) => made.function),
+      functions.map((each) => each.function),
     );
     for (const { endpoint, construct } of functions)
       construct.addRoutes(props.apiId, [routeKey(endpoint), ...twinsOf(endpoint).map(routeKey)], invoker);

@@ -1,23 +1,23 @@
-/** Removes differences that are common when somebody types a name from memory: case and punctuation. */
+/** Returns a name in lower case without punctuation, because typed names often differ in both. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns the name that is most similar to the given text, or undefined if none is similar. */
 export function nearestName<N extends string>(given: string, names: readonly N[]): N | undefined {
   const plainName = plain(given);
   const [nearest] = names
-    .map((name) => ({ name, far: distance(plainName, plain(name)) }))
-    .sort((a, b) => a.far - b.far);
-  return nearest && nearest.far <= Math.ceil(nearest.name.length / 4) ? nearest.name : undefined;
+    .map((name) => ({ name, edits: distance(plainName, plain(name)) }))
+    .sort((a, b) => a.edits - b.edits);
+  return nearest && nearest.edits <= Math.ceil(nearest.name.length / 4) ? nearest.name : undefined;
 }
 
-/** Returns the Levenshtein distance. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_each, column) => column);
-  for (const character of one) {
+/** Returns the Levenshtein distance: the number of inserted, deleted and replaced characters. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_each, column) => column);
+  for (const character of from) {
     let left = Infinity;
     row = row.map((above, column, previous) => {
       const diagonal = previous[column - 1] ?? Infinity;
-      left = Math.min(left + 1, above + 1, diagonal + (character === other[column - 1] ? 0 : 1));
+      left = Math.min(left + 1, above + 1, diagonal + (character === to[column - 1] ? 0 : 1));
       return left;
     });
   }

@@ -6,17 +6,17 @@ const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-/** `cdk synth -c name=1` passes text, so digits count as a number. */
+/** Accepts a text of digits as a number, because `cdk synth -c name=1` passes text. */
 function numeric<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value), schema);
 }
 
-/** `-c name=` clears a setting for one run. */
+/** Makes a setting optional. An empty text means that it is not set, so `-c name=` clears it for one run. */
 const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
 function wholeNumber(byDefault: number, least: number, most: number) {
-  // `abort` prevents a second problem about the size.
+  // With `abort`, a number with a fraction is reported once, not also as too small or too large.
   return numeric(
     z
       .int({ error: 'must be a whole number', abort: true })
@@ -27,22 +27,22 @@ function wholeNumber(byDefault: number, least: number, most: number) {
 
 const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
 
-/** Unset by default: a model costs money, and must first be enabled in the account. */
+/** The id of a Bedrock model. It is not set by default, because a model costs money and must be enabled in the account. */
 function modelId() {
   return orNothing(
     z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
   );
 }
 
-/** Messages can be recovered for 14 days. */
+/** The longest schedule: 14 days, the time for which failed deliveries can be recovered. */
 const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
-/** Seconds before each attempt, including the first. */
+/** The number of seconds before each attempt, including the first, separated by commas. */
 function retrySchedule(byDefault: string) {
   return z
-    .string('must be whole seconds with commas between')
+    .string('must be whole seconds separated by commas')
     .regex(/^\d{1,7}(,\d{1,7}){0,19}$/, {
-      error: 'must be 1 to 20 whole numbers of seconds with commas between',
+      error: 'must be 1 to 20 whole numbers of seconds separated by commas',
       abort: true,
     })
     .refine(
@@ -78,14 +78,14 @@ const schema = z.object({
   ).describe('The certificate for `domainName`. It must be issued, in the region of the stack.'),
   logRetentionDays: numeric(z.literal(retentionDays, `must be one of ${retentionDays.join(', ')}`))
     .default(30)
-    .describe('Days for which logs are kept.'),
+    .describe('Days after which logs are deleted.'),
   alarmEmail: orNothing(z.email('must be an e-mail address')).describe(
-    'The address that gets the alarms. Without it alarms notify nobody.',
+    'The address that receives the alarms. Without it, alarms send no mail.',
   ),
   runbookBaseUrl: orNothing(
     z.url({ protocol: /^https?$/, error: 'must be an http(s) address' }).max(300, 'must have at most 300 characters'),
   ).describe(
-    'The web address of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there. Without it they name the path only.',
+    'The web address of this repository, such as `https://git.example.com/team/backend/blob/main`. Alarms link to their section of `infra/RUNBOOK.md` there. Without it, alarms name only the path.',
   ),
   unverifiedGraceDays: wholeNumber(14, 1, 3_650).describe(
     'Days for which API keys work while the e-mail address of the owner is not verified.',
@@ -100,7 +100,7 @@ const schema = z.object({
     'Workspaces that one source address may create per minute, if `workspaceCreation` is `open`.',
   ),
   mailFrom: orNothing(z.email('must be an e-mail address')).describe(
-    'The sender address of mails. Its identity must be verified in Amazon SES. Without it no mail is sent, and `/v2/workspace/email/send-login-link` answers FAILED_PRECONDITION.',
+    'The sender address of mails. Its identity must be verified in Amazon SES. Without this setting no mail is sent, and `/v2/workspace/email/send-login-link` answers FAILED_PRECONDITION.',
   ),
   mailIdentity: orNothing(
     z.string().regex(/^[A-Za-z0-9._%+@-]{1,320}$/, 'must be a domain or an e-mail address'),
@@ -124,36 +124,38 @@ const schema = z.object({
     'The Bedrock model or inference profile that reads files for `/v2/agents/extract` with `provider: "claude"`, or without a provider.',
   ),
   novaModelId: modelId().describe(
-    'The same for `provider: "nova"`, or without a provider if `claudeModelId` is not set.',
+    'The Bedrock model or inference profile that reads files with `provider: "nova"`, or without a provider if `claudeModelId` is not set.',
   ),
   webhookRetrySchedule: retrySchedule('0,5,300,1800,7200,18000,36000,36000').describe(
     'Seconds before each attempt to deliver a webhook, counted from the end of the attempt before. Up to 20 attempts within 14 days.',
   ),
-  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe('The same for mails.'),
+  mailRetrySchedule: retrySchedule('0,60,300,1800,7200,21600').describe(
+    'Seconds before each attempt to send a mail, counted from the end of the attempt before.',
+  ),
   dueMarginSeconds: wholeNumber(300, 60, 3_600).describe(
     'Seconds after which the queue message of a due delivery or mail counts as lost and is sent again.',
   ),
   readsPerSecondPerKey: callsPerWindow(500).describe(
     'Reads per second for each API key. `npm run workspace -- limits` sets another limit for one key.',
   ),
-  writesPerSecondPerKey: callsPerWindow(200).describe('The same for writes.'),
+  writesPerSecondPerKey: callsPerWindow(200).describe('Writes per second for each API key.'),
   expensiveCallsPerSecondPerKey: callsPerWindow(50).describe(
-    'The same for expensive calls: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.',
+    'Expensive calls per second for each API key: `crdt/*`, `agents/extract`, `memory/search` and `users/data/*`.',
   ),
   callBurstSeconds: wholeNumber(10, 1, 300).describe(
-    'The burst size of these limits, in seconds: 10 allows a burst of ten times the limit per second.',
+    'The burst size of the limits per API key, in seconds: 10 allows a burst of ten times the limit per second.',
   ),
   requestsPerSecond: wholeNumber(2_000, 1, 10_000).describe(
     'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
-    'The same for each route without credentials, and for all unknown paths together.',
+    'Requests per second of all callers together to each route without credentials, and to all unknown paths together.',
   ),
   accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
-    'The limit of concurrent Lambda executions of the AWS account. An alarm goes off at 80 % of it.',
+    'The limit of concurrent Lambda executions of the AWS account. An alarm becomes active at 80 % of it.',
   ),
   streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
-    "Batches of one shard of the table's stream that are processed at the same time. The worker runs up to this number times the shards of the stream: about 8 times in a new table, more as the table grows.",
+    "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards, which is about 4 in a new table and grows with it.",
   ),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
     'Seconds after which an event without deliveries is fanned out again.',
@@ -165,7 +167,7 @@ export type Settings = z.output<typeof schema>;
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
 
-/** Returns the meaning of a setting, for the table in infra/README.md. */
+/** Returns the description of a setting for the table in infra/README.md. */
 export function settingMeaning(name: keyof Settings): string {
   return schema.shape[name].description ?? '';
 }
@@ -181,8 +183,8 @@ export function settingValues(name: keyof Settings): string | undefined {
 }
 
 /**
- * Settings that need another setting. Without it the deployment would succeed, but the domain would not answer, or no
- * mail would be sent.
+ * Pairs of settings of which the first needs the second. Without the second, the deployment would succeed, but the domain
+ * would not answer, or no mail would be sent.
  */
 const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [
   ['domainName', 'certificateArn'],
@@ -190,17 +192,17 @@ const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings]
   ['mailIdentity', 'mailFrom'],
 ];
 
-/** Names that the CDK CLI adds to the context. Names of CDK libraries contain `:` or `/`. */
-const ofTheCli = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
+/** The names that the CDK CLI adds to the context. The names of CDK libraries contain `:` or `/`. */
+const cliNames = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
 
 /** Returns whether a name in the context looks like a setting, but is not one. */
 function isUnknown(name: string): boolean {
-  return !/[:/]/.test(name) && !ofTheCli.has(name) && !Object.hasOwn(schema.shape, name);
+  return !/[:/]/.test(name) && !cliNames.has(name) && !Object.hasOwn(schema.shape, name);
 }
 
 /**
- * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
- * context: an unknown one is an error, because the setting that it was meant for would silently not apply.
+ * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the context.
+ * An unknown name is a problem, because it may be a misspelt setting, which would not apply.
  */
 export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
   const given = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
@@ -211,14 +213,15 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
       const value = given[path[0] as keyof Settings];
       return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
     }),
-    // Not in the schema: zod would check this only if all else is valid, and the operator should see all problems at
-    // once.
+    // This rule is not in the schema, because zod checks such rules only if all values are valid. The operator should see
+    // all problems at once.
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))
       .map(([setting, other]) => `${other}: must be set if ${setting} is set`),
     ...names.filter(isUnknown).map((name) => {
-      const meant = nearestName(name, settingNames);
-      return `${name}: unknown setting${meant === undefined ? '; see "Settings" in infra/README.md' : `; did you mean ${meant}?`}`;
+      const nearest = nearestName(name, settingNames);
+      const advice = nearest === undefined ? 'See "Settings" in infra/README.md.' : `Did you mean ${nearest}?`;
+      return `${name}: unknown setting. ${advice}`;
     }),
   ];
   if (parsed.success && problems.length === 0) return parsed.data;

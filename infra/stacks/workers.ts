@@ -14,12 +14,12 @@ export interface WorkersProps extends DeploymentContext {
   readonly logRetentionDays: number;
 }
 
-/** DynamoDB throttles more than two readers of one stream. */
+/** The largest number of readers of one stream that DynamoDB does not throttle. */
 const MAX_STREAM_READERS = 2;
 
 /**
  * The stack of the workers: functions, log groups, roles and event sources. The queues are in the root stack, because
- * endpoints send to them too.
+ * endpoints also send messages to them.
  */
 export class WorkersStack extends NestedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
@@ -28,12 +28,10 @@ export class WorkersStack extends NestedStack {
 
   constructor(scope: Construct, { workers, code, ...props }: WorkersProps) {
     super(scope, 'Workers', { description: 'The workers' });
-    // The logical id becomes part of the name of every function. Without CDK's hash the names are readable.
+    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     if (workers.filter(({ on }) => 'inserts' in on).length > MAX_STREAM_READERS) {
-      throw new Error(
-        `More than ${MAX_STREAM_READERS} workers read the table's stream. Let one of them do the work of two.`,
-      );
+      throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Merge two of them.`);
     }
     const inLoops = workersInLoops(workers);
     this.functions = workers.map((worker) => ({

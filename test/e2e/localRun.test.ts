@@ -115,7 +115,7 @@ describe('npm start', () => {
     const { port } = new URL(system.baseUrl);
     expect(await startInVain({ env: { PORT: port } })).toEqual({
       code: 1,
-      output: expect.stringMatching(new RegExp(`^Port ${port} is taken by another program\\.[^\\n]*\\n$`)),
+      output: expect.stringMatching(new RegExp(`^Port ${port} is used by another program\\.[^\\n]*\\n$`)),
     });
   });
 

@@ -186,7 +186,7 @@ describe('the app', () => {
   test('fails for an invalid and an unknown setting, and names both', () => {
     const wrong = { logRetentionDays: 31, alarmemail: 'ops@example.com' };
     expect(() => runApp(join(folder, 'misset'), wrong)).toThrow(
-      /logRetentionDays: must be one of[^]*alarmemail: unknown setting; did you mean alarmEmail/,
+      /logRetentionDays: must be one of[^]*alarmemail: unknown setting. Did you mean alarmEmail/,
     );
   });
 });

@@ -158,12 +158,12 @@ describe('readSettings', () => {
     ['domain_name', 'domainName'],
     ['mailForm', 'mailFrom'],
   ])('refuses the unknown setting %s and suggests %s', (name, meant) => {
-    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: unknown setting; did you mean ${meant}?`]);
+    expect(problemsOf({ [name]: 'x' })).toEqual([`${name}: unknown setting. Did you mean ${meant}?`]);
   });
 
   test('refuses an unknown setting without a similar name, and names the page with all settings', () => {
     expect(problemsOf({ colour: 'x', constructor: 'x' })).toEqual(
-      ['colour', 'constructor'].map((name) => `${name}: unknown setting; see "Settings" in infra/README.md`),
+      ['colour', 'constructor'].map((name) => `${name}: unknown setting. See "Settings" in infra/README.md.`),
     );
   });
 

@@ -168,7 +168,7 @@ describe('a queue', () => {
   test('has one consumer', () => {
     const [first] = fakeWorkers as [Worker];
     expect(() => assemblyOf(registered, {}, { workers: [first, { ...first, name: 'another' }] })).toThrow(
-      "consumeDeliver and another would take each other's messages from the queue deliver",
+      "consumeDeliver and another would receive each other's messages from the queue deliver",
     );
   });
 });

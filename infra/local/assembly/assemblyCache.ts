@@ -9,7 +9,7 @@ import { StartError } from '../startError.ts';
 const projectDir = resolve(import.meta.dirname, '../../..');
 const cacheDir = join(projectDir, 'dist/local');
 
-/** Source files of the templates and bundles, as globs. The rest of `infra/local` only reads the result. */
+/** The files from which templates and bundles are made, as globs. Other files of `infra/local` only read the result. */
 export const sources = [
   'functions/**/*.ts',
   'lib/**/*.ts',
@@ -22,12 +22,12 @@ export const sources = [
   'tsconfig.json',
 ];
 
-/** Number of assemblies to keep. Another run may still load functions from an older one. */
-const KEPT = 5;
+/** The number of assemblies in the cache. Another run may still load functions from an older assembly. */
+const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources. Without a cached one, a
- * child process makes it, so that this process does not need the CDK's 200 MB and start-up time.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources. If the assembly is not cached,
+ * calls `onSynthesis` and makes it in a child process. This process so avoids the CDK's 200 MB.
  */
 export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
   const dir = join(cacheDir, await hashOfSources());
@@ -37,7 +37,7 @@ export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
     await mkdir(cacheDir, { recursive: true });
     await synthesiseInto(dir);
   }
-  // Another run may prune at the same time.
+  // A run that prunes at the same time may delete the same folders.
   await prune().catch(() => undefined);
   return dir;
 }
@@ -56,7 +56,7 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Writes to a draft folder and renames it, so that an interrupted run leaves no partial assembly. */
+/** Makes the assembly in a draft folder and renames the folder, so that an interrupted run leaves no partial assembly. */
 async function synthesiseInto(dir: string): Promise<void> {
   const draft = `${dir}.${process.pid}`;
   const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft], {
@@ -68,11 +68,11 @@ async function synthesiseInto(dir: string): Promise<void> {
   process.off('exit', stop);
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true });
-    throw new StartError('The templates and bundles could not be made: see above.');
+    throw new StartError('The templates and bundles could not be made. See the error above.');
   }
   await rename(draft, dir).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    // Another run made the same assembly.
+    // Another run may have made the same assembly meanwhile.
     if (!existsSync(dir)) throw error;
   });
 }
@@ -81,6 +81,6 @@ async function prune(): Promise<void> {
   const used = await Promise.all(
     (await readdir(cacheDir)).map(async (name) => ({ name, at: (await stat(join(cacheDir, name))).mtimeMs })),
   );
-  const old = used.sort((a, b) => b.at - a.at).slice(KEPT);
+  const old = used.sort((a, b) => b.at - a.at).slice(MAX_CACHED);
   await Promise.all(old.map(({ name }) => rm(join(cacheDir, name), { recursive: true, force: true })));
 }

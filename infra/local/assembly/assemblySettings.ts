@@ -1,8 +1,8 @@
 import type { Settings } from '../../stacks/settings.ts';
 
 /**
- * Settings that differ from those of a deployment. A local run has no operator who creates workspaces or verifies
- * addresses with SES, no model and no domain.
+ * The settings that differ from those of a deployment. A local run has no operator who creates workspaces or verifies
+ * addresses with SES. It has no embedding model and no domain.
  */
 export const assemblySettings: Partial<Settings> = {
   workspaceCreation: 'open',

@@ -11,14 +11,15 @@ export interface Assembly {
   readonly asset: (objectKey: string) => string;
 }
 
-/** Reads the output of `cdk synth`: one stack, with nested stacks as assets. */
+/** Reads the output of `cdk synth`: one stack, with nested stacks as assets. Throws a `StartError` for another number of stacks. */
 export function loadAssembly(dir: string, urls: Urls): Assembly {
   const manifest = readJson(join(dir, 'manifest.json')) as {
     artifacts: Record<string, { type: string; properties: { templateFile: string } }>;
   };
   const stacks = Object.entries(manifest.artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
   const [stack] = stacks;
-  if (!stack || stacks.length > 1) throw new StartError(`${dir} must hold one stack, but holds ${stacks.length}.`);
+  if (!stack || stacks.length > 1)
+    throw new StartError(`${dir} must contain one stack, but contains ${stacks.length}.`);
   const [name, { properties }] = stack;
   const asset = assetsOf(dir, name);
   const root = new Stack(name, '', readJson(join(dir, properties.templateFile)) as Template, () => undefined, {

@@ -19,12 +19,12 @@ import type { Resource } from './template.ts';
 export interface TableModel {
   readonly name: string;
   readonly streamArn: string;
-  /** Properties as in CloudFormation. */
+  /** The properties of the resource in CloudFormation. */
   readonly properties: Record<string, unknown>;
 }
 
 export interface RouteModel {
-  /** Such as `POST /v2/auth/permissions/get`, or `$default`. */
+  /** The route key, such as `POST /v2/auth/permissions/get` or `$default`. */
   readonly key: string;
   readonly function: FunctionModel;
   readonly timeoutMilliseconds: number;
@@ -53,7 +53,7 @@ const LAMBDA_DEFAULT_SECONDS = 3;
 const LAMBDA_DEFAULT_MB = 128;
 const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 
-/** Types that the local run implements. */
+/** The resource types that the local run implements. */
 const supportedTypes = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
@@ -72,8 +72,8 @@ const supportedTypes = new Set([
 ]);
 
 /**
- * Types without effect on one machine: names, logs, targets of alarms, cross-account access to queues, and retries of
- * failed ticks (the next tick does the work).
+ * The resource types that have no effect on one machine. They define names, logs, targets of alarms, access from other
+ * accounts, and retries of failed scheduled runs. (The next scheduled run does the work of a failed one.)
  */
 const ignoredTypes = new Set([
   'AWS::ApiGatewayV2::Api',
@@ -93,33 +93,33 @@ const ignoredTypes = new Set([
 ]);
 
 /**
- * Reads the system from the templates. Throws a `StartError` for anything that the local run does not support.
- * `serviceName` is the name in the functions' metrics, if it differs from the templates.
+ * Reads the system from the templates. Throws a `StartError` that names an unsupported resource. `serviceName` is the
+ * service's name in the functions' metrics, if it differs from the templates.
  */
 export function modelOf({ resources, asset }: Assembly, serviceName?: string): SystemModel {
   requireSupportedTypes(resources);
-  const of = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
-  const roles = rolesOf(of('AWS::IAM::Role'), of('AWS::IAM::Policy'));
-  const functions = of('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
-  const tables = of('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({
+  const ofTypes = (...types: string[]) => resources.filter(({ type }) => types.includes(type));
+  const roles = rolesOf(ofTypes('AWS::IAM::Role'), ofTypes('AWS::IAM::Policy'));
+  const functions = ofTypes('AWS::Lambda::Function').map((resource) => functionOf(resource, roles, asset));
+  const tables = ofTypes('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(({ ref, arn, properties }) => ({
     name: ref,
     streamArn: streamArn(arn),
     properties,
   }));
-  const queues = queuesOf(of('AWS::SQS::Queue'));
+  const queues = queuesOf(ofTypes('AWS::SQS::Queue'));
   return {
     tables,
     functions,
-    routes: routesOf(of('AWS::ApiGatewayV2::Route'), of('AWS::ApiGatewayV2::Integration'), functions, roles),
-    secrets: of('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({
+    routes: routesOf(ofTypes('AWS::ApiGatewayV2::Route'), ofTypes('AWS::ApiGatewayV2::Integration'), functions, roles),
+    secrets: ofTypes('AWS::SecretsManager::Secret').map(({ arn, properties }) => ({
       arn,
       name: arn.slice(arn.lastIndexOf(':') + 1),
       properties,
     })),
     queues,
-    ...batchSourcesOf(of('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
-    schedules: schedulesOf(of('AWS::Events::Rule'), of('AWS::Lambda::Permission'), functions),
-    monitoring: monitoringOf(of('AWS::CloudWatch::Dashboard'), of('AWS::CloudWatch::Alarm'), serviceName),
+    ...batchSourcesOf(ofTypes('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
+    schedules: schedulesOf(ofTypes('AWS::Events::Rule'), ofTypes('AWS::Lambda::Permission'), functions),
+    monitoring: monitoringOf(ofTypes('AWS::CloudWatch::Dashboard'), ofTypes('AWS::CloudWatch::Alarm'), serviceName),
   };
 }
 
@@ -156,7 +156,7 @@ function routesOf(
   roles: Roles,
 ): RouteModel[] {
   const targets = new Map(integrations.map((integration) => [`integrations/${integration.ref}`, integration]));
-  const byArn = new Map(functions.map((found) => [found.arn, found]));
+  const byArn = new Map(functions.map((model) => [model.arn, model]));
   return routes.map(({ path, properties }) => {
     const key = String(properties.RouteKey);
     if (key.includes('{'))

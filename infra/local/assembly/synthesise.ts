@@ -1,6 +1,6 @@
 /**
- * Writes the cloud assembly of the local run into the folder given as argument. Runs in its own process, see
- * assemblyCache.ts.
+ * Writes the cloud assembly of the local run into the folder given as argument. `assemblyCache.ts` runs this file in a
+ * child process.
  */
 import { synthesise } from '../../build/synthesise.ts';
 import { assemblySettings } from './assemblySettings.ts';

@@ -3,14 +3,14 @@ import { StartError } from '../startError.ts';
 
 /** A resource of the templates with resolved references. */
 export interface Resource {
-  /** Position in the templates, such as `V2Auth/PermissionsGet`. */
+  /** The logical ids of the nested stacks and of the resource, such as `V2Auth/PermissionsGet`. */
   readonly path: string;
   readonly type: string;
   /** The value of `Ref`. */
   readonly ref: string;
   /** The value of `Fn::GetAtt` with `Arn`. */
   readonly arn: string;
-  /** Properties with resolved references. Computed on access, so that unused references need not be resolvable. */
+  /** The properties with resolved references. Each access resolves them, so that unused references need not be resolvable. */
   readonly properties: Record<string, unknown>;
 }
 
@@ -32,13 +32,13 @@ export interface StackContext {
   nestedTemplate(objectKey: string): Template;
 }
 
-/** A stack with its nested stacks. `parameter` returns the values that the parent stack passes. */
+/** A stack with its nested stacks. `parameter` returns the value that the parent stack passes for a parameter. */
 export class Stack {
   readonly #name: string;
   readonly #path: string;
   readonly #template: Template;
   readonly #parameter: (name: string) => unknown;
-  readonly #surroundings: StackContext;
+  readonly #context: StackContext;
   readonly #nested = new Map<string, Stack>();
 
   constructor(
@@ -46,21 +46,23 @@ export class Stack {
     path: string,
     template: Template,
     parameter: (name: string) => unknown,
-    surroundings: StackContext,
+    context: StackContext,
   ) {
     this.#name = name;
     this.#path = path;
     this.#template = template;
     this.#parameter = parameter;
-    this.#surroundings = surroundings;
+    this.#context = context;
   }
 
+  /** Returns the resources of the stack and of its nested stacks. */
   resources(): Resource[] {
     return Object.entries(this.#template.Resources).flatMap(([id, raw]) =>
       isStack(raw) ? this.#nestedStack(id, raw).resources() : [this.#resource(id, raw)],
     );
   }
 
+  /** Returns the resolved value of an output. Throws a `StartError` if there is none with this name. */
   output(name: string): unknown {
     const output = this.#template.Outputs?.[name];
     if (!output) throw new StartError(`The stack ${this.#name} has no output ${name}.`);
@@ -86,7 +88,7 @@ export class Stack {
       raw.Type,
       `${this.#name}-${id}`,
       (name) => this.#resolve(raw.Properties?.[name]),
-      this.#surroundings.urls,
+      this.#context.urls,
     );
   }
 
@@ -96,13 +98,13 @@ export class Stack {
     const parameters = (raw.Properties?.Parameters ?? {}) as Record<string, unknown>;
     const url = String(this.#resolve(raw.Properties?.TemplateURL));
     const objectKey = url.slice(url.lastIndexOf('/') + 1);
-    const template = this.#surroundings.nestedTemplate(objectKey);
+    const template = this.#context.nestedTemplate(objectKey);
     const nested = new Stack(
       `${this.#name}-${id}`,
       `${this.#path}${id}/`,
       template,
       (name) => this.#resolve(parameters[name]),
-      this.#surroundings,
+      this.#context,
     );
     this.#nested.set(id, nested);
     return nested;

@@ -12,5 +12,5 @@ export interface PartsAnswer {
   readonly parts: readonly Part[];
 }
 
-/** Time ranges of the dashboard in minutes. */
+/** The selectable time ranges of the dashboard in minutes. */
 export const ranges: readonly [number, ...number[]] = [15, 60];

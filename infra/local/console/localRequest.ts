@@ -3,7 +3,7 @@ export interface LocalRequest {
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Lower-case names. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
 }

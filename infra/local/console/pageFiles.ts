@@ -15,11 +15,11 @@ const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * Reads the files of the dashboard by their paths: the page, its script with the chart library, and its styles. All
- * files are local.
+ * Reads the files of the dashboard and returns them by path: the page, its script with the chart library, and its styles.
+ * The page loads no file from the network.
  */
 export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const [html, script, style, librarysStyle] = await Promise.all([
+  const [html, script, style, libraryStyle] = await Promise.all([
     readFile(join(page, 'dashboard.html')),
     bundledScript(),
     readFile(join(page, 'dashboard.css')),
@@ -30,14 +30,14 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
     [`${DASHBOARD}.js`, { type: 'text/javascript; charset=utf-8', body: script }],
     [
       `${DASHBOARD}.css`,
-      { type: 'text/css; charset=utf-8', body: Buffer.concat([librarysStyle, Buffer.from('\n'), style]) },
+      { type: 'text/css; charset=utf-8', body: Buffer.concat([libraryStyle, Buffer.from('\n'), style]) },
     ],
   ]);
 }
 
 /** Bundles the modules of the page into one script. */
 async function bundledScript(): Promise<Buffer> {
-  // Imported on demand, because it starts a process.
+  // esbuild is imported on demand, because it starts a process.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],

@@ -4,20 +4,24 @@ import { type AwsAccess, FunctionError, type FunctionObserver, FunctionThread } 
 import type { FunctionModel } from '../assembly/functionModel.ts';
 
 const IDLE_MILLISECONDS = 60_000;
+/** The largest number of threads. */
 const MAX_LIVE = 40;
-/** Limit of threads of one worker. One has room for all its batches; a second one helps if the first is blocked. */
+/** The largest number of threads of one worker. One thread can run all batches. A second one helps if the first is blocked. */
 const MAX_THREADS = Math.min(4, Math.max(2, Math.floor(availableParallelism() / 2)));
-/** Limit of instances in a thread. */
+/** The largest number of instances in a thread. */
 const MAX_INSTANCES = 16;
-/** How long a call waits for a free instance before it loads a second one. It waits this time longer for each further one. */
+/**
+ * How long a call waits for a free instance before it loads a second instance. With n instances, a call waits n times as
+ * long.
+ */
 const PATIENCE_MILLISECONDS = 50;
-/** The same for another thread, if the instances of the first one make no progress. */
+/** A thread counts as blocked if none of its calls ended for this time. Then another thread is started. */
 const BLOCKED_MILLISECONDS = 5_000;
-/** Above this utilization, another instance in the thread would not help. */
+/** The utilization of a thread above which another instance in it would not help. */
 const BUSY = 0.8;
 /**
- * Up to this number, instances may wait for the same AWS services. More of them would make each other late, and each
- * has code that V8 optimises again.
+ * The largest number of instances in a thread that mainly waits for AWS. More instances would compete for the same
+ * services, and V8 optimises the code of each instance separately.
  */
 const INSTANCES_OF_AWS = 2;
 
@@ -33,15 +37,15 @@ export interface PoolOptions {
 }
 
 /**
- * The threads of all functions. A call starts a thread if needed; a thread ends after a minute without calls. At the
- * limit, the thread that was idle longest ends. If all are busy, a call waits.
+ * The threads of all functions. A call starts a thread if its function has none. A thread ends after a minute without
+ * calls. At the limit of threads, the thread that has been idle longest ends. If no thread is idle, the call waits.
  */
 export class FunctionPool {
   readonly #options: Required<PoolOptions>;
-  /** Includes threads that accept no more calls but have not ended. */
+  /** All threads that have not ended, including those that accept no more calls. */
   readonly #live = new Set<FunctionThread>();
   readonly #sweeper: NodeJS.Timeout;
-  #freed: PromiseWithResolvers<void> = Promise.withResolvers();
+  #released: PromiseWithResolvers<void> = Promise.withResolvers();
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -63,7 +67,8 @@ export class FunctionPool {
    */
   async invoke(model: FunctionModel, payload: string): Promise<string> {
     for (;;) {
-      // No `await` between choosing a thread and calling it: meanwhile it would count as idle and could be ended.
+      // There must be no `await` between choosing a thread and calling it. Meanwhile the thread would count as idle, and
+      // another call could end it.
       const [thread] = this.#threadsOf(model);
       if (thread) return this.#call(thread, payload, 0);
       if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);
@@ -72,9 +77,8 @@ export class FunctionPool {
   }
 
   /**
-   * Like `invoke`, but each running call has its own instance, as in Lambda. Loads another instance only after a call
-   * has waited for a moment, because short calls need few. It is loaded in the same thread, unless the calls there
-   * have made no progress for seconds.
+   * Like `invoke`, but each running call has its own instance, as in Lambda. Loads another instance only after a call has
+   * waited, because short calls need few instances. The new instance is in the same thread, unless this thread is blocked.
    */
   async invokeExclusively(model: FunctionModel, payload: string): Promise<string> {
     const { maxThreads, maxInstances, patienceMilliseconds } = this.#options;
@@ -82,18 +86,20 @@ export class FunctionPool {
     for (;;) {
       const threads = this.#threadsOf(model);
       for (const thread of threads) {
-        const free = thread.freeInstance();
+        const free = thread.findFreeInstance();
         if (free !== undefined) return this.#call(thread, payload, free);
       }
-      if (threads.some(({ loading }) => loading)) waitedSince = performance.now();
+      if (threads.some(({ isLoading }) => isLoading)) waitedSince = performance.now();
       const waited = performance.now() - waitedSince;
       const patience = patienceMilliseconds * threads.reduce((sum, { size }) => sum + size, 0);
       if (waited < patience) {
         await this.#waitForCall(patience - waited);
         continue;
       }
-      const roomy = threads.find((thread) => thread.size < maxInstances && canUseAnother(thread, patienceMilliseconds));
-      if (roomy) return this.#call(roomy, payload, this.#addInstance(roomy));
+      const threadWithRoom = threads.find(
+        (thread) => thread.size < maxInstances && canUseAnotherInstance(thread, patienceMilliseconds),
+      );
+      if (threadWithRoom) return this.#call(threadWithRoom, payload, this.#addInstance(threadWithRoom));
       if (threads.length > 0 && (threads.length >= maxThreads || !threads.every(isBlocked)))
         await this.#waitForCall(Math.max(1, patienceMilliseconds));
       else if (this.#hasRoom()) return this.#call(this.#start(model), payload, 0);
@@ -108,7 +114,7 @@ export class FunctionPool {
   }
 
   #threadsOf(model: FunctionModel): FunctionThread[] {
-    return [...this.#live].filter((thread) => thread.function === model && thread.usable);
+    return [...this.#live].filter((thread) => thread.function === model && thread.isUsable);
   }
 
   #hasRoom(): boolean {
@@ -119,18 +125,18 @@ export class FunctionPool {
     try {
       return await thread.invoke(payload, instance);
     } finally {
-      this.#announceRoom();
+      this.#wakeWaitingCalls();
     }
   }
 
   /** Waits until a call has ended, up to a time limit. */
   async #waitForCall(milliseconds: number): Promise<void> {
-    await Promise.race([this.#freed.promise, delay(milliseconds, undefined, { ref: false })]);
+    await Promise.race([this.#released.promise, delay(milliseconds, undefined, { ref: false })]);
   }
 
   async #waitForRoom(): Promise<void> {
-    const [longestIdle] = [...this.#live].filter(({ idle }) => idle).sort((a, b) => a.idleSince - b.idleSince);
-    await (longestIdle ? longestIdle.end() : this.#freed.promise);
+    const [longestIdle] = [...this.#live].filter(({ isIdle }) => isIdle).sort((a, b) => a.idleSince - b.idleSince);
+    await (longestIdle ? longestIdle.end() : this.#released.promise);
   }
 
   #start(model: FunctionModel): FunctionThread {
@@ -138,42 +144,45 @@ export class FunctionPool {
     const { environmentOf, observer, aws } = this.#options;
     const thread = new FunctionThread(model, { environment: environmentOf(model), observer, aws });
     this.#live.add(thread);
-    this.#announceWhenLoaded(thread, 0);
+    this.#wakeWhenLoaded(thread, 0);
     void thread.ended.then(() => {
       this.#live.delete(thread);
-      this.#announceRoom();
+      this.#wakeWaitingCalls();
     });
     return thread;
   }
 
   #addInstance(thread: FunctionThread): number {
     const instance = thread.addInstance();
-    this.#announceWhenLoaded(thread, instance);
+    this.#wakeWhenLoaded(thread, instance);
     return instance;
   }
 
-  #announceWhenLoaded(thread: FunctionThread, instance: number): void {
-    const announce = () => this.#announceRoom();
-    void thread.loaded(instance).then(announce, announce);
+  #wakeWhenLoaded(thread: FunctionThread, instance: number): void {
+    const wake = () => this.#wakeWaitingCalls();
+    void thread.waitUntilLoaded(instance).then(wake, wake);
   }
 
-  /** Makes every waiting call check again. */
-  #announceRoom(): void {
-    this.#freed.resolve();
-    this.#freed = Promise.withResolvers();
+  /** Makes every waiting call check again whether it can run. */
+  #wakeWaitingCalls(): void {
+    this.#released.resolve();
+    this.#released = Promise.withResolvers();
   }
 
   #endIdle(): void {
     const since = performance.now() - this.#options.idleMilliseconds;
-    for (const thread of this.#live) if (thread.idle && thread.idleSince < since) void thread.end();
+    for (const thread of this.#live) if (thread.isIdle && thread.idleSince < since) void thread.end();
   }
 }
 
-/** Whether another instance would use time in which the thread waits for something else than this machine. */
-function canUseAnother({ size, utilization, withoutAws }: FunctionThread, milliseconds: number): boolean {
+/** Returns whether another instance would use time in which the thread waits for something other than AWS calls. */
+function canUseAnotherInstance(
+  { size, utilization, millisecondsWithoutAws: withoutAws }: FunctionThread,
+  milliseconds: number,
+): boolean {
   return utilization < BUSY && (size < INSTANCES_OF_AWS || withoutAws >= milliseconds);
 }
 
-function isBlocked({ idleSince, loading }: FunctionThread): boolean {
-  return !loading && performance.now() - idleSince > BLOCKED_MILLISECONDS;
+function isBlocked({ idleSince, isLoading }: FunctionThread): boolean {
+  return !isLoading && performance.now() - idleSince > BLOCKED_MILLISECONDS;
 }

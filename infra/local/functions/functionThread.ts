@@ -13,28 +13,28 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 
 /** Time limit for loading an instance. The timeout of a call starts after loading, as in Lambda. */
 const LOAD_MILLISECONDS = 60_000;
-/** A quarter of V8's default. Many threads with the default hold a gigabyte of garbage. */
+/** The size of V8's young generation: a quarter of the default. With the default, many threads keep a gigabyte of garbage. */
 const YOUNG_GENERATION_MB = 12;
-/** The shortest time over which the utilization is measured. */
+/** The shortest time span over which the utilization of a thread is measured. */
 const UTILIZATION_MILLISECONDS = 25;
 
-/** A call without a result: the handler threw, timed out, or its thread ended. */
+/** The error of a call without a result: the handler threw or timed out, or its thread ended. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
 }
 
-/** Receives the output and the measurements of functions. */
+/** The log and the measurements that receive the output of functions. */
 export interface FunctionObserver {
   readonly log: FunctionLog;
   readonly measurements: Pick<Measurements, 'recordRun' | 'recordLine'>;
 }
 
-/** How the functions reach AWS. */
+/** The AWS endpoint as functions use it. */
 export interface AwsAccess {
-  /** The ports of the AWS endpoint, which threads call through this process. */
+  /** The ports of the AWS endpoint. Threads send calls to them as messages to this process. */
   readonly ports: readonly number[];
   /** Answers a call under the function's role. Returns undefined if the called service is stopped. */
-  call(model: FunctionModel, call: ThreadCall, hasCallerLeft: () => boolean): Promise<AwsAnswer | undefined>;
+  call(model: FunctionModel, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined>;
 }
 
 export interface FunctionThreadOptions {
@@ -47,7 +47,7 @@ type Result =
   | { readonly call: number; readonly payload: string }
   | { readonly call: number; readonly error: { name: string; message: string; stack?: string } };
 type FromThread =
-  { readonly loaded: number } | Result | (ThreadCall & { readonly aws: number }) | { readonly left: number };
+  { readonly loaded: number } | Result | (ThreadCall & { readonly aws: number }) | { readonly aborted: number };
 
 interface Call {
   resolve(payload: string): void;
@@ -55,7 +55,7 @@ interface Call {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A copy of the function's module. */
+/** A copy of the function's module in the thread, with its own state. */
 interface Instance {
   readonly loaded: PromiseWithResolvers<void>;
   readonly loadTimer: NodeJS.Timeout;
@@ -64,13 +64,14 @@ interface Instance {
 }
 
 /**
- * A worker thread with instances of one function. After a timeout the thread may be blocked: it accepts no new calls,
- * and ends after the running ones.
+ * A worker thread with instances of one function. After a timeout, the thread may be blocked. It then accepts no new calls,
+ * and ends after the running calls.
  */
 export class FunctionThread {
   readonly function: FunctionModel;
   /**
-   * When the last call ended, in `performance.now()`, which is precise enough to order calls of the same millisecond.
+   * The time of the last call's end, from `performance.now()`. Its fractions of a millisecond order calls of the same
+   * millisecond.
    */
   idleSince = performance.now();
   readonly #worker: Worker;
@@ -80,8 +81,8 @@ export class FunctionThread {
   readonly #instances: Instance[] = [];
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers();
   readonly #calls = new Map<number, Call>();
-  /** The running AWS calls, and whether the thread still waits for them. */
-  readonly #awsCalls = new Map<number, { hasLeft: boolean }>();
+  /** The running AWS calls by id, and whether the thread aborted them. */
+  readonly #awsCalls = new Map<number, { isAborted: boolean }>();
   #lastAwsCall = -Infinity;
   #utilization: { at: number; since: ReturnType<typeof performance.eventLoopUtilization> | undefined; value: number };
   #lastId = 0;
@@ -118,34 +119,34 @@ export class FunctionThread {
       });
     }
     this.#worker.on('message', (message: FromThread) => this.#onMessage(message));
-    // Any value can be thrown, not only errors.
+    // A thread can throw any value, not only an Error.
     this.#worker.on('error', (error: unknown) =>
       this.#logFailure('The thread crashed', error instanceof Error ? error : new Error(String(error))),
     );
     this.#worker.on('exit', (code) => {
       this.#usable = false;
-      const gone = new FunctionError(`The thread ended with exit code ${code}`);
-      if (this.#calls.size > 0) this.#logFailure('The thread ended during a call', gone);
+      const threadEnded = new FunctionError(`The thread ended with exit code ${code}`);
+      if (this.#calls.size > 0) this.#logFailure('The thread ended during a call', threadEnded);
       for (const { loaded, loadTimer } of this.#instances) {
         clearTimeout(loadTimer);
-        loaded.reject(gone);
+        loaded.reject(threadEnded);
       }
-      for (const id of this.#calls.keys()) this.#removeCall(id)?.reject(gone);
+      for (const id of this.#calls.keys()) this.#removeCall(id)?.reject(threadEnded);
       this.#ended.resolve();
     });
   }
 
-  /** Whether it accepts calls. */
-  get usable(): boolean {
+  /** Whether the thread accepts calls. */
+  get isUsable(): boolean {
     return this.#usable;
   }
 
   /** Whether an instance is loading. */
-  get loading(): boolean {
+  get isLoading(): boolean {
     return this.#instances.some(({ loading }) => loading);
   }
 
-  get idle(): boolean {
+  get isIdle(): boolean {
     return this.#inFlight === 0;
   }
 
@@ -159,7 +160,7 @@ export class FunctionThread {
     return this.#ended.promise;
   }
 
-  /** The part of the last moments in which the thread was busy, from 0 to 1. A thread that loads is busy. */
+  /** The share of the last 25 ms or more in which the thread was busy, from 0 to 1. A loading thread has 1. */
   get utilization(): number {
     const { at, since } = this.#utilization;
     if (performance.now() - at >= UTILIZATION_MILLISECONDS) {
@@ -170,15 +171,15 @@ export class FunctionThread {
     return this.#utilization.value;
   }
 
-  /** How long no AWS call has been running, in milliseconds. */
-  get withoutAws(): number {
+  /** How long the thread has had no running AWS call, in milliseconds. */
+  get millisecondsWithoutAws(): number {
     return this.#awsCalls.size > 0 ? 0 : performance.now() - this.#lastAwsCall;
   }
 
   /** Returns the number of an instance without a running call, or undefined. */
-  freeInstance(): number | undefined {
-    const free = this.#instances.findIndex(({ inFlight }) => inFlight === 0);
-    return free < 0 ? undefined : free;
+  findFreeInstance(): number | undefined {
+    const instance = this.#instances.findIndex(({ inFlight }) => inFlight === 0);
+    return instance < 0 ? undefined : instance;
   }
 
   /** Loads another instance and returns its number. */
@@ -187,8 +188,8 @@ export class FunctionThread {
     return this.#addLoading();
   }
 
-  /** Resolves when an instance has loaded; rejects if loading failed. */
-  async loaded(number: number): Promise<void> {
+  /** Resolves when an instance has loaded. Rejects if loading failed. */
+  async waitUntilLoaded(number: number): Promise<void> {
     await this.#instances[number]?.loaded.promise;
   }
 
@@ -215,7 +216,7 @@ export class FunctionThread {
       this.#inFlight -= 1;
       instance.inFlight -= 1;
       this.idleSince = performance.now();
-      if (this.idle && !this.#usable) void this.end();
+      if (this.isIdle && !this.#usable) void this.end();
     }
   }
 
@@ -227,8 +228,8 @@ export class FunctionThread {
 
   #addLoading(): number {
     const loaded: PromiseWithResolvers<void> = Promise.withResolvers();
-    // A crash while loading is reported when the thread ends. Without this handler it would end the process if no call
-    // waits.
+    // A crash while loading is logged when the thread ends. Without this handler, the rejection would end the process if no
+    // call waits for it.
     loaded.promise.catch(() => undefined);
     const loadTimer = setTimeout(() => void this.end(), LOAD_MILLISECONDS);
     return this.#instances.push({ loaded, loadTimer, loading: true, inFlight: 0 }) - 1;
@@ -253,9 +254,9 @@ export class FunctionThread {
 
   #onMessage(message: FromThread): void {
     if ('aws' in message) void this.#answerAws(message);
-    else if ('left' in message) {
-      const call = this.#awsCalls.get(message.left);
-      if (call) call.hasLeft = true;
+    else if ('aborted' in message) {
+      const call = this.#awsCalls.get(message.aborted);
+      if (call) call.isAborted = true;
     } else if ('call' in message) this.#onResult(message);
     else {
       const instance = this.#instances[message.loaded];
@@ -267,13 +268,13 @@ export class FunctionThread {
   }
 
   async #answerAws({ aws, ...call }: ThreadCall & { readonly aws: number }): Promise<void> {
-    const caller = { hasLeft: false };
-    this.#awsCalls.set(aws, caller);
-    const hasLeft = () => caller.hasLeft || this.#ending !== undefined;
-    const answer = await this.#aws.call(this.function, call, hasLeft);
+    const state = { isAborted: false };
+    this.#awsCalls.set(aws, state);
+    const isAborted = () => state.isAborted || this.#ending !== undefined;
+    const answer = await this.#aws.call(this.function, call, isAborted);
     this.#awsCalls.delete(aws);
     this.#lastAwsCall = performance.now();
-    if (!hasLeft()) this.#worker.postMessage({ aws, answer });
+    if (!isAborted()) this.#worker.postMessage({ aws, answer });
   }
 
   #onResult(message: Result): void {

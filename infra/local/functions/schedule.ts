@@ -4,19 +4,19 @@ import type { ScheduleModel } from '../streams/eventSourceModels.ts';
 import { ACCOUNT, REGION } from '../iam/identity.ts';
 
 /**
- * Calls a function at a rate, starting at once, so that work of an earlier run does not wait. Ticks never overlap: a
- * long one delays the next.
+ * Calls a function at a fixed rate. The first call is at once, so that unfinished work of an earlier run does not wait.
+ * Calls never overlap. A long call delays the next one.
  */
 export class Schedule {
   readonly #ticking: Promise<void>;
   readonly #stop = new AbortController();
 
-  /** Starts at once. A failed tick needs no retry, because the next one does the same work. */
+  /** Starts at once. A failed call is not retried, because the next call does the same work. */
   constructor({ arn, everySeconds }: ScheduleModel, invoke: (event: object) => Promise<unknown>) {
     this.#ticking = this.#tick(everySeconds * 1000, () => invoke(tickEvent(arn, new Date())));
   }
 
-  /** Resolves when a running tick has ended. */
+  /** Starts no more calls. Resolves when a running call has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#ticking;

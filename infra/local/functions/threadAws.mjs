@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Sends the AWS calls of a function's thread as messages to the main thread instead of over HTTP. The main thread
- * checks the role of the function as for a request. Functions run the bundles of a deployment, so the transport is
- * replaced below the SDK: in the module `http` of this thread.
+ * Sends the AWS calls of a function's thread as messages to the main thread instead of over HTTP. The main thread checks
+ * the role of the function as for an HTTP request. The bundles are those of a deployment and contain the SDK. So this file
+ * replaces `http.request` of this thread, which the SDK calls.
  */
 import { EventEmitter } from 'node:events';
 import http from 'node:http';
@@ -12,7 +12,7 @@ import { Readable } from 'node:stream';
 /** @typedef {import('node:http').RequestOptions & { headers: Record<string, string | undefined> }} Options */
 /** @typedef {{ aws: number, answer: { status: number, body: string } | undefined }} Answer */
 
-/** The SDK waits for a connection and sets its options. */
+/** A socket that is always connected and ignores options. The SDK waits for a connection and sets options. */
 const socket = Object.freeze({
   connecting: false,
   setKeepAlive() {},
@@ -22,8 +22,8 @@ const socket = Object.freeze({
 });
 
 /**
- * Replaces `http.request` for calls that the SDK signed with this access key, so that requests of customers' addresses
- * never become AWS calls. Returns a function that takes the answers.
+ * Replaces `http.request` for calls that the SDK signed with this access key. A request to a customer's URL, such as a
+ * webhook, has no such signature and never becomes an AWS call. Returns a function that receives the answers.
  * @param {import('node:worker_threads').MessagePort} port
  * @param {readonly number[]} awsPorts
  * @param {string | undefined} accessKeyId
@@ -62,13 +62,13 @@ export function callAwsThrough(port, awsPorts, accessKeyId) {
     }
 
     destroy() {
-      if (waiting.delete(this.#id)) port.postMessage({ left: this.#id });
+      if (waiting.delete(this.#id)) port.postMessage({ aborted: this.#id });
       this.emit('close');
       return this;
     }
 
     /** @param {Answer['answer']} answer */
-    take(answer) {
+    receive(answer) {
       if (answer) {
         const response = new Readable({ read() {} });
         response.push(answer.body);
@@ -82,19 +82,19 @@ export function callAwsThrough(port, awsPorts, accessKeyId) {
 
   const { request } = http;
   /** @type {any} */
-  const replaced = (/** @type {any[]} */ ...args) => {
+  const requestOrMessage = (/** @type {any[]} */ ...args) => {
     const [options, onResponse] = args;
     if (!isSigned(options)) return Reflect.apply(request, http, args);
-    const started = new AwsRequest(options);
-    if (onResponse) started.once('response', onResponse);
-    return started;
+    const awsRequest = new AwsRequest(options);
+    if (onResponse) awsRequest.once('response', onResponse);
+    return awsRequest;
   };
-  http.request = replaced;
+  http.request = requestOrMessage;
   syncBuiltinESMExports();
   return ({ aws, answer }) => {
-    const started = waiting.get(aws);
+    const awsRequest = waiting.get(aws);
     waiting.delete(aws);
-    started?.take(answer);
+    awsRequest?.receive(answer);
   };
 
   /** @param {Options | URL | string} options */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The code of a function's thread: loads instances of the bundle and processes calls. Plain JavaScript, because loading
- * TypeScript's type stripper would double the start time.
+ * The code of a function's thread. It loads instances of the bundle and processes calls. The file is plain JavaScript,
+ * because loading TypeScript's type stripper would double the start time.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { callAwsThrough } from './threadAws.mjs';
@@ -18,7 +18,7 @@ const onAwsAnswer = callAwsThrough(port, awsPorts, process.env.AWS_ACCESS_KEY_ID
 const handlers = new Map();
 
 /**
- * Loads an instance: a copy of the module, with its own state.
+ * Loads an instance, which is a copy of the module with its own state.
  * @param {number} instance
  */
 async function load(instance) {
@@ -47,7 +47,7 @@ async function answer({ call, instance, payload, awsRequestId, deadline }) {
 port.on('message', (message) => {
   if (message.aws !== undefined) onAwsAnswer(message);
   else if (message.call !== undefined) void answer(message);
-  // A failure is not caught, so it ends the thread.
+  // A failed load is not caught, so it ends the thread.
   else void load(message.load);
 });
 await load(0);

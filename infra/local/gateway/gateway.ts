@@ -10,15 +10,16 @@ import type { RouteModel } from '../assembly/model.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { StartError } from '../startError.ts';
 
-/** Limits of API Gateway (body) and of Lambda (event and response). */
+/** API Gateway's limit for the body of a request. */
 const BODY_BYTES = 10 * 1024 * 1024;
+/** Lambda's limits for an event and for a response. */
 const EVENT_BYTES = 6_291_456;
 const ANSWER_BYTES = 6_291_556;
-/** Limit of API Gateway for the request line and all headers. */
+/** API Gateway's limit for the request line and all headers together. */
 const HEADER_BYTES = 10_240;
 /**
- * Bytes of a too large body that are read and discarded, because most clients read the response only after sending
- * everything.
+ * How many bytes of a too large body the gateway reads and discards. Most clients read the response only after they sent
+ * the whole body.
  */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
@@ -26,12 +27,12 @@ const TOO_LARGE = gatewayResponse(413, 'Request Entity Too Large');
 const UNAVAILABLE = gatewayResponse(503, 'Service Unavailable');
 const FAILED = gatewayResponse(500, 'Internal Server Error');
 
-/** Prefix of the pages of the local run. No endpoint has such a path. */
+/** The path prefix of the pages of the local run. No endpoint has this prefix. */
 const LOCAL_PATH = '/_local/';
 
 export interface GatewayOptions {
   readonly routes: readonly RouteModel[];
-  /** Calls a function. The event and the result are JSON. */
+  /** Calls a function. The event and the result are JSON texts. */
   invoke(model: FunctionModel, payload: string): Promise<string>;
   /** Handles requests for the pages of the local run. */
   local(request: LocalRequest): Promise<GatewayResponse>;
@@ -50,7 +51,7 @@ export class Gateway {
     this.#server = server;
     this.#allowedHosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.#respond(request, response));
-    // Refuses a too large body before the client sends it.
+    // Node emits this event for `Expect: 100-continue`. A too large body is refused before the client sends it.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (this.#isAllowed(request) && !declaredTooLarge(request)) response.writeContinue();
       void this.#respond(request, response);
@@ -59,8 +60,8 @@ export class Gateway {
   }
 
   /**
-   * Opens the port, so that an occupied port fails at once. Requests get 503 until `open` is called. `allowedHosts` are
-   * Host headers that the API accepts besides the names of this machine.
+   * Opens the port. Throws a `StartError` if the port is occupied. Requests get 503 until `open` is called. `allowedHosts`
+   * are the Host headers that the API accepts in addition to the names of this machine.
    */
   static async listen(port: number, allowedHosts: readonly string[] = []): Promise<Gateway> {
     const server = createServer({ maxHeaderSize: HEADER_BYTES, keepAliveTimeout: 60_000 });
@@ -69,10 +70,10 @@ export class Gateway {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EADDRINUSE')
         throw new StartError(
-          `Port ${port} is taken by another program. Set PORT to another port, or to 0 for any free one.`,
+          `Port ${port} is used by another program. Set PORT to another port, or to 0 for any free port.`,
         );
       if (code === 'EACCES')
-        throw new StartError(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+        throw new StartError(`Port ${port} is not allowed for this user. Set PORT to a port above 1023.`);
       throw error;
     });
     return new Gateway(server, allowedHosts);
@@ -82,6 +83,7 @@ export class Gateway {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Starts to answer requests. */
   open({ routes, ...options }: GatewayOptions): void {
     this.#open = { ...options, routes: new Map(routes.map((route) => [route.key, route])) };
   }
@@ -107,23 +109,23 @@ export class Gateway {
       if (!request.destroyed) process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
     });
-    const { connection: _, 'transfer-encoding': __, ...passed } = headers;
+    const { connection: _, 'transfer-encoding': __, ...functionHeaders } = headers;
     const closing = this.#stopping || !request.complete ? { connection: 'close' } : {};
-    const own = { 'content-length': body.length, 'apigw-requestid': requestId, ...closing };
+    const gatewayHeaders = { 'content-length': body.length, 'apigw-requestid': requestId, ...closing };
     try {
-      response.writeHead(status, { ...passed, ...own }).end(body);
+      response.writeHead(status, { ...functionHeaders, ...gatewayHeaders }).end(body);
     } catch {
       // The function returned headers that HTTP does not allow.
       response
-        .writeHead(FAILED.status, { ...FAILED.headers, ...own, 'content-length': FAILED.body.length })
+        .writeHead(FAILED.status, { ...FAILED.headers, ...gatewayHeaders, 'content-length': FAILED.body.length })
         .end(FAILED.body);
     }
     if (!isLocal) this.#open?.measure(response.statusCode, performance.now() - receivedAt);
   }
 
   /**
-   * The pages of the local run can stop parts of it. They are for browsers on this machine only, even with
-   * ALLOWED_HOSTS.
+   * Returns whether a request has an accepted Host header. The pages of the local run can stop parts of the system, so
+   * they are for browsers on this machine only, even with ALLOWED_HOSTS.
    */
   #isAllowed({ headers: { host = '' }, url = '', socket }: IncomingMessage): boolean {
     return (
@@ -140,19 +142,19 @@ export class Gateway {
 
   async #answerLocal(request: IncomingMessage): Promise<GatewayResponse> {
     const { method = '', url = '/', headers } = request;
-    if (!this.#isAllowed(request)) return gatewayResponse(403, `These pages are at ${this.url} only`);
+    if (!this.#isAllowed(request)) return gatewayResponse(403, `These pages are available at ${this.url} only`);
     const body = await readBody(request);
     if (!body) return TOO_LARGE;
     if (!this.#open) return UNAVAILABLE;
     const { path, query } = splitTarget(url);
-    const single = Object.entries(headers).map(
+    const singleHeaders = Object.entries(headers).map(
       ([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value] as const,
     );
     return this.#open.local({
       method,
       path,
       query: new URLSearchParams(query),
-      headers: Object.fromEntries(single),
+      headers: Object.fromEntries(singleHeaders),
       body,
     });
   }
@@ -170,13 +172,13 @@ export class Gateway {
     const route = routes.get(`${method} ${path}`) ?? routes.get(`ANY ${path}`) ?? routes.get('$default');
     if (!route) return gatewayResponse(404, 'Not Found');
 
-    // From the connection, because anyone can send a header.
+    // The address comes from the connection, because a client can send any `x-forwarded-for` header.
     const sourceIp = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     const event = JSON.stringify(
       httpApiEvent({ method, url, httpVersion, rawHeaders, sourceIp, body, requestId, receivedAt }, route.key),
     );
     if (Buffer.byteLength(event) > EVENT_BYTES) return TOO_LARGE;
-    return inTime(
+    return answerInTime(
       route.timeoutMilliseconds,
       invoke(route.function, event).then(answerOf, () => FAILED),
     );
@@ -188,11 +190,11 @@ function answerOf(payload: string): GatewayResponse {
   return httpApiResponse(payload) ?? FAILED;
 }
 
-async function inTime(milliseconds: number, answer: Promise<GatewayResponse>): Promise<GatewayResponse> {
-  const { promise: late, resolve } = Promise.withResolvers<GatewayResponse>();
+async function answerInTime(milliseconds: number, answer: Promise<GatewayResponse>): Promise<GatewayResponse> {
+  const { promise: timedOut, resolve } = Promise.withResolvers<GatewayResponse>();
   const timer = setTimeout(resolve, milliseconds, UNAVAILABLE);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([answer, timedOut]);
   } finally {
     clearTimeout(timer);
   }
@@ -202,7 +204,7 @@ function declaredTooLarge(request: IncomingMessage): boolean {
   return Number(request.headers['content-length'] ?? 0) > BODY_BYTES;
 }
 
-/** Reads the whole body. Returns undefined if it is too large. Keeps at most the limit in memory. */
+/** Reads the whole body. Returns undefined if the body is too large. Keeps at most `BODY_BYTES` in memory. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let chunks: Buffer[] = [];
   let size = 0;
@@ -217,9 +219,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return void socket.destroy();
-  const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-  const body = JSON.stringify({ message: tooLong ? 'Request Header Fields Too Large' : 'Bad Request' });
-  const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const isTooLong = error.code === 'HPE_HEADER_OVERFLOW';
+  const body = JSON.stringify({ message: isTooLong ? 'Request Header Fields Too Large' : 'Bad Request' });
+  const status = isTooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -7,7 +7,7 @@ export interface GatewayRequest {
   readonly method: string;
   readonly url: string;
   readonly httpVersion: string;
-  /** Names and values in turn, as Node returns them. */
+  /** A list in which each name is followed by its value, as Node returns it. */
   readonly rawHeaders: readonly string[];
   readonly sourceIp: string;
   readonly body: Buffer;
@@ -17,17 +17,19 @@ export interface GatewayRequest {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Splits a request target into path and query. The target may be a whole URL. */
+/** Splits a request target into path and query (without `?`). The target may be an absolute URL. */
 export function splitTarget(url: string): { path: string; query: string } {
   const local = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '') || '/';
-  const mark = local.indexOf('?');
-  return mark < 0 ? { path: local, query: '' } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+  const queryStart = local.indexOf('?');
+  return queryStart < 0
+    ? { path: local, query: '' }
+    : { path: local.slice(0, queryStart), query: local.slice(queryStart + 1) };
 }
 
 /** Returns the event that an HTTP API creates for a request (payload format 2.0). */
 export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGatewayProxyEventV2 {
   const { path, query } = splitTarget(request.url);
-  const { cookie, ...headers } = joinedHeaders(request.rawHeaders);
+  const { cookie, ...headers } = joinHeaders(request.rawHeaders);
   const domainName = headers.host ?? 'localhost';
   const [domainPrefix = ''] = domainName.split('.');
   return {
@@ -37,7 +39,7 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
     rawQueryString: query,
     ...(cookie !== undefined && { cookies: cookie.split(/; */) }),
     headers,
-    ...(query !== '' && { queryStringParameters: joined(new URLSearchParams(query)) }),
+    ...(query !== '' && { queryStringParameters: joinValues(new URLSearchParams(query)) }),
     requestContext: {
       accountId: ACCOUNT,
       apiId: 'local',
@@ -61,8 +63,8 @@ export function httpApiEvent(request: GatewayRequest, routeKey: string): APIGate
 }
 
 /**
- * Text stays text; anything else is base64. AWS does not document what happens to bytes that are not UTF-8 in a text.
- * Here they are base64, so that the function gets them unchanged.
+ * Returns the body of the event: UTF-8 text unchanged, other bytes as base64. AWS does not document the event for a body
+ * with a text type that is not valid UTF-8. Here such a body is base64, so that the function gets it unchanged.
  */
 function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encoded: boolean } {
   if (body.length === 0) return { isBase64Encoded: false };
@@ -74,15 +76,15 @@ function bodyOf(body: Buffer, contentType = ''): { body?: string; isBase64Encode
     : { body: body.toString('base64'), isBase64Encoded: true };
 }
 
-function joinedHeaders(rawHeaders: readonly string[]): Record<string, string> {
+function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const pairs: [string, string][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2)
     pairs.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? '']);
-  return joined(pairs);
+  return joinValues(pairs);
 }
 
-/** Joins values of the same name with commas. */
-function joined(pairs: Iterable<[string, string]>): Record<string, string> {
+/** Returns the values by name. Several values of one name are joined with commas. */
+function joinValues(pairs: Iterable<[string, string]>): Record<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value);
   return Object.fromEntries(values);

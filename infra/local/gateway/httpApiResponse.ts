@@ -7,7 +7,7 @@ export interface GatewayResponse {
   readonly body: Buffer;
 }
 
-/** Returns a response of the gateway itself. It does not have the functions' envelope. */
+/** Returns a response of the gateway itself, with the body of API Gateway: `{"message": …}`. */
 export function gatewayResponse(status: number, message: string): GatewayResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify({ message })) };
 }

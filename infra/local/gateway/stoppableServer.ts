@@ -7,8 +7,8 @@ const RETRY_MILLISECONDS = 50;
 const OPEN_MILLISECONDS = 10_000;
 
 /**
- * An HTTP server with a fixed address that can be stopped for a while. Meanwhile connections are refused, as by a
- * service that is down.
+ * An HTTP server that can be stopped and started again at the same address. While it is stopped, connections are
+ * refused, as by a service that is down.
  */
 export class StoppableServer {
   readonly #server: Server;
@@ -19,7 +19,7 @@ export class StoppableServer {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** Listens on any free port. */
+  /** Creates a server that listens on any free port of 127.0.0.1. */
   static async create(): Promise<StoppableServer> {
     const server = createServer();
     server.keepAliveTimeout = 0;
@@ -36,7 +36,7 @@ export class StoppableServer {
     return this.#server.listening;
   }
 
-  /** Sets the handler of requests. Requests wait until then. */
+  /** Sets the handler of requests. Requests that arrive earlier wait for it. */
   setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
   }
@@ -50,7 +50,7 @@ export class StoppableServer {
     await closed;
   }
 
-  /** Starts the server again at the same address. Retries while another program uses the port. */
+  /** Starts the server again at the same address. Retries for up to ten seconds while another program uses the port. */
   async open(): Promise<void> {
     const until = Date.now() + OPEN_MILLISECONDS;
     while (!this.#server.listening) {

@@ -24,36 +24,36 @@ export interface AwsEndpointOptions {
   readonly principals: Principals;
 }
 
-/** A call that a function's thread made in this process, instead of a request over HTTP. */
+/** An AWS call of a function. The function's thread sends it as a message, not as an HTTP request. */
 export interface ThreadCall {
-  /** The port that the function called. */
+  /** The port of the AWS endpoint that the function called. */
   readonly port: number;
   readonly method: string;
   readonly path: string;
-  /** The header `x-amz-target`. */
+  /** The value of the header `x-amz-target`. */
   readonly target: string;
   readonly body: string;
 }
 
 /**
  * The AWS endpoint for functions and for the operator's commands. Refuses calls that the caller's role in the template
- * does not allow. Requests over HTTP must have a valid signature. Calls of functions come from their threads, which
- * this process knows, so they need none.
+ * does not allow. HTTP requests must have a valid signature. A call of a function comes as a message from the function's
+ * thread, so it needs no signature.
  */
 export class AwsEndpoint {
-  readonly #door: StoppableServer;
-  /** Servers of their own for the services that can be stopped alone. */
+  readonly #mainServer: StoppableServer;
+  /** SQS and SES each have their own server, because the dashboard can stop each of them separately. */
   readonly queues: StoppableServer;
   readonly mail: StoppableServer;
   #services: Readonly<Record<string, Service>> = {};
 
-  private constructor(door: StoppableServer, queues: StoppableServer, mail: StoppableServer) {
-    this.#door = door;
+  private constructor(server: StoppableServer, queues: StoppableServer, mail: StoppableServer) {
+    this.#mainServer = server;
     this.queues = queues;
     this.mail = mail;
   }
 
-  /** Opens the ports, which are part of queue URLs in the functions' environment. Requests wait until `open`. */
+  /** Opens the ports, which are part of the queue URLs in the functions' environment. Requests wait until `open` is called. */
   static async listen(): Promise<AwsEndpoint> {
     return new AwsEndpoint(
       await StoppableServer.create(),
@@ -63,12 +63,12 @@ export class AwsEndpoint {
   }
 
   get url(): string {
-    return this.#door.url;
+    return this.#mainServer.url;
   }
 
-  /** The ports of the endpoint. */
+  /** The ports of all servers of the endpoint. */
   get ports(): readonly number[] {
-    return this.#doors.map(({ port }) => port);
+    return this.#servers.map(({ port }) => port);
   }
 
   open({ table, secrets, outbox, queues, principals }: AwsEndpointOptions): void {
@@ -82,39 +82,33 @@ export class AwsEndpoint {
       this.#answerRequest(request, response, principals).then(
         (answer) => sendAnswer(response, answer),
         (error: unknown) => {
-          // The caller disconnected.
+          // The caller disconnected while it sent the request, so no answer is possible.
           if (request.destroyed && !request.complete) return;
           sendAnswer(response, failed(error));
         },
       );
     };
-    for (const door of this.#doors) door.setListener(listener);
+    for (const server of this.#servers) server.setListener(listener);
   }
 
   /** Answers a call of a function. Returns undefined if the called service is stopped. */
-  async answerThread(
-    principal: Principal,
-    call: ThreadCall,
-    hasCallerLeft: () => boolean,
-  ): Promise<AwsAnswer | undefined> {
-    if (!this.#doors.some(({ port, isOpen }) => port === call.port && isOpen)) return undefined;
+  async answerThread(principal: Principal, call: ThreadCall, isAborted: () => boolean): Promise<AwsAnswer | undefined> {
+    if (!this.#servers.some(({ port, isOpen }) => port === call.port && isOpen)) return undefined;
     try {
       const { target, operation } = calledOperation(call.method, call.path, call.target);
       const service = this.#services[target];
-      return service
-        ? await answerCall(service, principal, operation, call.body, hasCallerLeft)
-        : unknownService(target);
+      return service ? await answerCall(service, principal, operation, call.body, isAborted) : unknownService(target);
     } catch (error) {
       return failed(error);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#doors.map((door) => door.close()));
+    await Promise.all(this.#servers.map((server) => server.close()));
   }
 
-  get #doors(): readonly StoppableServer[] {
-    return [this.#door, this.queues, this.mail];
+  get #servers(): readonly StoppableServer[] {
+    return [this.#mainServer, this.queues, this.mail];
   }
 
   async #answerRequest(request: IncomingMessage, response: ServerResponse, principals: Principals): Promise<AwsAnswer> {
@@ -136,7 +130,7 @@ export class AwsEndpoint {
       return errorAnswer(400, 'UnrecognizedClientException', 'The security token included in the request is invalid.');
 
     const chunks: Buffer[] = [];
-    // Hashes the body while it arrives.
+    // The hash is computed while the body arrives.
     const hash = createHash('sha256');
     for await (const chunk of request as AsyncIterable<Buffer>) {
       hash.update(chunk);
@@ -158,13 +152,13 @@ async function answerCall(
   principal: Principal,
   operation: string,
   body: string,
-  hasCallerLeft: () => boolean,
+  isAborted: () => boolean,
 ): Promise<AwsAnswer> {
   const input = JSON.parse(body) as Record<string, unknown>;
   const refused = service
     .accesses(operation, input)
     .find(({ action, resource }) => !permits(principal, action, resource));
-  if (!refused) return service.answer({ operation, input, body, hasCallerLeft });
+  if (!refused) return service.answer({ operation, input, body, isAborted });
   const { action, resource } = refused;
   process.stderr.write(`AccessDenied: ${principal.name} may not ${action} on ${resource}\n`);
   const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`;
@@ -172,7 +166,8 @@ async function answerCall(
 }
 
 /**
- * JSON protocols name the service and operation in a header. SES uses REST, of which only this operation is supported.
+ * Returns the service and the operation of a call. AWS's JSON protocols name them in the header `x-amz-target`. SES uses
+ * REST, and only its operation SendEmail is supported.
  */
 function calledOperation(method: string, path: string, header: string): { target: string; operation: string } {
   if (`${method} ${path}` === 'POST /v2/email/outbound-emails') return { target: 'ses', operation: 'SendEmail' };

@@ -1,6 +1,6 @@
 import type { AwsAnswer } from './awsService.ts';
 
-/** Returns an answer with a value as JSON. */
+/** Returns an answer with status 200 and a value as JSON. */
 export function jsonAnswer(value: unknown): AwsAnswer {
   return { status: 200, body: JSON.stringify(value) };
 }

@@ -7,16 +7,16 @@ export interface Access {
 export interface AwsCall {
   readonly operation: string;
   readonly input: Record<string, unknown>;
-  /** The JSON from which `input` was parsed. */
+  /** The JSON text from which `input` was parsed. */
   readonly body: string;
-  /** Whether the caller no longer waits for the answer. */
-  readonly hasCallerLeft: () => boolean;
+  /** Returns whether the caller aborted the call, so that no one reads the answer. */
+  readonly isAborted: () => boolean;
 }
 
 /** The answer to a call. */
 export interface AwsAnswer {
   readonly status: number;
-  /** JSON. */
+  /** The JSON text of the answer. */
   readonly body: string;
 }
 
@@ -24,5 +24,6 @@ export interface AwsAnswer {
 export interface Service {
   /** Returns the permissions that a call needs. */
   accesses(operation: string, input: Record<string, unknown>): Access[];
+  /** Performs a call and returns its answer. */
   answer(call: AwsCall): AwsAnswer | Promise<AwsAnswer>;
 }

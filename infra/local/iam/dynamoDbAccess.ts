@@ -11,8 +11,8 @@ interface Input extends TableInput {
   readonly TransactItems?: readonly Record<string, TableInput>[];
 }
 
-/** IAM has no permission for transactions: each part needs the permission of its single operation. */
-const partActions: Record<string, string> = {
+/** The IAM action of each kind of transaction item. IAM has no permission for transactions as a whole. */
+const itemActions: Record<string, string> = {
   Put: 'PutItem',
   Update: 'UpdateItem',
   Delete: 'DeleteItem',
@@ -24,7 +24,7 @@ const partActions: Record<string, string> = {
 export function dynamoDbAccesses(operation: string, input: Input): Access[] {
   if (input.TransactItems) {
     return input.TransactItems.flatMap((item) =>
-      Object.entries(item).map(([part, target]) => access(partActions[part] ?? part, target)),
+      Object.entries(item).map(([kind, target]) => access(itemActions[kind] ?? kind, target)),
     );
   }
   if (input.RequestItems) return Object.keys(input.RequestItems).map((TableName) => access(operation, { TableName }));

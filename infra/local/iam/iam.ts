@@ -1,8 +1,6 @@
 import { StartError } from '../startError.ts';
 
-/**
- * The content of a policy statement: it allows actions on resources. A `*` at the end of a resource matches anything.
- */
+/** A policy statement that allows actions on resources. A `*` at the end of a resource matches any text. */
 export interface Statement {
   readonly actions: ReadonlySet<string>;
   readonly resources: readonly string[];
@@ -11,8 +9,8 @@ export interface Statement {
 const supportedKeys = new Set(['Sid', 'Effect', 'Action', 'Resource']);
 
 /**
- * Reads the statements of a policy document. Throws a `StartError` for anything that the local run cannot enforce as
- * AWS does. Ignoring it would allow calls here that fail in AWS. `owner` is the name of the resource for the message.
+ * Reads the statements of a policy document. Throws a `StartError` for a statement that the local run cannot enforce as
+ * AWS does. Ignoring such a statement would allow calls here that fail in AWS. `owner` names the resource in the message.
  */
 export function readStatements(document: unknown, owner: string): Statement[] {
   return listOf((document as { Statement?: unknown }).Statement).map((raw) => {
@@ -25,7 +23,7 @@ export function readStatements(document: unknown, owner: string): Statement[] {
     if (wildcard) throw unsupportedStatement(owner, `allows ${wildcard}: name each action`);
     const resources = listOf(statement.Resource).map(String);
     const pattern = resources.find((resource) => /\*.|\?/.test(resource));
-    if (pattern) throw unsupportedStatement(owner, `names ${pattern}: a * may stand at the end only`);
+    if (pattern) throw unsupportedStatement(owner, `names ${pattern}: a * is supported at the end only`);
     return { actions: new Set(actions), resources };
   });
 }

@@ -10,7 +10,7 @@ export interface Identity {
   readonly attribute: (name: string) => string;
 }
 
-/** The property that sets the physical name, by type. */
+/** The name of the property that sets the physical name of a resource, by type. */
 const nameProperties: Record<string, string> = {
   'AWS::DynamoDB::Table': 'TableName',
   'AWS::DynamoDB::GlobalTable': 'TableName',
@@ -31,19 +31,19 @@ const arns: Record<string, (name: string) => string> = {
   'AWS::SQS::Queue': queueArn,
 };
 
-/** Addresses of the API and of the AWS endpoint on this machine. */
+/** The URLs of the API and of the AWS endpoint on this machine. */
 export interface Urls {
   readonly api: string;
   readonly aws: string;
 }
 
-/** Types whose `Ref` is not the name. */
+/** The value of `Ref` by type. For other types it is the physical name. */
 const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = {
   'AWS::SecretsManager::Secret': (_name, arn) => arn,
   'AWS::SQS::Queue': (name, _arn, { aws }) => queueUrl(aws, name),
 };
 
-/** Attributes besides the ARN. */
+/** The attributes that a type has in addition to the ARN. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
   'AWS::DynamoDB::Table': (_name, arn) => ({ StreamArn: streamArn(arn) }),
@@ -52,8 +52,8 @@ const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Re
 };
 
 /**
- * Returns the local identity of a resource. Except for URLs it is the same at every start, because stored data refers
- * to it. Types that are not run also get one, because environments and policies may refer to them.
+ * Returns the local identity of a resource. Except for URLs, the identity is the same at every start, because stored data
+ * refers to it. Resources that the local run ignores also have one, because environments and policies may refer to them.
  */
 export function identityOf(
   type: string,
@@ -91,7 +91,7 @@ export function queueUrl(awsUrl: string, name: string): string {
   return `${awsUrl}/${ACCOUNT}/${name}`;
 }
 
-/** Returns the ARN of the SES identity of a mailbox (an address, with or without a name): its domain. */
+/** Returns the ARN of the SES identity that sends for a mailbox. The identity is the mailbox's domain. */
 export function mailIdentityArn(mailbox: string): string {
   return `arn:aws:ses:${REGION}:${ACCOUNT}:identity/${domainOf(mailbox)}`;
 }

@@ -4,14 +4,14 @@ import type { Statement } from './iam.ts';
 import type { FunctionModel } from '../assembly/functionModel.ts';
 import { signatureVerifier } from './signature.ts';
 
-/** A caller of AWS: a function with its role, or the operator, who may do everything. */
+/** A caller of the AWS endpoint: a function with the statements of its role, or the operator, who may do everything. */
 export interface Principal {
   readonly name: string;
   readonly arn: string;
   readonly statements: readonly Statement[] | 'everything';
 }
 
-/** A caller, and the function that checks its signatures. */
+/** A caller, and the function that checks the signatures made with the caller's secret. */
 export interface KeyHolder {
   readonly principal: Principal;
   readonly isSignatureValid: ReturnType<typeof signatureVerifier>;
@@ -22,7 +22,7 @@ export interface AccessKey {
   readonly AWS_SECRET_ACCESS_KEY: string;
 }
 
-/** Callers by their access keys. Keys are random in each run, so that no other program knows one. */
+/** The callers by their access keys. Each run creates random keys, so that no other program has one. */
 export class Principals {
   readonly #byAccessKey = new Map<string, KeyHolder>();
 
@@ -30,7 +30,7 @@ export class Principals {
     return this.#byAccessKey.get(id);
   }
 
-  /** Returns the caller with this key. Throws if it was not created here. */
+  /** Returns the caller with this key. Throws if this object did not create the key. */
   ofKey({ AWS_ACCESS_KEY_ID: id }: AccessKey): Principal {
     const holder = this.#byAccessKey.get(id);
     if (!holder) throw new Error(`There is no access key ${id}`);
@@ -47,7 +47,7 @@ export class Principals {
   }
 
   #add(principal: Principal): AccessKey {
-    // Letters and digits only, because DynamoDB Local refuses other characters.
+    // The id has letters and digits only, because DynamoDB Local refuses other characters.
     const id = `LOCAL${randomBytes(8).toString('hex').slice(1).toUpperCase()}`;
     const secret = randomBytes(30).toString('base64url');
     this.#byAccessKey.set(id, { principal, isSignatureValid: signatureVerifier(secret) });

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The parts of an `Authorization` header of Signature Version 4. */
 export interface Authorization {
   readonly accessKeyId: string;
-  /** Such as `20260101/us-east-1/sqs/aws4_request`. */
+  /** The credential scope, such as `20260101/us-east-1/sqs/aws4_request`. */
   readonly scope: string;
   readonly signedHeaders: readonly string[];
   readonly signature: string;
@@ -12,10 +12,10 @@ export interface Authorization {
 
 export interface SignedRequest {
   readonly method: string;
-  /** Path and query, unchanged. */
+  /** The path and query as the client sent them. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** SHA-256 of the body, in hexadecimal. */
+  /** The SHA-256 hash of the body in hexadecimal. */
   readonly bodyHash: string;
 }
 
@@ -23,10 +23,10 @@ const ALGORITHM = 'AWS4-HMAC-SHA256';
 const AUTHORIZATION = new RegExp(
   `^${ALGORITHM} Credential=([A-Z0-9]{1,128})/(\\d{8}/[a-z0-9-]{1,32}/[a-z0-9-]{1,32}/aws4_request), ?SignedHeaders=([a-z0-9;-]{1,2048}), ?Signature=([0-9a-f]{64})$`,
 );
-/** The SDK sends this instead of a hash for a body that it streams. The signature then does not cover the body. */
+/** The SDK sends this text instead of a hash if it streams the body. The signature then does not cover the body. */
 const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
-/** Reads an `Authorization` header. Returns undefined for anything but Signature Version 4. */
+/** Reads an `Authorization` header. Returns undefined for another format than Signature Version 4. */
 export function readAuthorization(header: string | undefined): Authorization | undefined {
   const [, accessKeyId, scope, signedHeaders, signature] = AUTHORIZATION.exec(header ?? '') ?? [];
   return accessKeyId && scope && signedHeaders && signature
@@ -48,7 +48,7 @@ export function signatureVerifier(
     const key = scope
       .split('/')
       .reduce<string | Buffer>((secret, part) => hmac(secret, part), `AWS4${secretAccessKey}`) as Buffer;
-    // A caller normally uses one service and day. Only invented scopes reach this limit.
+    // A caller normally uses a few services on one day. Only a client that invents scopes reaches this limit.
     if (keys.size >= 16) keys.clear();
     keys.set(scope, key);
     return key;
@@ -81,7 +81,7 @@ function canonicalRequest({ method, url, headers, bodyHash }: SignedRequest, sig
   return [method, encodePath(path), sortQuery(query), lines.join(''), signedHeaders.join(';'), payload].join('\n');
 }
 
-/** Sorts by name, then by value. */
+/** Returns the query with its parameters sorted by name, then by value. */
 function sortQuery(query: string): string {
   const pairs = query.split('&').map((pair) => pair.split('=', 2) as [string, string?]);
   const compare = (a = '', b = '') => Number(a > b) - Number(a < b);
@@ -91,7 +91,7 @@ function sortQuery(query: string): string {
     .join('&');
 }
 
-/** The path in a signature is encoded once more than the path in the request. */
+/** Returns the path as signatures contain it: encoded once more than in the request. */
 function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replaceAll('%2F', '/')

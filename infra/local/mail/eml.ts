@@ -10,7 +10,7 @@ export interface OutgoingMail {
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
-/** Limit of RFC 5322 for a line, without its end. */
+/** RFC 5322's limit for a line without its CRLF. */
 const LINE_BYTES = 998;
 
 /** Returns the domain of a mailbox such as `ada@example.com` or `Ada <ada@example.com>`. */
@@ -19,8 +19,8 @@ export function domainOf(mailbox: string): string {
 }
 
 /**
- * Returns a mail as an .eml file (RFC 5322, MIME) with a text part and an HTML part. Both are readable unless a line is
- * too long.
+ * Returns a mail as an .eml file (RFC 5322, MIME) with a text part and an HTML part. A part is plain 8-bit text, or base64
+ * if a line is longer than RFC 5322 allows.
  */
 export function emlOf(message: OutgoingMail, { id, date }: { id: string; date: Date }): string {
   const boundary = `=_${id}`;
@@ -61,7 +61,7 @@ function part(mediaType: string, content: string): string[] {
   ];
 }
 
-/** Returns a header's text, folded between its encoded words. */
+/** Returns a header's text with a line break between its encoded words. */
 function folded(text: string): string {
   return encodedWords(text).join('\r\n ');
 }

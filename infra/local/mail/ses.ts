@@ -5,13 +5,13 @@ import { configurationSetArn, mailIdentityArn } from '../iam/identity.ts';
 import type { Outbox } from './mailOutbox.ts';
 
 /**
- * The supported part of a SendEmail request: simple content, no templates and no raw mail. Tags are ignored: SES uses
- * them for its events, which do not exist here.
+ * The supported part of a SendEmail request: simple content, no templates and no raw mail. Tags are ignored, because SES
+ * uses them only in its events, which the local run does not have.
  */
 interface SendEmail {
   readonly FromEmailAddress?: string;
   readonly ReplyToAddresses?: readonly string[];
-  /** Configuration of SES events. The role must allow its use. */
+  /** The name of the configuration of SES events. The role must allow its use. */
   readonly ConfigurationSetName?: string;
   readonly Destination?: { readonly ToAddresses?: readonly string[] };
   readonly Content?: {
@@ -24,8 +24,8 @@ interface SendEmail {
 }
 
 /**
- * A local SES that writes mail into the outbox. Every domain counts as verified, but the role must allow the sender's
- * domain.
+ * Returns a local SES that writes mails into the outbox. Every domain counts as verified, but the caller's role must allow
+ * the sender's domain.
  */
 export function ses(outbox: Outbox): Service {
   return {

@@ -14,8 +14,8 @@ export interface AlarmModel {
   readonly periods: number;
   readonly comparison: Comparison;
   readonly threshold: number;
-  /** Whether a period without data counts as breaching. */
-  readonly whenMissing: boolean;
+  /** Whether a period without data counts as one in which the comparison holds. */
+  readonly isMissingBreaching: boolean;
 }
 
 /** A comparison of a value with the threshold. */
@@ -28,7 +28,10 @@ export const comparisons = {
   LessThanThreshold: (value: number, threshold: number) => value < threshold,
 } as const;
 
-/** Properties of CloudFormation that are supported. The last ones only say whom to notify. */
+/**
+ * The supported properties of an alarm in CloudFormation. Those from `ActionsEnabled` on only say whom CloudWatch notifies,
+ * and have no effect here.
+ */
 const supportedProperties = [
   'AlarmDescription',
   'ComparisonOperator',
@@ -67,7 +70,10 @@ interface RawPart {
   readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number; readonly Stat: string };
 }
 
-/** Reads an alarm. Throws UnsupportedDefinition for unsupported definitions, and for those that CloudWatch refuses. */
+/**
+ * Returns the alarm that a resource of the template describes. `serviceName` replaces the value of the dimension
+ * `service`. Throws UnsupportedDefinition for a definition that the local run does not support.
+ */
 export function alarmOf({ path, properties }: Resource, serviceName?: string): AlarmModel {
   requireSupported(properties, supportedProperties, 'an alarm');
   const {
@@ -93,7 +99,7 @@ export function alarmOf({ path, properties }: Resource, serviceName?: string): A
     periods: Number(EvaluationPeriods),
     comparison: ComparisonOperator,
     threshold: Number(Threshold),
-    whenMissing: TreatMissingData === 'breaching',
+    isMissingBreaching: TreatMissingData === 'breaching',
   };
 }
 
@@ -136,13 +142,13 @@ function mathOf(
     requireSupported(part, ['Id', 'Label', 'Expression', 'Period', 'ReturnData', 'MetricStat'], 'a metric of an alarm');
   const [returned, ...more] = parts.filter(({ ReturnData }) => ReturnData !== false);
   if (!returned?.Expression || more.length > 0)
-    throw new UnsupportedDefinition('an alarm with metrics that is not on exactly one expression');
+    throw new UnsupportedDefinition('an alarm on metrics that does not return exactly one expression');
   const byId = new Map(parts.map((part) => [part.Id, part.MetricStat]));
   const source = expressionOrQuery(
     returned.Expression,
     (id) => {
-      const found = byId.get(id);
-      return found && statisticOf(found.Metric, found.Stat, serviceName);
+      const metricStat = byId.get(id);
+      return metricStat && statisticOf(metricStat.Metric, metricStat.Stat, serviceName);
     },
     serviceName,
   );
@@ -150,6 +156,6 @@ function mathOf(
     [returned.Period, ...parts.map(({ MetricStat }) => MetricStat?.Period)].filter((each) => each !== undefined),
   );
   if (period === undefined || others.length > 0)
-    throw new UnsupportedDefinition(`an expression without one period: ${returned.Expression}`);
+    throw new UnsupportedDefinition(`an expression without exactly one period: ${returned.Expression}`);
   return { source, periodSeconds: period };
 }

@@ -13,14 +13,14 @@ export interface RowModel {
 
 export interface GraphModel {
   readonly title: string;
-  /** Out of 24 columns. */
+  /** The number of columns. The dashboard has 24. */
   readonly width: number;
   readonly series: readonly SeriesModel[];
 }
 
 export interface SeriesModel {
   readonly source: Expression | Query;
-  /** `${LABEL}` stands for the name of the metric, or of the group of a query. */
+  /** The label of the line. `${LABEL}` in it stands for the name of the metric or of the query's group. */
   readonly label: string;
 }
 
@@ -45,8 +45,8 @@ interface Options {
   readonly expression?: string;
 }
 
-/** Supported properties of a widget. Some only affect the appearance, or how CloudWatch finds the data. */
-const knownProperties = [
+/** The supported properties of a widget. Those that only affect the appearance have no effect here. */
+const supportedProperties = [
   'markdown',
   'title',
   'view',
@@ -60,20 +60,20 @@ const knownProperties = [
   'setPeriodToTimeRange',
   'liveData',
 ];
-const knownOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
+const supportedOptions = ['id', 'label', 'visible', 'stat', 'expression', 'period', 'color', 'yAxis'];
 
 /**
- * Reads a dashboard. A text widget starts a row; the graphs after it belong to that row. Throws UnsupportedDefinition for
- * unsupported definitions.
+ * Returns the rows of a dashboard. A text widget starts a row, which contains the graphs that follow. `serviceName`
+ * replaces the value of the dimension `service`. Throws UnsupportedDefinition for an unsupported definition.
  */
 export function rowsOf({ properties }: Resource, serviceName?: string): RowModel[] {
   const { widgets } = JSON.parse(String(properties.DashboardBody)) as { widgets: readonly Widget[] };
   const rows: { title: string; graphs: GraphModel[] }[] = [];
   for (const widget of widgets) {
-    // A local run has no Logs Insights. Its functions log to `functions.log`.
+    // A log widget needs Logs Insights, which the local run does not have. Its functions log to `functions.log`.
     if (widget.type === 'log') continue;
     const { title = '', markdown = '' } = widget.properties;
-    requireSupported(widget.properties, knownProperties, `the widget "${title || markdown}"`);
+    requireSupported(widget.properties, supportedProperties, `the widget "${title || markdown}"`);
     if (widget.type === 'text') rows.push({ title: markdown, graphs: [] });
     else {
       const graph = withTitle(title, () => graphOf(widget, title, serviceName));
@@ -85,7 +85,7 @@ export function rowsOf({ properties }: Resource, serviceName?: string): RowModel
   return rows;
 }
 
-/** Adds the title of the widget to errors. */
+/** Adds the title of the widget to the message of an UnsupportedDefinition. */
 function withTitle<T>(title: string, read: () => T): T {
   try {
     return read();
@@ -114,8 +114,8 @@ function graphOf(
 }
 
 /**
- * Reads a line of a graph: namespace, name and dimensions of a metric, or an expression; then options. Returns no source
- * for metric math, because it needs the ids of all lines.
+ * Reads a line of a graph. It has the namespace, name and dimensions of a metric, or an expression, and then options.
+ * Returns no source for metric math, because reading it needs the ids of all lines.
  */
 function lineOf(
   line: readonly unknown[],
@@ -123,12 +123,12 @@ function lineOf(
 ): { source: MetricStatistic | Query | undefined; options: Options } {
   const last = line.at(-1);
   const options = (typeof last === 'object' && last !== null ? last : {}) as Options;
-  requireSupported(options, knownOptions, JSON.stringify(line));
+  requireSupported(options, supportedOptions, JSON.stringify(line));
   const words = typeof last === 'object' ? line.slice(0, -1) : line;
   if (options.expression !== undefined && words.length === 0)
     return { source: isQuery(options.expression) ? serviceQuery(options.expression, serviceName) : undefined, options };
   const [namespace, name, ...dimensions] = words.map(String);
-  // A dot repeats the value of the previous line. The CDK does not write dots.
+  // In CloudWatch, a dot repeats the value of the previous line. The CDK writes no dots, so they are not supported.
   if (
     namespace === undefined ||
     name === undefined ||

@@ -8,13 +8,13 @@ import { bucketAt, type Window } from './series.ts';
 
 /** The state of the dashboard at one time. */
 export interface DashboardSnapshot {
-  /** Epoch milliseconds. */
+  /** The time of the snapshot in epoch milliseconds. */
   readonly at: number;
   readonly periodSeconds: number;
-  /** Ends of the periods in epoch milliseconds, oldest first. The last period is still running. */
+  /** The end of each period in epoch milliseconds, oldest first. The last period is still running. */
   readonly times: readonly number[];
   readonly rows: readonly RowSnapshot[];
-  /** Active alarms first. */
+  /** The states of all alarms, active alarms first. */
   readonly alarms: readonly AlarmSnapshot[];
 }
 
@@ -26,9 +26,9 @@ export interface RowSnapshot {
 
 export interface GraphSnapshot {
   readonly title: string;
-  /** Out of 24 columns. */
+  /** The number of columns. The dashboard has 24. */
   readonly width: number;
-  /** Only series with measurements in the time range. One value for each period. */
+  /** The series that have measurements in the time range, with one value for each period. */
   readonly series: readonly { readonly label: string; readonly values: readonly (number | null)[] }[];
 }
 
@@ -37,13 +37,13 @@ export interface AlarmSnapshot {
   readonly active: boolean;
   /** The endpoints or workers that make the alarm active, if its metric distinguishes them. */
   readonly contributors: readonly string[];
-  /** The value in the current period; null without data. */
+  /** The value in the current period, or null without data. */
   readonly value: number | null;
   readonly threshold: number;
   readonly description: string;
 }
 
-/** The longest range that is shown in short periods. */
+/** The longest time range that has periods of `SHORT_SECONDS`. A longer time range has periods of `LONG_SECONDS`. */
 const SHORT_MINUTES = 15;
 const SHORT_SECONDS = 10;
 const LONG_SECONDS = 60;
@@ -57,7 +57,7 @@ export function dashboardSnapshot(
   const periodSeconds = minutes <= SHORT_MINUTES ? SHORT_SECONDS : LONG_SECONDS;
   const times = endsOfPeriods(now, periodSeconds, (minutes * 60) / periodSeconds);
   const windows = times.map((end): Window => ({ from: bucketAt(end - periodSeconds * 1000), to: bucketAt(end) - 1 }));
-  const pictures = alarms.map((alarm) => alarmSnapshot(alarm, store, now));
+  const alarmSnapshots = alarms.map((alarm) => alarmSnapshot(alarm, store, now));
   return {
     at: now,
     periodSeconds,
@@ -66,14 +66,11 @@ export function dashboardSnapshot(
       title,
       graphs: graphs.map((graph) => graphSnapshot(graph, store, windows)),
     })),
-    alarms: [
-      ...pictures.filter(({ active: ringing }) => ringing),
-      ...pictures.filter(({ active: ringing }) => !ringing),
-    ],
+    alarms: [...alarmSnapshots.filter(({ active }) => active), ...alarmSnapshots.filter(({ active }) => !active)],
   };
 }
 
-/** Periods are aligned as in CloudWatch, so that past values do not change. */
+/** Returns the ends of the last periods. Periods are aligned as in CloudWatch, so that values of past periods do not change. */
 function endsOfPeriods(now: number, periodSeconds: number, count: number): number[] {
   const last = Math.floor(now / (periodSeconds * 1000)) + 1;
   return Array.from({ length: count }, (_each, index) => (last - count + 1 + index) * periodSeconds * 1000);
@@ -96,8 +93,8 @@ function linesOf(
   const hasMeasurements = ({ latest }: Bound) => first !== undefined && latest >= first.from;
   if (source.kind !== 'query') {
     const bound = bind(source, store);
-    const counts = source.kind === 'metric' && source.statistic === 'Sum';
-    return hasMeasurements(bound) ? [{ label, values: valuesOf(bound, store, windows, counts) }] : [];
+    const isCounter = source.kind === 'metric' && source.statistic === 'Sum';
+    return hasMeasurements(bound) ? [{ label, values: valuesOf(bound, store, windows, isCounter) }] : [];
   }
   const groups = [...bindQuery(source, store)]
     .filter(([, bound]) => hasMeasurements(bound))
@@ -109,19 +106,22 @@ function linesOf(
         sum: values.reduce<number>((sum, value) => sum + (value ?? 0), 0),
       };
     });
-  // The order of the queries.
-  return groups.sort((a, b) => b.sum - a.sum).map(({ label: own, values }) => ({ label: own, values }));
+  // The queries of the dashboard order their groups by sum, highest first.
+  return groups.sort((a, b) => b.sum - a.sum).map(({ label: groupLabel, values }) => ({ label: groupLabel, values }));
 }
 
-/** Counters show zero without data. Before the start of the store there is no data at all. */
+/**
+ * Returns one value per window. A counter without data has 0, another metric null. A window before the creation of the
+ * store has null.
+ */
 function valuesOf(
   { valueIn }: Bound,
   store: MetricStore,
   windows: readonly Window[],
-  counts: boolean,
+  isCounter: boolean,
 ): (number | null)[] {
   const began = bucketAt(store.since);
-  return windows.map((window) => (window.to < began ? null : (valueIn(window) ?? (counts ? 0 : null))));
+  return windows.map((window) => (window.to < began ? null : (valueIn(window) ?? (isCounter ? 0 : null))));
 }
 
 function alarmSnapshot(alarm: AlarmModel, store: MetricStore, now: number): AlarmSnapshot {

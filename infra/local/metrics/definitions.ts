@@ -3,10 +3,10 @@ import { isQuery, type Query, readQuery } from './query.ts';
 import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
-/** The dimension with the service's name. The local run may use another name than the template. */
+/** The dimension with the name of the service. In a local run, this name can differ from the template's. */
 const SERVICE = 'service';
 
-/** Returns a metric of a template with its statistic. */
+/** Returns a metric of a template with its statistic. `serviceName` replaces the value of the dimension `service`. */
 export function metricStatistic(
   { namespace, name, dimensions }: MetricId,
   statistic: unknown,
@@ -14,7 +14,7 @@ export function metricStatistic(
 ): MetricStatistic {
   return {
     kind: 'metric',
-    metric: { namespace, name, dimensions: renamed(dimensions, serviceName) },
+    metric: { namespace, name, dimensions: withServiceName(dimensions, serviceName) },
     statistic: readStatistic(String(statistic)),
   };
 }
@@ -27,17 +27,17 @@ export function expressionOrQuery(text: string, ids: Ids, serviceName: string | 
 /** Reads a query of a template. */
 export function serviceQuery(text: string, serviceName: string | undefined): Query {
   const query = readQuery(text);
-  return { ...query, where: renamed(query.where, serviceName) };
+  return { ...query, where: withServiceName(query.where, serviceName) };
 }
 
-function renamed(dimensions: MetricId['dimensions'], serviceName: string | undefined): MetricId['dimensions'] {
+function withServiceName(dimensions: MetricId['dimensions'], serviceName: string | undefined): MetricId['dimensions'] {
   return serviceName === undefined || dimensions[SERVICE] === undefined
     ? dimensions
     : { ...dimensions, [SERVICE]: serviceName };
 }
 
-/** Throws UnsupportedDefinition for unsupported properties: they would change the result. */
-export function requireSupported(given: object, known: readonly string[], owner: string): void {
-  const unsupported = Object.keys(given).find((name) => !known.includes(name));
+/** Throws UnsupportedDefinition if an object has an unsupported property. Ignoring the property would change the result. */
+export function requireSupported(given: object, supported: readonly string[], owner: string): void {
+  const unsupported = Object.keys(given).find((name) => !supported.includes(name));
   if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);
 }

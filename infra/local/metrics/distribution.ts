@@ -1,6 +1,7 @@
 /**
- * Counts of values, rounded to three digits. That limits the number of different values to a few hundred. Stored as a
- * map while values are added, and as sorted arrays once it was read, which are smaller and need no sorting again.
+ * Counts how often each value occurs. Values are rounded to three digits, which limits the number of different values to
+ * a few hundred. A map stores the counts while values are added. The first read replaces the map by sorted arrays, which
+ * are smaller.
  */
 export class Distribution {
   #table: Map<number, number> | undefined;
@@ -19,7 +20,7 @@ export class Distribution {
     return this.#size;
   }
 
-  /** Distinct values in ascending order, with their counts. */
+  /** The distinct values in ascending order, and the count of each value at the same index. */
   get lists(): { readonly values: readonly number[]; readonly counts: readonly number[] } {
     if (this.#table) {
       const entries = [...this.#table].sort(([a], [b]) => a - b);
@@ -32,26 +33,26 @@ export class Distribution {
 }
 
 /**
- * Returns a percentile, or undefined without values. Searches from the highest value down, because the usual
- * percentiles are high.
+ * Returns a percentile of all values in the distributions, or undefined without values. The search starts at the highest
+ * value, because the usual percentiles are high.
  */
 export function percentileOf(percentile: number, distributions: readonly Distribution[]): number | undefined {
   const total = distributions.reduce((sum, { size }) => sum + size, 0);
   let above = total - Math.max(1, Math.ceil((percentile / 100) * total));
-  const cursors = distributions.map(({ lists }) => ({ ...lists, place: lists.values.length - 1 }));
+  const cursors = distributions.map(({ lists }) => ({ ...lists, index: lists.values.length - 1 }));
   for (;;) {
     let highest: (typeof cursors)[number] | undefined;
     let highestValue = -Infinity;
     for (const cursor of cursors) {
-      const value = cursor.place < 0 ? undefined : cursor.values[cursor.place];
+      const value = cursor.index < 0 ? undefined : cursor.values[cursor.index];
       if (value === undefined || (highest && value <= highestValue)) continue;
       highest = cursor;
       highestValue = value;
     }
     if (!highest) return undefined;
-    above -= highest.counts[highest.place] ?? 0;
+    above -= highest.counts[highest.index] ?? 0;
     if (above < 0) return highestValue;
-    highest.place--;
+    highest.index--;
   }
 }
 

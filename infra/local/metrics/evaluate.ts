@@ -3,13 +3,13 @@ import type { MetricStore } from './metricStore.ts';
 import { type Query, selects } from './query.ts';
 import type { Series, Window } from './series.ts';
 
-/** Returns the value of a window; undefined for missing data. */
+/** Returns the value of an expression in a window, or undefined for missing data. */
 export type Values = (window: Window) => number | undefined;
 
-/** An expression with its series looked up once, instead of for each window. */
+/** An expression whose series are already looked up, so that no window looks them up again. */
 export interface Bound {
   readonly valueIn: Values;
-  /** The last bucket with a measurement of any part; -1 if there is none. */
+  /** The last bucket in which any metric of the expression has a measurement, or -1 if there is none. */
   readonly latest: number;
 }
 
@@ -22,8 +22,8 @@ const operations: Readonly<Record<Operator, (left: number, right: number) => num
 };
 
 /**
- * Looks up the series of an expression. Missing data makes the result missing, unless it is filled. A division by zero
- * also gives missing data.
+ * Looks up the series of an expression. If an operand has no data, neither has the result, unless `FILL` gives the operand
+ * a value. A division by zero also has no data.
  */
 export function bind(expression: Expression, store: MetricStore): Bound {
   switch (expression.kind) {
@@ -59,7 +59,7 @@ export function bind(expression: Expression, store: MetricStore): Bound {
   }
 }
 
-/** Looks up the series of a query, by group. Without groups, all of them are one. */
+/** Looks up the series of a query by group. A query without `GROUP BY` has the single group ''. */
 export function bindQuery(query: Query, store: MetricStore): Map<string, Bound> {
   const { groupBy } = query;
   const groups = Map.groupBy(seriesOf(query, store), ({ metric }) =>
@@ -72,7 +72,7 @@ function seriesOf(query: Query, store: MetricStore): Series[] {
   return store.named(query.namespace, query.name).filter(({ metric }) => selects(query, metric));
 }
 
-/** Adds up several series. Missing if all of them are missing. */
+/** Returns the sum of several series. A window has no value if no series has data in it. */
 function sumOf(all: readonly Series[]): Bound {
   const valueIn: Values = (window) => {
     let sum: number | undefined;

@@ -9,7 +9,7 @@ export interface MetricStatistic {
   readonly statistic: Statistic;
 }
 
-/** A number for each window, or missing data. */
+/** A parsed expression of metric math. In each window it has a number or no data. */
 export type Expression =
   | MetricStatistic
   | { readonly kind: 'number'; readonly value: number }
@@ -20,15 +20,15 @@ export type Expression =
 
 export type Operator = '>=' | '+' | '-' | '*' | '/';
 
-/** Returns the metric or the query of an id in a graph or an alarm, or undefined. */
+/** Returns the metric or the query that has an id in a graph or an alarm, or undefined. */
 export type Ids = (id: string) => MetricStatistic | Query | undefined;
 
 /** Operators by precedence, lowest first. */
 const levels: readonly (readonly Operator[])[] = [['>='], ['+', '-'], ['*', '/']];
 
 /**
- * Reads metric math: numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws
- * UnsupportedDefinition for anything else, because a guess could differ from CloudWatch.
+ * Parses metric math: numbers, ids, `+ - * /`, `>=`, parentheses, `FILL(…, 0)` and `MAX([…, …])`. Throws
+ * UnsupportedDefinition for other syntax, because a guess could differ from CloudWatch.
  */
 export function readExpression(text: string, ids: Ids): Expression {
   const scanner = new Scanner(text, /\s*([A-Za-z_]\w*|\d+(?:\.\d+)?|>=|[-+*/()[\],])/y);
@@ -87,7 +87,7 @@ function call(name: string, scanner: Scanner, ids: Ids): Expression {
 
 function numberOf(scanner: Scanner): number {
   const token = scanner.take();
-  if (!/^\d/.test(token)) throw scanner.problem(`"${token}" is no number`);
+  if (!/^\d/.test(token)) throw scanner.problem(`"${token}" is not a number`);
   return Number(token);
 }
 
@@ -114,7 +114,7 @@ export function partsOf(expression: Expression): (MetricStatistic | Query)[] {
   }
 }
 
-/** Reads the name of a statistic. */
+/** Parses the name of a statistic: `Sum`, `Maximum` or a percentile such as `p99`. Throws UnsupportedDefinition for others. */
 export function readStatistic(name: string): Statistic {
   if (name === 'Sum' || name === 'Maximum') return name;
   const [, percentile] = /^p(\d{1,2}(?:\.\d+)?)$/.exec(name) ?? [];

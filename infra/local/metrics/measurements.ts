@@ -2,12 +2,12 @@ import type { ConsumedCapacity } from '../table/consumedCapacity.ts';
 import type { MetricStore } from './metricStore.ts';
 import type { QueueLevel } from '../queues/queueStore.ts';
 
-/** Receives measurements. */
+/** The store that receives measurements. */
 export type MetricSink = Pick<MetricStore, 'add' | 'addLine'>;
 
 /**
  * Records the local run under the metric names and dimensions of AWS, so that the dashboard and the alarms of the
- * template find them. Where AWS writes zeros, so does this class, and graphs show a line at zero.
+ * template find them. Like AWS, also records zeros, so that graphs show a line at zero.
  */
 export class Measurements {
   readonly #sink: MetricSink;
@@ -29,7 +29,7 @@ export class Measurements {
   }
 
   /**
-   * Records a run of a function. As in Lambda, loading does not count: `milliseconds` is undefined if loading failed.
+   * Records a run of a function. As in Lambda, `milliseconds` does not include loading. It is undefined if loading failed.
    */
   recordRun(functionName: string, milliseconds: number | undefined, failed: boolean): void {
     this.#ofFunction(functionName, 'Invocations', 1);
@@ -61,7 +61,7 @@ export class Measurements {
       this.#sink.add({ namespace: 'AWS/DynamoDB', name: `Consumed${kind}CapacityUnits`, dimensions }, units);
     };
     const [ofTable, ofIndexes] = [Table?.CapacityUnits ?? CapacityUnits, Object.entries(GlobalSecondaryIndexes)];
-    // Reading an index consumes no capacity of the table.
+    // A read of an index consumes no capacity of the table, so the table gets no measurement.
     if (ofTable > 0) add(ofTable);
     for (const [index, { CapacityUnits: units }] of ofIndexes) add(units, index);
   }

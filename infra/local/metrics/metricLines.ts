@@ -1,41 +1,41 @@
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
-/** Size limit of CloudWatch for an event. */
+/** CloudWatch's limit for the size of a log event. */
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Finds metrics in the output of a function: lines of JSON in CloudWatch's embedded metric format. A chunk may end
- * within a line. Most output has no metrics, so only lines with `_aws` are parsed.
+ * Finds the metrics in the output of a function. Metrics are JSON lines in CloudWatch's embedded metric format. A chunk of
+ * the output may end within a line. Most lines have no metrics, so only lines with `_aws` are parsed.
  */
 export class MetricLines {
-  readonly #take: (line: Readonly<Record<string, unknown>>) => void;
-  #rest = Buffer.alloc(0);
+  readonly #onMetrics: (line: Readonly<Record<string, unknown>>) => void;
+  #incompleteLine = Buffer.alloc(0);
 
-  constructor(take: (line: Readonly<Record<string, unknown>>) => void) {
-    this.#take = take;
+  constructor(onMetrics: (line: Readonly<Record<string, unknown>>) => void) {
+    this.#onMetrics = onMetrics;
   }
 
   write(chunk: Buffer): void {
-    if (this.#rest.length === 0 && chunk.at(-1) === NEWLINE && !chunk.includes(MARK)) return;
-    const text = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (this.#incompleteLine.length === 0 && chunk.at(-1) === NEWLINE && !chunk.includes(MARK)) return;
+    const text = this.#incompleteLine.length === 0 ? chunk : Buffer.concat([this.#incompleteLine, chunk]);
     let start = 0;
     for (let end = text.indexOf(NEWLINE); end >= 0; end = text.indexOf(NEWLINE, start)) {
-      this.#look(text.subarray(start, end));
+      this.#readLine(text.subarray(start, end));
       start = end + 1;
     }
-    const rest = text.subarray(start);
-    this.#rest = rest.length > MOST_BYTES ? Buffer.alloc(0) : Buffer.from(rest);
+    const remainder = text.subarray(start);
+    this.#incompleteLine = remainder.length > MOST_BYTES ? Buffer.alloc(0) : Buffer.from(remainder);
   }
 
-  #look(line: Buffer): void {
+  #readLine(line: Buffer): void {
     if (!line.includes(MARK)) return;
     let value: unknown;
     try {
       value = JSON.parse(line.toString());
     } catch {
-      // A text that mentions `_aws` but is not JSON.
+      // The line mentions `_aws` but is not JSON.
       return;
     }
-    if (typeof value === 'object' && value !== null && '_aws' in value) this.#take(value);
+    if (typeof value === 'object' && value !== null && '_aws' in value) this.#onMetrics(value);
   }
 }

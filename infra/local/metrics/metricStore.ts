@@ -1,9 +1,9 @@
 import { bucketAt, type MetricId, Series } from './series.ts';
 
 /**
- * A system has about 500 series: three for each function and about a hundred others. Beyond the limit, the series that
- * was not measured for longest is dropped. A series takes 20 kB, and up to 300 kB more if its values differ. After an
- * hour at 200 requests per second all series take 45 MB; at 20 requests per second 16 MB.
+ * The largest number of series. A system has about 500: three for each function and about a hundred others. Above the
+ * limit, the series with the oldest last measurement is deleted. A series takes 20 kB, and up to 300 kB more if its values
+ * differ. After an hour, all series take 45 MB at 200 requests per second, and 16 MB at 20 requests per second.
  */
 const MOST_SERIES = 2_000;
 
@@ -16,10 +16,10 @@ interface Directive {
 
 /** The measurements of the last hour, in memory. */
 export class MetricStore {
-  /** Start of the measurements in epoch milliseconds. */
+  /** The time of the store's creation in epoch milliseconds. */
   readonly since: number;
   readonly #clock: () => number;
-  /** Series by namespace and name, then by dimensions. */
+  /** The series by namespace and name, then by dimensions. */
   readonly #series = new Map<string, Map<string, Series>>();
   #size = 0;
 

@@ -12,8 +12,8 @@ export interface MonitoringModel {
 
 /**
  * Reads dashboards and alarms, including all expressions. Throws a `StartError` with the name of an unsupported widget
- * or alarm: the dashboard must not be incomplete without notice. `serviceName` is the name in the functions' metrics,
- * if it differs from the templates.
+ * or alarm, because otherwise the dashboard would be incomplete without notice. `serviceName` is the service's name in
+ * the functions' metrics, if it differs from the templates.
  */
 export function monitoringOf(
   dashboards: readonly Resource[],

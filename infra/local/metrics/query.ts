@@ -1,7 +1,10 @@
 import { Scanner } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
-/** The sums of the metrics with a name and exactly these dimensions, grouped by one dimension or all together. */
+/**
+ * A query of Metrics Insights. It sums the metrics that have the name and exactly these dimensions, by the values of the
+ * dimension `groupBy`, or all together.
+ */
 export interface Query {
   readonly kind: 'query';
   readonly namespace: string;
@@ -11,14 +14,14 @@ export interface Query {
   readonly groupBy: string | undefined;
 }
 
-/** Returns whether a text is for `readQuery` and not for `readExpression`. */
+/** Returns whether an expression of a template is a query, which `readQuery` parses. `readExpression` parses others. */
 export function isQuery(text: string): boolean {
   return text.trimStart().startsWith('SELECT ');
 }
 
 /**
- * Reads a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`, with or without `WHERE
- * dimension = 'value' AND …` and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for anything else.
+ * Parses a query of Metrics Insights: `SELECT SUM(name) FROM SCHEMA("Namespace", dimension, …)`, with or without `WHERE
+ * dimension = 'value' AND …` and `GROUP BY dimension ORDER BY SUM() DESC`. Throws UnsupportedDefinition for other syntax.
  */
 export function readQuery(text: string): Query {
   const scanner = new Scanner(text, /\s*(\w+|"[^"]*"|'[^']*'|[(),=])/y);
@@ -26,12 +29,12 @@ export function readQuery(text: string): Query {
     for (const token of tokens) scanner.take(token);
   };
   const name = (token: string) => {
-    if (!/^\w+$/.test(token)) throw scanner.problem(`"${token}" is no name`);
+    if (!/^\w+$/.test(token)) throw scanner.problem(`"${token}" is not a name`);
     return token;
   };
   const quoted = (mark: string) => {
     const token = scanner.take();
-    if (!token.startsWith(mark)) throw scanner.problem(`"${token}" stands where ${mark}…${mark} must`);
+    if (!token.startsWith(mark)) throw scanner.problem(`"${token}" is in the place of ${mark}…${mark}`);
     return token.slice(1, -1);
   };
   take('SELECT', 'SUM', '(');
@@ -61,7 +64,7 @@ export function readQuery(text: string): Query {
   return { kind: 'query', namespace, name: metric, dimensionNames, where, groupBy };
 }
 
-/** Returns whether a query selects a metric with the queried name. */
+/** Returns whether a query selects a metric, which must have the query's namespace and name. */
 export function selects({ dimensionNames, where }: Query, { dimensions }: MetricId): boolean {
   return (
     hasExactly(dimensions, dimensionNames) &&

@@ -3,13 +3,13 @@ export class UnsupportedDefinition extends Error {
   override readonly name = 'UnsupportedDefinition';
 }
 
-/** Splits a text into tokens. */
+/** Splits a text into tokens, which a parser then takes one by one. */
 export class Scanner {
   readonly #text: string;
   readonly #tokens: string[] = [];
   #next = 0;
 
-  /** `pattern` must be sticky. Its first group is the token. */
+  /** `pattern` must have the flag `y` (sticky). Its first group is the token. */
   constructor(text: string, pattern: RegExp) {
     this.#text = text;
     const trimmed = text.trimEnd();
@@ -22,24 +22,25 @@ export class Scanner {
     }
   }
 
-  /** Returns the next token. Throws if it differs from the expected one. */
+  /** Consumes and returns the next token. Throws an UnsupportedDefinition if it differs from `expected`, or at the end. */
   take(expected?: string): string {
     const token = this.#tokens[this.#next++];
     if (token === undefined) throw this.problem(`${expected ?? 'something'} is missing at the end`);
-    if (expected !== undefined && token !== expected) throw this.problem(`"${token}" stands where ${expected} must`);
+    if (expected !== undefined && token !== expected) throw this.problem(`"${token}" is in the place of ${expected}`);
     return token;
   }
 
-  /** Returns and consumes the next token if it is one of these. */
+  /** Consumes and returns the next token if it is one of `tokens`. Otherwise returns undefined. */
   takeOneOf<Token extends string>(tokens: readonly Token[]): Token | undefined {
-    const found = tokens.find((token) => token === this.#tokens[this.#next]);
-    if (found !== undefined) this.#next++;
-    return found;
+    const nextToken = tokens.find((token) => token === this.#tokens[this.#next]);
+    if (nextToken !== undefined) this.#next++;
+    return nextToken;
   }
 
+  /** Throws an UnsupportedDefinition if a token remains. */
   end(): void {
-    const left = this.#tokens.slice(this.#next);
-    if (left.length > 0) throw this.problem(`"${left.join(' ')}" is left over`);
+    const remaining = this.#tokens.slice(this.#next);
+    if (remaining.length > 0) throw this.problem(`"${remaining.join(' ')}" is left over`);
   }
 
   problem(what: string): UnsupportedDefinition {

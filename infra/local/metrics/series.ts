@@ -1,12 +1,12 @@
 import { Distribution, percentileOf } from './distribution.ts';
 
-/** The resolution of the measurements. */
+/** The length of a bucket, which is the resolution of the measurements. */
 export const BUCKET_MILLISECONDS = 5_000;
-/** Buckets of one hour: the longest range of the dashboard. */
+/** The number of buckets in one hour, the longest time range of the dashboard. */
 export const BUCKETS = 720;
 
-/** Limit of cached percentiles, enough for two dashboards. */
-const REMEMBERED = 400;
+/** The largest number of cached percentiles per series. It suffices for two open dashboards. */
+const MAX_CACHED_PERCENTILES = 400;
 
 /** The identity of a metric. */
 export interface MetricId {
@@ -18,7 +18,7 @@ export interface MetricId {
 /** A statistic over the measurements of a window. */
 export type Statistic = 'Sum' | 'Maximum' | { readonly percentile: number };
 
-/** A range of bucket numbers, both ends included. */
+/** A range of bucket numbers. It includes `from` and `to`. */
 export interface Window {
   readonly from: number;
   readonly to: number;
@@ -30,21 +30,20 @@ export function bucketAt(time: number): number {
 }
 
 /**
- * The measurements of one metric in the last hour, in a ring buffer of buckets. Sums and maxima are exact, percentiles
- * have three digits. A bucket with equal values needs no distribution. That is the usual case, because counters only
- * record ones.
+ * The measurements of one metric in the last hour, in a ring buffer of buckets. Sums and maxima are exact. Percentiles have
+ * three digits. A bucket whose values are all equal has no distribution. This is usual, because counters record only ones.
  */
 export class Series {
   readonly metric: MetricId;
   /** The last bucket with a measurement. */
   latest = -1;
-  /** The bucket number at each position of the ring. It may be one of an hour ago. */
+  /** The bucket number at each position of the ring. A bucket of more than an hour ago remains until its position is reused. */
   readonly #buckets = new Int32Array(BUCKETS).fill(-1);
   readonly #counts = new Uint32Array(BUCKETS);
   readonly #sums = new Float64Array(BUCKETS);
   readonly #maxima = new Float64Array(BUCKETS);
   readonly #distributions: (Distribution | undefined)[] = [];
-  /** Cached percentiles of past windows. Each dashboard asks for nearly the same windows as the one before. */
+  /** The cached percentiles of past windows. Each request of a dashboard needs nearly the same windows as the one before. */
   readonly #percentiles = new Map<string, number | undefined>();
 
   constructor(metric: MetricId) {
@@ -52,27 +51,27 @@ export class Series {
   }
 
   add(bucket: number, value: number): void {
-    const place = bucket % BUCKETS;
-    // The clock was set back.
+    const position = bucket % BUCKETS;
+    // If the clock was set back, cached windows may change.
     if (bucket < this.latest) this.#percentiles.clear();
-    if (this.#buckets[place] !== bucket) {
-      // Sorts the distribution of the finished bucket now, so that the first reader need not sort an hour of data.
+    if (this.#buckets[position] !== bucket) {
+      // Reading `lists` sorts the distribution of the finished bucket now, so that the first reader need not sort an hour of data.
       void this.#distributions[this.latest % BUCKETS]?.lists;
-      this.#buckets[place] = bucket;
-      this.#counts[place] = 1;
-      this.#sums[place] = value;
-      this.#maxima[place] = value;
-      this.#distributions[place] = undefined;
+      this.#buckets[position] = bucket;
+      this.#counts[position] = 1;
+      this.#sums[position] = value;
+      this.#maxima[position] = value;
+      this.#distributions[position] = undefined;
       this.latest = Math.max(this.latest, bucket);
       return;
     }
-    // With equal values so far, the maximum is that value.
-    if (!this.#distributions[place] && value !== this.#maxima[place])
-      this.#distributions[place] = this.#evenDistribution(place);
-    this.#distributions[place]?.add(value);
-    this.#counts[place] = (this.#counts[place] ?? 0) + 1;
-    this.#sums[place] = (this.#sums[place] ?? 0) + value;
-    this.#maxima[place] = Math.max(this.#maxima[place] ?? value, value);
+    // Without a distribution, all values of the bucket equal the maximum.
+    if (!this.#distributions[position] && value !== this.#maxima[position])
+      this.#distributions[position] = this.#evenDistribution(position);
+    this.#distributions[position]?.add(value);
+    this.#counts[position] = (this.#counts[position] ?? 0) + 1;
+    this.#sums[position] = (this.#sums[position] ?? 0) + value;
+    this.#maxima[position] = Math.max(this.#maxima[position] ?? value, value);
   }
 
   /** Returns the statistic over a window, or undefined without data. */
@@ -88,12 +87,12 @@ export class Series {
     if (this.#percentiles.has(key)) return this.#percentiles.get(key);
     const value = percentileOf(
       percentile,
-      this.#placesIn(window).map((place) => this.#distributions[place] ?? this.#evenDistribution(place)),
+      this.#positionsIn(window).map((position) => this.#distributions[position] ?? this.#evenDistribution(position)),
     );
     if (window.to < this.latest) {
       this.#percentiles.set(key, value);
       const [oldest] = this.#percentiles.keys();
-      if (oldest !== undefined && this.#percentiles.size > REMEMBERED) this.#percentiles.delete(oldest);
+      if (oldest !== undefined && this.#percentiles.size > MAX_CACHED_PERCENTILES) this.#percentiles.delete(oldest);
     }
     return value;
   }
@@ -101,27 +100,27 @@ export class Series {
   #sum({ from, to }: Window): number | undefined {
     let sum: number | undefined;
     for (let bucket = from; bucket <= to; bucket++) {
-      const place = bucket % BUCKETS;
-      if (this.#buckets[place] === bucket) sum = (sum ?? 0) + (this.#sums[place] ?? 0);
+      const position = bucket % BUCKETS;
+      if (this.#buckets[position] === bucket) sum = (sum ?? 0) + (this.#sums[position] ?? 0);
     }
     return sum;
   }
 
   #maximum(window: Window): number | undefined {
-    const places = this.#placesIn(window);
-    return places.length > 0 ? Math.max(...places.map((place) => this.#maxima[place] ?? 0)) : undefined;
+    const positions = this.#positionsIn(window);
+    return positions.length > 0 ? Math.max(...positions.map((position) => this.#maxima[position] ?? 0)) : undefined;
   }
 
-  #placesIn({ from, to }: Window): number[] {
-    const places: number[] = [];
+  #positionsIn({ from, to }: Window): number[] {
+    const positions: number[] = [];
     for (let bucket = from; bucket <= to; bucket++)
-      if (this.#buckets[bucket % BUCKETS] === bucket) places.push(bucket % BUCKETS);
-    return places;
+      if (this.#buckets[bucket % BUCKETS] === bucket) positions.push(bucket % BUCKETS);
+    return positions;
   }
 
-  #evenDistribution(place: number): Distribution {
+  #evenDistribution(position: number): Distribution {
     const distribution = new Distribution();
-    distribution.add(this.#maxima[place] ?? 0, this.#counts[place]);
+    distribution.add(this.#maxima[position] ?? 0, this.#counts[position]);
     return distribution;
   }
 }

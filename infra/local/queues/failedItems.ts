@@ -1,6 +1,6 @@
 /**
- * Returns the failed items of a batch, as Lambda reads the result of a function with partial batch responses. Nothing
- * or an empty list means success. An invalid result means that all items failed.
+ * Returns the ids of the failed items of a batch, as Lambda reads a partial batch response. `batch` contains the ids of all
+ * items. A missing or empty list in the response means that no item failed. An invalid response means that all failed.
  */
 export function failedItems(answer: string, batch: readonly string[]): readonly string[] {
   const { batchItemFailures } = (JSON.parse(answer) ?? {}) as { batchItemFailures?: unknown };

@@ -3,7 +3,7 @@ import type { QueueStore } from './queueStore.ts';
 
 const SAMPLE_MILLISECONDS = 5_000;
 
-/** Records the levels of the queues, now and every five seconds. Returns a function that stops it. */
+/** Records the levels of the queues, now and every five seconds. Returns a function that stops the recording. */
 export function sampleQueues(
   queues: Pick<QueueStore, 'levels'>,
   measurements: Pick<Measurements, 'recordQueueLevel'>,

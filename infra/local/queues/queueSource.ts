@@ -4,7 +4,7 @@ import { REGION } from '../iam/identity.ts';
 import type { MessageAttribute, QueueStore, ReceivedMessage } from './queueStore.ts';
 import { md5, systemAttributes } from './sqs.ts';
 
-/** Duration of a long poll, as in SQS. */
+/** How long one receive call waits for a message, as in SQS. */
 const WAIT_MILLISECONDS = 20_000;
 
 /** The operations of a queue store that an event source needs. */
@@ -22,7 +22,7 @@ export class QueueSource {
   readonly #polling: Promise<void>;
   #stopping = false;
 
-  /** Starts at once. `invoke` calls the function and returns its result as JSON. */
+  /** Starts receiving. `invoke` calls the function and returns its result as JSON. */
   constructor(model: QueueSourceModel, messages: Messages, invoke: (event: object) => Promise<string>) {
     this.#model = model;
     this.#messages = messages;
@@ -52,7 +52,7 @@ export class QueueSource {
   }
 
   /**
-   * Returns the next batch, which may be empty. A partial batch waits for more messages as long as the template says.
+   * Returns the next batch, which may be empty. A partial batch waits for more messages for `windowMilliseconds`.
    */
   async #nextBatch(): Promise<ReceivedMessage[]> {
     const { queue, batchSize, windowMilliseconds } = this.#model;

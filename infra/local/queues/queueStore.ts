@@ -5,23 +5,23 @@ import type { QueueModel } from '../streams/eventSourceModels.ts';
 
 export interface NewMessage {
   readonly body: string;
-  /** In the format of the API. */
+  /** The message attributes in the format of the SQS API. */
   readonly attributes?: Readonly<Record<string, MessageAttribute>> | undefined;
   readonly groupId?: string | undefined;
-  /** Delay before the first receive. The default is that of the queue. */
+  /** How long the message is delayed after sending. The default is the delay of the queue. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface MessageAttribute {
   readonly DataType: string;
   readonly StringValue?: string;
-  /** Base64. */
+  /** The value as base64. */
   readonly BinaryValue?: string;
 }
 
 export interface ReceivedMessage {
   readonly id: string;
-  /** Identifies this receive of the message. Later receives have other handles. */
+  /** Identifies this receive of the message. Each receive has its own handle. */
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, MessageAttribute>>;
@@ -41,7 +41,7 @@ export interface MessageCounts {
 export interface QueueLevel {
   readonly visible: number;
   readonly inFlight: number;
-  /** Age of the oldest message, without delayed ones; 0 for an empty queue. */
+  /** The age of the oldest message that is not delayed, or 0 without such a message. */
   readonly oldestSeconds: number;
 }
 
@@ -55,7 +55,10 @@ interface Row {
   readonly firstReceivedAt: number | null;
 }
 
-/** `visible_at` and `receives` tell whether a message is delayed, visible or in flight. */
+/**
+ * A message with `visible_at` in the past is visible. With `visible_at` in the future, it is in flight if it was received
+ * before, and otherwise delayed.
+ */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS messages (
   id TEXT PRIMARY KEY,
@@ -96,14 +99,17 @@ const STATEMENTS = {
   release: 'UPDATE messages SET visible_at = :now WHERE receives > 0 AND visible_at > :now',
 } as const;
 
-/** SQS postpones a group with this many messages in flight and more than a tenth of all. */
+/**
+ * SQS postpones a message group that has at least `NOISY_IN_FLIGHT` messages in flight and more than the share
+ * `NOISY_SHARE` of all messages in flight.
+ */
 const NOISY_IN_FLIGHT = 30;
 const NOISY_SHARE = 0.1;
 
 /**
  * The queues of the template, stored in SQLite, with the guarantees of SQS standard queues. A received message is
  * hidden until it is deleted or its visibility timeout ends. A message that was received too often moves to the
- * dead-letter queue. Messages of a group that keeps consumers busy wait behind other groups (fair queues).
+ * dead-letter queue. Messages of a group with many messages in flight wait behind those of other groups (fair queues).
  */
 export class QueueStore {
   readonly #database: DatabaseSync;
@@ -113,8 +119,8 @@ export class QueueStore {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /**
-   * The database must not have another user. Messages in flight become visible again, because their consumers have
-   * ended.
+   * No other program may use the database. Makes messages in flight visible again, because their consumers ended with the
+   * earlier run.
    */
   constructor(database: DatabaseSync, queues: readonly QueueModel[], clock: () => number = Date.now) {
     database.exec(SCHEMA);
@@ -131,14 +137,14 @@ export class QueueStore {
     return this.#queues.get(name);
   }
 
-  /** Returns a queue. Throws an error if there is none of this name. */
+  /** Returns the queue with this name. Throws an error if there is none. */
   existingQueue(name: string): QueueModel {
     const queue = this.#queues.get(name);
     if (!queue) throw new Error(`There is no queue ${name}`);
     return queue;
   }
 
-  /** Stores messages, all or none, and returns their ids. */
+  /** Stores messages in one transaction and returns their ids. */
   send(name: string, messages: readonly NewMessage[]): string[] {
     const { delaySeconds: usualDelay } = this.existingQueue(name);
     const now = this.#clock();
@@ -154,7 +160,8 @@ export class QueueStore {
   }
 
   /**
-   * Receives up to `most` visible messages and hides them for `visibilitySeconds`. The default is that of the queue.
+   * Receives up to `most` visible messages and hides them for `visibilitySeconds`. The default is the queue's visibility
+   * timeout. Deletes messages after their retention period, and moves those that were received too often.
    */
   receive(
     name: string,
@@ -179,7 +186,7 @@ export class QueueStore {
     );
   }
 
-  /** Deletes received messages. Ignores a handle that is not the message's latest. */
+  /** Deletes received messages. Ignores a handle of an earlier receive. */
   delete(name: string, receiptHandles: readonly string[]): void {
     inTransaction(this.#database, () =>
       receiptHandles.forEach((handle) => this.#run.delete.run(name, ...receipt(handle))),
@@ -215,14 +222,14 @@ export class QueueStore {
       oldest: number | null;
     }[];
     for (const { queue, visible, inFlight, oldest } of rows) {
-      // The database may have queues of earlier templates.
+      // The database may contain queues that only earlier templates had.
       if (levels.has(queue))
         levels.set(queue, { visible, inFlight, oldestSeconds: oldest === null ? 0 : (now - oldest) / 1000 });
     }
     return levels;
   }
 
-  /** Resolves when there may be a message to receive, or after a time limit. */
+  /** Resolves when there may be a message to receive, at the latest after `milliseconds`. */
   waitForMessage(name: string, milliseconds: number): Promise<void> {
     const { at } = this.#run.next.get(name) as unknown as { at: number | null };
     const waiting = this.#waiting.get(name) ?? new Set();
@@ -253,7 +260,7 @@ export class QueueStore {
     return rows;
   }
 
-  /** Returns the groups that must wait, those with the fewest messages in flight first. */
+  /** Returns the groups that SQS postpones, those with the fewest messages in flight first. */
   #noisyGroups(name: string, now: number): string[] {
     const groups = this.#run.inFlight.all(name, now) as unknown as { groupId: string | null; count: number }[];
     const all = groups.reduce((sum, { count }) => sum + count, 0);
@@ -280,7 +287,7 @@ function toReceived(
   };
 }
 
-/** Splits a receipt handle into the message id and the number of the receive. */
+/** Splits a receipt handle into the message id and the message's receive count. */
 function receipt(handle: string): [id: string, receives: number] {
   const [id = '', receives] = handle.split(':');
   return [id, Number(receives) || 0];

@@ -27,8 +27,8 @@ interface Input extends Entry {
   readonly VisibilityTimeout?: number;
 }
 
-/** An error of SQS with its code and message. */
-class Refusal extends Error {
+/** An error that the SQS API answers, with its code and message. */
+class SqsError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -37,12 +37,7 @@ class Refusal extends Error {
   }
 }
 
-type Operation = (
-  store: QueueStore,
-  queue: string,
-  input: Input,
-  hasCallerLeft: () => boolean,
-) => object | Promise<object>;
+type Operation = (store: QueueStore, queue: string, input: Input, isAborted: () => boolean) => object | Promise<object>;
 
 const operations: Readonly<Record<string, Operation>> = {
   SendMessage(store, queue, input) {
@@ -55,24 +50,24 @@ const operations: Readonly<Record<string, Operation>> = {
     const entries = entriesOf(input);
     const total = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
     if (total > MESSAGE_BYTES)
-      throw new Refusal(
+      throw new SqsError(
         'BatchRequestTooLong',
         `Batch requests cannot be longer than ${MESSAGE_BYTES} bytes. You have sent ${total} bytes.`,
       );
-    const taken: { Id: string | undefined; message: NewMessage }[] = [];
+    const accepted: { Id: string | undefined; message: NewMessage }[] = [];
     const Failed: object[] = [];
     for (const entry of entries) {
-      const message = orRefusal(() => newMessage(entry));
-      if (message instanceof Refusal)
+      const message = returnSqsError(() => newMessage(entry));
+      if (message instanceof SqsError)
         Failed.push({ Id: entry.Id, SenderFault: true, Code: message.code, Message: message.message });
-      else taken.push({ Id: entry.Id, message });
+      else accepted.push({ Id: entry.Id, message });
     }
     const ids = store.send(
       queue,
-      taken.map(({ message }) => message),
+      accepted.map(({ message }) => message),
     );
     return {
-      Successful: taken.map(({ Id, message }, index) => ({
+      Successful: accepted.map(({ Id, message }, index) => ({
         Id,
         MessageId: ids[index],
         MD5OfMessageBody: md5(message.body),
@@ -81,22 +76,17 @@ const operations: Readonly<Record<string, Operation>> = {
     };
   },
 
-  async ReceiveMessage(
-    store,
-    queue,
-    { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout },
-    hasCallerLeft,
-  ) {
-    within('MaxNumberOfMessages', MaxNumberOfMessages, 1, BATCH_ENTRIES);
-    within('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
-    within('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
+  async ReceiveMessage(store, queue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout }, isAborted) {
+    requireRange('MaxNumberOfMessages', MaxNumberOfMessages, 1, BATCH_ENTRIES);
+    requireRange('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
+    requireRange('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
     const until = Date.now() + WaitTimeSeconds * 1000;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
-      // If the caller has disconnected, receiving would hide messages that nobody gets.
-      if (messages.length > 0 || Date.now() >= until || hasCallerLeft()) return { Messages: messages.map(toApi) };
+      // Receiving for an aborted call would hide messages that no caller gets.
+      if (messages.length > 0 || Date.now() >= until || isAborted()) return { Messages: messages.map(toApi) };
       await store.waitForMessage(queue, until - Date.now());
-      if (hasCallerLeft()) return {};
+      if (isAborted()) return {};
     }
   },
 
@@ -115,9 +105,9 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 
   ChangeMessageVisibility(store, queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
-    within('VisibilityTimeout', VisibilityTimeout, 0, LONGEST_VISIBILITY_SECONDS);
+    requireRange('VisibilityTimeout', VisibilityTimeout, 0, LONGEST_VISIBILITY_SECONDS);
     if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout))
-      throw new Refusal('MessageNotInflight', 'The specified message is not in flight.');
+      throw new SqsError('MessageNotInflight', 'The specified message is not in flight.');
     return {};
   },
 
@@ -135,22 +125,22 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** A local SQS with the queues of the template. */
+/** Returns a local SQS with the queues of the template. */
 export function sqs(store: QueueStore): Service {
   return {
-    // A batch needs the permission of the single operation.
+    // In IAM, a batch operation needs the permission of the operation for one message.
     accesses: (operation, { QueueUrl }) => [
       { action: `sqs:${operation.replace(/Batch$/, '')}`, resource: queueArn(queueName(QueueUrl)) },
     ],
-    async answer({ operation, input, hasCallerLeft }) {
+    async answer({ operation, input, isAborted }) {
       const run = operations[operation];
       if (!run) return errorAnswer(400, 'UnknownOperationException', `The local SQS has no ${operation}`);
       const queue = queueName(input.QueueUrl);
       if (!store.queue(queue)) return errorAnswer(400, 'QueueDoesNotExist', 'The specified queue does not exist.');
       try {
-        return jsonAnswer(await run(store, queue, input, hasCallerLeft));
+        return jsonAnswer(await run(store, queue, input, isAborted));
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof SqsError)) throw error;
         return errorAnswer(400, error.code, error.message);
       }
     },
@@ -169,15 +159,15 @@ function newMessage(entry: Entry): NewMessage {
     MessageGroupId: groupId,
     DelaySeconds: delaySeconds,
   } = entry;
-  if (!body) throw new Refusal('MissingParameter', 'The request must contain the parameter MessageBody.');
-  // Characters that XML 1.0 does not allow.
+  if (!body) throw new SqsError('MissingParameter', 'The request must contain the parameter MessageBody.');
+  // SQS rejects characters that XML 1.0 does not allow.
   if (/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(body))
-    throw new Refusal('InvalidMessageContents', 'Invalid characters found.');
+    throw new SqsError('InvalidMessageContents', 'Invalid characters found.');
   if (bytesOf(entry) > MESSAGE_BYTES)
     throw invalid(`One or more parameters are invalid. Reason: Message must be shorter than ${MESSAGE_BYTES} bytes.`);
   if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))
     throw invalid('MessageGroupId must have 1 to 128 alphanumeric characters and punctuation.');
-  within('DelaySeconds', delaySeconds ?? 0, 0, LONGEST_DELAY_SECONDS);
+  requireRange('DelaySeconds', delaySeconds ?? 0, 0, LONGEST_DELAY_SECONDS);
   return { body, attributes, groupId, delaySeconds };
 }
 
@@ -192,33 +182,33 @@ function bytesOf({ MessageBody = '', MessageAttributes = {} }: Entry): number {
 
 function entriesOf({ Entries = [] }: Input): readonly Entry[] {
   if (Entries.length === 0)
-    throw new Refusal('EmptyBatchRequest', 'There should be at least one entry in the request.');
+    throw new SqsError('EmptyBatchRequest', 'There should be at minimum one entry in the request.');
   if (Entries.length > BATCH_ENTRIES)
-    throw new Refusal('TooManyEntriesInBatchRequest', `Maximum number of entries per request are ${BATCH_ENTRIES}.`);
+    throw new SqsError('TooManyEntriesInBatchRequest', `Maximum number of entries per request are ${BATCH_ENTRIES}.`);
   if (new Set(Entries.map(({ Id }) => Id)).size < Entries.length)
-    throw new Refusal('BatchEntryIdsNotDistinct', 'Two or more batch entries have the same Id.');
+    throw new SqsError('BatchEntryIdsNotDistinct', 'Two or more batch entries have the same Id.');
   return Entries;
 }
 
-function within(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw invalid(`Value ${value} for parameter ${name} is invalid. Reason: Must be between ${least} and ${most}.`);
+function requireRange(name: string, value: number, minimum: number, maximum: number): void {
+  if (Number.isInteger(value) && value >= minimum && value <= maximum) return;
+  throw invalid(`Value ${value} for parameter ${name} is invalid. Reason: Must be between ${minimum} and ${maximum}.`);
 }
 
-function invalid(message: string): Refusal {
-  return new Refusal('InvalidParameterValue', message);
+function invalid(message: string): SqsError {
+  return new SqsError('InvalidParameterValue', message);
 }
 
-function orRefusal<T>(make: () => T): T | Refusal {
+function returnSqsError<T>(make: () => T): T | SqsError {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof SqsError) return error;
     throw error;
   }
 }
 
-/** Returns a message in the format of the API, with all attributes even if the caller did not ask for them. */
+/** Returns a message in the format of the API. It has all attributes, even if the caller did not request them. */
 function toApi(message: ReceivedMessage): object {
   const { id, receiptHandle, body, attributes } = message;
   return {
@@ -247,7 +237,7 @@ export function systemAttributes({
   };
 }
 
-/** Returns the checksum with which AWS clients verify a body. */
+/** Returns the MD5 hash in hexadecimal, with which AWS clients verify a body. */
 export function md5(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }

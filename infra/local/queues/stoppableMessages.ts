@@ -1,9 +1,9 @@
 import type { Messages } from './queueSource.ts';
 
-/** The messages for Lambda's event sources. While the queues are stopped, it receives and deletes nothing. */
+/** The queues as event sources use them. While it is stopped, it receives and deletes no messages. */
 export class StoppableMessages implements Messages {
   readonly #messages: Messages;
-  /** Waiting consumers by queue, while the queues are stopped. */
+  /** The functions that wake waiting consumers, by queue. Used only while the queues are stopped. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #stopped = false;
 
@@ -11,7 +11,7 @@ export class StoppableMessages implements Messages {
     this.#messages = messages;
   }
 
-  /** Messages received before cannot be deleted now, so they become visible again after their visibility timeout. */
+  /** Stops. Messages that were received before cannot be deleted now, so they become visible after their visibility timeout. */
   stop(): void {
     this.#stopped = true;
   }

@@ -12,8 +12,8 @@ export interface Secret {
 }
 
 /**
- * Returns the values of the template's secrets. The first start generates them and stores them in `secrets.json`.
- * Without them, sealed data in the table cannot be read.
+ * Returns the template's secrets with their values. The first start generates the values and stores them in
+ * `secrets.json`. Without this file, no later run can decrypt the sealed data in the table.
  */
 export async function openSecrets(dataDir: string, models: readonly SecretModel[]): Promise<Secret[]> {
   const file = join(dataDir, 'secrets.json');

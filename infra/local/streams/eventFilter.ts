@@ -7,7 +7,7 @@ type Pattern = { readonly [name: string]: readonly string[] | Pattern };
 
 /**
  * Returns the filter of an event source. A record passes if any pattern matches, or if there are no patterns. Supports
- * lists of exact strings only. Throws a `StartError` with the name of the event source (`owner`) for other patterns.
+ * lists of exact strings only. For other patterns, throws a `StartError` with the name of the event source (`owner`).
  */
 export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];
@@ -32,7 +32,7 @@ function isPattern(value: unknown): value is Pattern {
 function matches(pattern: Pattern, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(pattern).every(([name, rule]) => {
-    const found = (value as Record<string, unknown>)[name];
-    return Array.isArray(rule) ? rule.includes(found) : matches(rule as Pattern, found);
+    const fieldValue = (value as Record<string, unknown>)[name];
+    return Array.isArray(rule) ? rule.includes(fieldValue) : matches(rule as Pattern, fieldValue);
   });
 }

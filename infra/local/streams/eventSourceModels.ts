@@ -7,11 +7,11 @@ import type { Resource } from '../assembly/template.ts';
 export interface QueueModel {
   readonly name: string;
   readonly arn: string;
-  /** Visibility timeout. */
+  /** The visibility timeout. */
   readonly visibilitySeconds: number;
   readonly retentionSeconds: number;
   readonly delaySeconds: number;
-  /** Destination of messages that were received too often. */
+  /** The dead-letter queue for messages that were received too often. */
   readonly deadLetters: { readonly queue: string; readonly maxReceiveCount: number } | undefined;
 }
 
@@ -19,7 +19,7 @@ interface BatchSourceModel {
   readonly path: string;
   readonly function: FunctionModel;
   readonly batchSize: number;
-  /** Time for which a partial batch waits for more. */
+  /** How long a partial batch waits for more items. */
   readonly windowMilliseconds: number;
   /** Whether the function reports the failed items of a batch. */
   readonly reportsFailures: boolean;
@@ -36,13 +36,13 @@ export interface StreamSourceModel extends BatchSourceModel {
   readonly table: string;
   readonly partitionKey: string;
   readonly arn: string;
-  /** Number of parallel batches. Records of one partition key are never in two of them. */
+  /** The number of parallel batches. Two batches that run at the same time never have records of the same partition key. */
   readonly lanes: number;
   readonly filter: EventFilter;
   readonly maxRetries: number;
   /** Whether a batch is split in two if the function throws. */
   readonly bisects: boolean;
-  /** Receives a description of skipped records. */
+  /** The queue that receives a description of skipped records. */
   readonly onFailure: QueueModel | undefined;
 }
 
@@ -53,15 +53,15 @@ export interface ScheduleModel {
   readonly everySeconds: number;
 }
 
-/** Limit of parallel batches per queue, because each takes a thread. */
+/** The largest number of parallel batches per queue. */
 const MAX_PARALLEL_BATCHES = 16;
 const SQS_DEFAULT = { visibilitySeconds: 30, retentionSeconds: 345_600, delaySeconds: 0 };
 const LAMBDA_DEFAULT_BATCH = { queue: 10, stream: 100 };
 const SECONDS: Record<string, number> = { minute: 60, hour: 3_600, day: 86_400 };
 
 /**
- * Supported properties of an event source. Two have no effect here: tags, and the maximum age of records, because
- * waiting loses nothing on one machine.
+ * The supported properties of an event source. Tags have no effect here. Nor has the maximum age of records, because the
+ * local run never drops old records.
  */
 const supportedProperties = new Set([
   'BatchSize',
@@ -103,7 +103,7 @@ export function queuesOf(queues: readonly Resource[]): QueueModel[] {
   });
 }
 
-/** Resources that an event source can connect. */
+/** The resources that an event source can connect. */
 interface ConnectedResources {
   readonly functions: readonly FunctionModel[];
   readonly queues: readonly QueueModel[];
@@ -119,7 +119,7 @@ interface ConnectedResources {
  */
 export function batchSourcesOf(
   mappings: readonly Resource[],
-  ends: ConnectedResources,
+  connected: ConnectedResources,
 ): { queueSources: QueueSourceModel[]; streamSources: StreamSourceModel[] } {
   const queueSources: QueueSourceModel[] = [];
   const streamSources: StreamSourceModel[] = [];
@@ -128,13 +128,13 @@ export function batchSourcesOf(
     const unsupported = Object.keys(properties).find((name) => !supportedProperties.has(name));
     if (unsupported)
       throw new StartError(`The event source ${path} has ${unsupported}, which the local run does not support.`);
-    const target = functionNamed(properties.FunctionName, ends.functions);
+    const target = functionNamed(properties.FunctionName, connected.functions);
     if (!target) throw new StartError(`The event source ${path} has no function in the template.`);
     const source = String(properties.EventSourceArn);
-    const queue = ends.queues.find(({ arn }) => arn === source);
-    const table = ends.tables.find(({ streamArn }) => streamArn === source);
+    const queue = connected.queues.find(({ arn }) => arn === source);
+    const table = connected.tables.find(({ streamArn }) => streamArn === source);
     if (queue) queueSources.push(queueSource(mapping, target, queue));
-    else if (table) streamSources.push(streamSource(mapping, target, table, ends.queues));
+    else if (table) streamSources.push(streamSource(mapping, target, table, connected.queues));
     else
       throw new StartError(
         `The event source ${path} reads ${source}, which is no queue and no table's stream of the template.`,
@@ -209,7 +209,7 @@ function batchSource(
   };
 }
 
-/** In Lambda, -1 means unlimited. */
+/** Returns the largest number of retries. Lambda's -1, which is the default, becomes Infinity. */
 function retriesOf(attempts: unknown = -1): number {
   return Number(attempts) === -1 ? Infinity : Number(attempts);
 }
@@ -225,15 +225,15 @@ function destinationOf(
   const queue = queues.find(({ arn }) => arn === OnFailure.Destination);
   if (!queue)
     throw new StartError(
-      `The event source ${path} sends what failed to ${OnFailure.Destination}, which is no queue of the template.`,
+      `The event source ${path} sends failed records to ${OnFailure.Destination}, which is no queue of the template.`,
     );
   requireGrants(path, target, ['sqs:SendMessage'], queue.arn);
   return queue;
 }
 
 /**
- * Checks that the function's role allows reading the source and writing to the destination. Lambda does both under that
- * role.
+ * Throws a `StartError` if the function's role does not allow the actions. Lambda reads the source and writes to the
+ * destination under that role.
  */
 function requireGrants(
   path: string,
@@ -248,7 +248,7 @@ function requireGrants(
     );
 }
 
-/** Returns the enabled rules. Each calls one function at a fixed rate. */
+/** Returns the schedules of the enabled rules. Throws a `StartError` for a rule that does more than call one function at a rate. */
 export function schedulesOf(
   rules: readonly Resource[],
   permissions: readonly Resource[],

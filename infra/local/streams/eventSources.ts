@@ -11,9 +11,9 @@ export interface EventSourcesOptions {
   readonly queueSources: readonly QueueSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly streams: readonly OpenStream[];
-  /** Destination of skipped records. */
+  /** The queues that receive the descriptions of skipped records. */
   readonly queues: Pick<QueueStore, 'send'>;
-  /** Source of messages. */
+  /** The queues from which messages are received. */
   readonly messages: Messages;
   readonly measurements: Pick<Measurements, 'recordIteratorAge'>;
   /** Calls a function. The payload and the result are JSON. */
@@ -24,11 +24,11 @@ export interface EventSourcesOptions {
 
 /** The running event sources: queues, streams and schedules. */
 export interface EventSources {
-  /** Reports that a table was written. */
+  /** Makes the stream sources read at once, after a write to a table. */
   wakeStreams(): void;
   /**
-   * Starts nothing new and waits for running batches, up to a limit. Unfinished work is processed again at the next
-   * start.
+   * Starts no more batches and waits for running ones, up to `patienceMilliseconds`. Unfinished work is processed again at
+   * the next start.
    */
   stop(patienceMilliseconds: number): Promise<void>;
 }
@@ -61,9 +61,11 @@ export function startEventSources({
         reader,
         save,
         invoke: invoker(model.function),
-        onSkipped(account) {
-          report(`${model.function.name} was given records ${model.maxRetries + 1} times in vain`);
-          if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(account) }]);
+        onSkipped(description) {
+          report(
+            `${model.function.name} failed ${model.maxRetries + 1} times for the same records, which are now skipped`,
+          );
+          if (model.onFailure) queues.send(model.onFailure.name, [{ body: JSON.stringify(description) }]);
         },
         measureAge: (milliseconds) => measurements.recordIteratorAge(model.function.name, milliseconds),
         onError: (error) => report(`The stream of ${model.table} cannot be read: ${(error as Error).message}`),
@@ -80,9 +82,9 @@ export function startEventSources({
     },
     async stop(patienceMilliseconds) {
       stopping = true;
-      const { promise: late, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+      const { promise: timedOut, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
       const timer = setTimeout(resolve, patienceMilliseconds);
-      await Promise.race([Promise.all(running.map((source) => source.stop())), late]);
+      await Promise.race([Promise.all(running.map((source) => source.stop())), timedOut]);
       clearTimeout(timer);
     },
   };

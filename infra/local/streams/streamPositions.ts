@@ -17,7 +17,10 @@ export class StreamPositions {
     );
   }
 
-  /** `stream` is the engine's id of the stream, which changes if the table is created again. */
+  /**
+   * Returns the stored position of an event source, or undefined. `stream` is the engine's id of the stream. The id changes if
+   * the table is created again, and a stored position of the old stream then does not count.
+   */
   get(source: string, stream: string): StreamPosition | undefined {
     const row = this.#database
       .prepare('SELECT shard, sequence FROM positions WHERE source = ? AND stream = ?')

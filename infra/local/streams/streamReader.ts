@@ -30,7 +30,7 @@ export async function streamOf(engine: EngineCall, table: string): Promise<strin
   );
 }
 
-/** Reads a stream from a position, or from its beginning. Reads the shards one after the other. */
+/** Reads a stream from a position, or from its beginning. Reads its shards one after the other. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
@@ -45,7 +45,7 @@ export class StreamReader {
     this.#shard = after?.shard;
   }
 
-  /** Returns the next records, or none. Can be called again after an error. */
+  /** Returns the next records, or an empty list. Can be called again after an error. */
   async next(): Promise<ReadRecord[]> {
     try {
       this.#iterator ??= await this.#open();
@@ -61,7 +61,7 @@ export class StreamReader {
       if (NextShardIterator === undefined) this.#shard = await this.#shardAfter(shard);
       return read;
     } catch (error) {
-      // An iterator expires after minutes, for example while the machine sleeps.
+      // The iterator may have expired, for example while the machine slept. The next call opens a new one.
       this.#iterator = undefined;
       throw error;
     }

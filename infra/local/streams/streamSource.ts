@@ -6,20 +6,20 @@ import { REGION } from '../iam/identity.ts';
 import type { ReadRecord, StreamReader } from './streamReader.ts';
 import type { StreamPosition } from './streamPositions.ts';
 
-/** Writers call `nudge`. This interval finds writes from elsewhere. */
+/** The interval at which the stream is read without a call of `wake`. It finds writes that called no `wake`. */
 const POLL_MILLISECONDS = 1_000;
-/** Collects concurrent writes into one read. */
+/** The pause before a read, so that one read returns several concurrent writes. */
 const PAUSE_MILLISECONDS = 10;
-/** A read with fewer records is taken for the end of the stream until the next write. */
+/** A read with fewer records than this has reached the end of the stream, so the source waits for the next write. */
 const FULL_READ = 50;
-/** Limit of unfinished records. It bounds memory, and the repeated work after a crash. */
+/** The largest number of unfinished records. It limits the memory, and the repeated work after a crash. */
 const MAX_PENDING = 2_000;
 const RETRY_MILLISECONDS = { first: 100, most: 10_000 };
 
 export interface StreamSourceOptions {
   readonly model: StreamSourceModel;
   readonly reader: Pick<StreamReader, 'next'>;
-  /** Stores that everything up to this position is done. */
+  /** Stores the position up to which all records are done. */
   readonly save: (position: StreamPosition) => void;
   /** Calls the function and returns its result as JSON. */
   readonly invoke: (event: object) => Promise<string>;
@@ -29,7 +29,7 @@ export interface StreamSourceOptions {
   readonly onError: (error: unknown) => void;
   /** Called with the age of the last record of each batch. */
   readonly measureAge?: (milliseconds: number) => void;
-  /** Waits before a retry. Tests replace it. */
+  /** Waits before a retry. Tests replace this function. */
   readonly pause?: (retry: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -37,16 +37,16 @@ interface Pending extends ReadRecord {
   done: boolean;
 }
 
-/** A sequence of batches that run one after the other. */
+/** A sequence of batches that run one after the other. All records of a partition key go to the same lane. */
 interface Lane {
   readonly waiting: Pending[];
   working: Promise<void> | undefined;
 }
 
 /**
- * Lambda's event source for a table's stream. Passes records through the filter and to the function in batches. Batches
+ * Lambda's event source for a table's stream. Passes the records that match the filter to the function in batches. Batches
  * run in parallel, but records of one partition key stay in order. The stored position is before the first unfinished
- * record: after a crash records can repeat, but none is lost.
+ * record. So after a crash, records can repeat, but no record is lost.
  */
 export class StreamSource {
   readonly #options: StreamSourceOptions;
@@ -63,7 +63,7 @@ export class StreamSource {
     this.#reading = this.#read();
   }
 
-  /** Reports that there may be new records. */
+  /** Reads at once, because there may be new records. */
   wake(): void {
     this.#wake.resolve();
   }
@@ -91,7 +91,7 @@ export class StreamSource {
                 return read;
               },
               (error: unknown) => {
-                // Reports an outage once, not at every retry.
+                // `onError` gets the first error of an outage only, not the error of every retry.
                 if (readable && !signal.aborted) onError(error);
                 readable = false;
                 return [];
@@ -138,42 +138,43 @@ export class StreamSource {
       if (windowMilliseconds > 0 && lane.waiting.length < batchSize) await delay(windowMilliseconds);
       await this.#deliver(lane.waiting.splice(0, batchSize), 0);
     }
-    // Synchronous with the last check of `waiting`, so that no record is missed.
+    // There must be no `await` between the last check of `waiting` and this line. Otherwise a new record could stay unread.
     lane.working = undefined;
   }
 
-  /** Calls the function until the records are done or skipped. */
+  /** Calls the function until each record of the batch is done or skipped. */
   async #deliver(batch: readonly Pending[], retries: number): Promise<void> {
     const { model, pause = backOff } = this.#options;
     if (this.#isStopped()) return;
-    const { rest, threw } = await this.#attempt(batch);
-    this.#finish(batch.slice(0, batch.length - rest.length));
+    const { unfinished, hasThrown } = await this.#attempt(batch);
+    this.#finish(batch.slice(0, batch.length - unfinished.length));
     // A call interrupted by the stop did not fail. Its records are read again at the next start.
-    if (rest.length === 0 || this.#isStopped()) return;
-    if (threw && model.bisects && rest.length > 1) {
+    if (unfinished.length === 0 || this.#isStopped()) return;
+    if (hasThrown && model.bisects && unfinished.length > 1) {
       // Splitting does not count as a retry, as in Lambda.
-      const middle = Math.ceil(rest.length / 2);
-      await this.#deliver(rest.slice(0, middle), retries);
-      return this.#deliver(rest.slice(middle), retries);
+      const middle = Math.ceil(unfinished.length / 2);
+      await this.#deliver(unfinished.slice(0, middle), retries);
+      return this.#deliver(unfinished.slice(middle), retries);
     }
     // Records before the failed one succeeded, so the retries of the failed one start at 1.
-    const retry = rest.length < batch.length ? 1 : retries + 1;
+    const retry = unfinished.length < batch.length ? 1 : retries + 1;
     if (retry > model.maxRetries) {
-      this.#skip(rest, retry);
+      this.#skip(unfinished, retry);
       return;
     }
     await pause(retry, this.#stop.signal);
-    return this.#deliver(rest, retry);
+    return this.#deliver(unfinished, retry);
   }
 
-  /** Returns the unfinished records after a call: all if the function threw, else those from the first failed one. */
-  async #attempt(batch: readonly Pending[]): Promise<{ rest: readonly Pending[]; threw: boolean }> {
+  /** Calls the function once. Returns all records if it threw,
+   * otherwise the records from the first failed one on. */
+  async #attempt(batch: readonly Pending[]): Promise<{ unfinished: readonly Pending[]; hasThrown: boolean }> {
     const { model, invoke, measureAge } = this.#options;
     const last = batch.at(-1);
     if (last) measureAge?.(Math.max(0, Date.now() - arrivedAt(last)));
     const records = batch.map(({ record }) => ({ ...record, awsRegion: REGION, eventSourceARN: model.arn }));
     const answer = await invoke({ Records: records }).catch(() => undefined);
-    if (answer === undefined) return { rest: batch, threw: true };
+    if (answer === undefined) return { unfinished: batch, hasThrown: true };
     const failed = model.reportsFailures
       ? failedItems(
           answer,
@@ -181,14 +182,14 @@ export class StreamSource {
         )
       : [];
     const first = batch.findIndex(({ position }) => failed.includes(position.sequence));
-    return { rest: first < 0 ? [] : batch.slice(first), threw: false };
+    return { unfinished: first < 0 ? [] : batch.slice(first), hasThrown: false };
   }
 
   #skip(batch: readonly Pending[], attempts: number): void {
-    const { model, onSkipped: discard } = this.#options;
+    const { model, onSkipped } = this.#options;
     const [first, last] = [batch.at(0), batch.at(-1)];
     if (!first || !last) return;
-    discard({
+    onSkipped({
       requestContext: {
         requestId: randomUUID(),
         functionArn: `${model.function.arn}:$LATEST`,
@@ -216,7 +217,7 @@ export class StreamSource {
     this.#advance();
   }
 
-  /** Stores the position up to which everything is done. */
+  /** Stores the position before the first unfinished record. */
   #advance(): void {
     const open = this.#pending.findIndex(({ done }) => !done);
     const [last] = this.#pending.splice(0, open < 0 ? this.#pending.length : open).slice(-1);

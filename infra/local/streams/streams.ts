@@ -3,17 +3,17 @@ import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
 import { streamOf, StreamReader } from './streamReader.ts';
 
-/** The stream of one event source. */
+/** The open stream of one event source. */
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
-  /** Stores that everything up to this position is done. */
+  /** Stores the position up to which all records are done. */
   readonly save: (position: StreamPosition) => void;
 }
 
 /**
- * Opens the streams of the event sources at the positions of the last run. Deletes records that every event source has
- * processed.
+ * Opens the streams of the event sources at the stored positions. Deletes the records that every event source of the table
+ * has processed.
  */
 export async function openStreams(
   engine: Pick<Engine, 'call' | 'deleteStreamRecords'>,
@@ -29,8 +29,9 @@ export async function openStreams(
     }),
   );
   for (const [table, sources] of Map.groupBy(opened, ({ model }) => model.table)) {
-    const done = sources.map(({ after }) => BigInt(after?.sequence ?? 0));
-    engine.deleteStreamRecords(table, String(done.reduce((least, each) => (each < least ? each : least))));
+    const processed = sources.map(({ after }) => BigInt(after?.sequence ?? 0));
+    const lowest = processed.reduce((minimum, sequence) => (sequence < minimum ? sequence : minimum));
+    engine.deleteStreamRecords(table, String(lowest));
   }
   return opened;
 }

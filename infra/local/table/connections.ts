@@ -8,14 +8,14 @@ export interface Reply {
 
 interface Request extends PromiseWithResolvers<Reply> {
   readonly message: string;
-  readonly hasCallerLeft: () => boolean;
+  readonly isAborted: () => boolean;
 }
 
-const MOST = 32;
+const MAX_CONNECTIONS = 32;
 
 /**
- * Posts to a local server over a few kept-alive connections. It only supports responses with a `content-length`.
- * It replaces the client of Node, which would take more time than the engine takes to answer.
+ * An HTTP client that posts to a local server over a few kept-alive connections. It only supports responses with a
+ * `content-length`. Node's own client takes more time for a request than the engine takes to answer it.
  */
 export class Connections {
   readonly #url: URL;
@@ -28,14 +28,14 @@ export class Connections {
   }
 
   /**
-   * Posts to the root. `headers` contains whole lines. If all connections are busy, the request waits; it is not sent
-   * if its caller has left meanwhile.
+   * Posts to the path `/`. `headers` contains whole lines, each with its CRLF. If all connections are busy, the request
+   * waits. If `isAborted` then returns true, the request is not sent and rejects.
    */
-  post(headers: string, body: string, hasCallerLeft: () => boolean = () => false): Promise<Reply> {
+  post(headers: string, body: string, isAborted: () => boolean = () => false): Promise<Reply> {
     const message = `POST / HTTP/1.1\r\nhost: ${this.#url.host}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-    const request = { message, hasCallerLeft, ...Promise.withResolvers<Reply>() };
-    const connection = this.#idle.pop() ?? (this.#open.size < MOST ? this.#connect() : undefined);
-    // No pipelining: the server holds back a second response until the first one is acknowledged.
+    const request = { message, isAborted, ...Promise.withResolvers<Reply>() };
+    const connection = this.#idle.pop() ?? (this.#open.size < MAX_CONNECTIONS ? this.#connect() : undefined);
+    // Pipelining would be slow, because the server delays a second response until TCP acknowledges the first one.
     if (connection) connection.send(request);
     else this.#waiting.push(request);
     return request.promise;
@@ -66,8 +66,8 @@ export class Connections {
 
   #nextRequest(): Request | undefined {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      if (!next.hasCallerLeft()) return next;
-      next.reject(new Error('The caller has left'));
+      if (!next.isAborted()) return next;
+      next.reject(new Error('The caller aborted the request'));
     }
     return undefined;
   }

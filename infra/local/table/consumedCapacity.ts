@@ -1,7 +1,7 @@
 /** The capacity that a call consumed of a table, as DynamoDB reports it. */
 export interface ConsumedCapacity {
   readonly TableName: string;
-  /** Sum of the table and its indexes. */
+  /** The sum of the units of the table and its indexes. */
   readonly CapacityUnits: number;
   readonly Table?: { readonly CapacityUnits: number };
   readonly GlobalSecondaryIndexes?: Readonly<Record<string, { readonly CapacityUnits: number }>>;
@@ -14,47 +14,49 @@ const kinds = new Map<string, 'Read' | 'Write'>([
   ),
 ]);
 
-/** Returns which kind of units an operation consumes, or undefined for none. */
+/** Returns whether an operation consumes read or write units, or undefined if it consumes none. */
 export function capacityKind(operation: string): 'Read' | 'Write' | undefined {
   return kinds.get(operation);
 }
 
-const ASKED = '{"ReturnConsumedCapacity":"INDEXES",';
-const NAME = '"ConsumedCapacity":';
+const CAPACITY_PARAMETER = '{"ReturnConsumedCapacity":"INDEXES",';
+const CAPACITY_PROPERTY = '"ConsumedCapacity":';
 
 /**
- * Adds the parameter that asks for consumed capacity. Inserts it at the start of the JSON text, because serialising a
+ * Adds the parameter `ReturnConsumedCapacity` to a request. Inserts it at the start of the JSON text, because serialising a
  * large request again would be slow.
  */
-export function askForCapacity(body: string): string {
-  return ASKED + body.slice(1);
+export function addCapacityParameter(body: string): string {
+  return CAPACITY_PARAMETER + body.slice(1);
 }
 
 /**
- * Returns the consumed capacity in a response, and removes it if the caller did not ask for it. The engine writes it at
- * the end of the JSON text. There it is found and cut off without parsing a large response. Otherwise the whole
- * response is parsed.
+ * Returns the consumed capacity in a response and the body, without the consumed capacity if `isToBeRemoved`. The engine
+ * writes the consumed capacity at the end of the JSON text, where it can be cut off without parsing a large response. At
+ * another position, the whole response is parsed.
  */
-export function takeCapacity(
+export function extractCapacity(
   body: string,
   isToBeRemoved: boolean,
 ): { readonly consumed: readonly ConsumedCapacity[]; readonly body: string } {
-  const at = body.lastIndexOf(NAME);
-  if (at < 0) return { consumed: [], body };
-  // An attribute of this name inside an item is followed by more closing brackets, so it does not parse.
-  const end = parsed(`{${body.slice(at)}`);
+  const offset = body.lastIndexOf(CAPACITY_PROPERTY);
+  if (offset < 0) return { consumed: [], body };
+  // If an attribute of an item has this name, more closing brackets follow it, so the text does not parse.
+  const end = parseCapacity(`{${body.slice(offset)}`);
   const isLast = end?.ConsumedCapacity !== undefined && Object.keys(end).length === 1;
-  const { ConsumedCapacity, ...rest } = (isLast ? end : parsed(body)) ?? {};
+  const { ConsumedCapacity, ...bodyWithoutCapacity } = (isLast ? end : parseCapacity(body)) ?? {};
   if (!ConsumedCapacity) return { consumed: [], body };
   const consumed = [ConsumedCapacity].flat();
   if (!isToBeRemoved) return { consumed, body };
   return {
     consumed,
-    body: isLast ? `${body.slice(0, body[at - 1] === ',' ? at - 1 : at)}}` : JSON.stringify(rest),
+    body: isLast
+      ? `${body.slice(0, body[offset - 1] === ',' ? offset - 1 : offset)}}`
+      : JSON.stringify(bodyWithoutCapacity),
   };
 }
 
-function parsed(
+function parseCapacity(
   text: string,
 ): { readonly ConsumedCapacity?: ConsumedCapacity | readonly ConsumedCapacity[] } | undefined {
   try {
@@ -64,12 +66,12 @@ function parsed(
   }
 }
 
-/** Returns whether `askForCapacity` can extend the request. */
-export function canAskForCapacity(input: Readonly<Record<string, unknown>>, body: string): boolean {
+/** Returns whether `addCapacityParameter` can extend a request. */
+export function canAddCapacityParameter(input: Readonly<Record<string, unknown>>, body: string): boolean {
   return input.ReturnConsumedCapacity === undefined && body.startsWith('{') && Object.keys(input).length > 0;
 }
 
-/** Returns a part of the capacity. */
+/** Returns the capacity multiplied by `share`. */
 export function scaledCapacity(capacity: ConsumedCapacity, share: number): ConsumedCapacity {
   if (share === 1) return capacity;
   const scaled = ({ CapacityUnits }: { readonly CapacityUnits: number }) => ({ CapacityUnits: CapacityUnits * share });

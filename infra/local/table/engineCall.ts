@@ -21,14 +21,14 @@ export class EngineConnections {
   }
 
   /**
-   * Sends the JSON text `body` to an operation. A request can wait for a free connection. If `hasCallerLeft` then returns true, the
+   * Sends the JSON text `body` to an operation. A request can wait for a free connection. If `isAborted` then returns true, the
    * request is not sent and rejects.
    */
-  post(target: string, body: string, hasCallerLeft?: () => boolean): Promise<Reply> {
-    return this.#connections.post(`${HEADERS}${target}\r\n`, body, hasCallerLeft);
+  post(target: string, body: string, isAborted?: () => boolean): Promise<Reply> {
+    return this.#connections.post(`${HEADERS}${target}\r\n`, body, isAborted);
   }
 
-  /** Calls the engine without a role. */
+  /** Calls an operation of the engine. No role is checked. */
   readonly call: EngineCall = async <T>(target: string, input: object) => {
     const { status, body } = await this.post(target, JSON.stringify(input));
     const answer = JSON.parse(body) as { __type?: string; message?: string; Message?: string };

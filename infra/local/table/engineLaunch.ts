@@ -10,13 +10,13 @@ import { StartError } from '../startError.ts';
 import { deleteStreamRecords, indexStreamRecords } from '../streams/streamRecords.ts';
 
 export interface Launch {
-  /** Arguments that identify the engine's process. */
+  /** Arguments of the engine's command line that no other process has. */
   readonly identifyingArguments: string[];
-  /** Starts a process that writes to these file descriptors. It ends with this process. */
+  /** Starts the engine, which writes its output to these file descriptors. The engine ends with this process. */
   spawn(port: number, output: readonly [number, number]): ChildProcess;
-  /** Called after the start and before the first use. */
+  /** Called after the engine started and before its first use. */
   started(): void;
-  /** Deletes stream records of a table before this one. No reader needs them. */
+  /** Deletes the stream records of a table before the sequence number. */
   readonly deleteStreamRecords: (table: string, sequence: string) => void;
 }
 
@@ -44,7 +44,7 @@ function dynoxide(dataDir: string): Launch {
     binary = join(dirname(createRequire(import.meta.url).resolve(`${platform}/package.json`)), 'dynoxide');
   } catch {
     throw new StartError(
-      `The table engine ${platform} is not installed. Run npm ci; if there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`,
+      `The table engine ${platform} is not installed. Run npm ci. If there is no such package for this machine, set DYNAMODB_ENGINE=dynamodb-local.`,
     );
   }
   return {

@@ -5,19 +5,19 @@ import type { AwsAnswer } from '../iam/awsService.ts';
 export interface Write {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The JSON from which `input` was parsed. */
+  /** The JSON text from which `input` was parsed. */
   readonly body: string;
 }
 
-/** Sends a write to the engine. `share` is the part of its consumed capacity that counts. */
+/** Sends a write to the engine. The measured capacity is the consumed capacity multiplied by `share`. */
 export type SendWrite = (write: Write, share: number) => Promise<AwsAnswer>;
 
-/** A write as actions of a transaction. */
+/** A write that is converted to actions of a transaction. */
 interface Unit {
   readonly write: Write;
-  /** JSON of each action. */
+  /** The JSON text of each action. */
   readonly actions: readonly string[];
-  /** The keys of the items. */
+  /** The keys of the written items as JSON texts. */
   readonly keys: readonly string[];
   readonly isTransaction: boolean;
   /** The answer of the engine if the write succeeds. */
@@ -27,15 +27,15 @@ interface Unit {
 
 type Key = Readonly<Record<string, unknown>>;
 
-/** Limits of a transaction. */
+/** The limits of a group. DynamoDB allows 100 actions in a transaction. */
 const MAX_ACTIONS = 100;
 const MAX_CHARACTERS = 2_000_000;
-/** How often the rest of a cancelled group is tried as a group. */
+/** How often the writes of a group are sent as a group if the engine cancels it. Then each write is sent alone. */
 const MAX_ROUNDS = 3;
-/** Tokens of more transactions than the SDK repeats at any time. */
+/** The largest number of stored tokens. It exceeds the number of transactions that the SDK can still repeat. */
 const MAX_TOKENS = 1_000;
 
-/** The parameters that a write has in common with an action of a transaction. */
+/** The parameters that both a write and an action of a transaction have. */
 const SHARED = new Set([
   'ConditionExpression',
   'ExpressionAttributeNames',
@@ -51,19 +51,19 @@ const NO_RESULT = jsonAnswer({});
 const ALL_PROCESSED = jsonAnswer({ UnprocessedItems: {} });
 
 /**
- * Sends writes that wait for the engine together, as one transaction. The engine writes to the disk at the end of each
- * call, one call after the other, which takes longer than the call itself. Each write gets the answer that it would
- * get alone: if the engine cancels a group, the failed writes are sent alone and the others again as a group.
+ * Groups the writes that wait for the engine into one transaction. The engine processes calls one after the other and
+ * writes to the disk at the end of each call, which takes most of the time. Each write gets the answer that it would get
+ * alone. If the engine cancels a group, the failed writes are sent alone, and the others again as a group.
  */
 export class GroupedWrites {
   readonly #send: SendWrite;
   readonly #keyNames: ReadonlyMap<string, readonly string[]>;
-  /** Answers by `ClientRequestToken`: the SDK repeats a transaction under its token. The engine does not see it. */
+  /** The answers by `ClientRequestToken`. The SDK repeats a transaction under its token, which the engine never receives. */
   readonly #byToken = new Map<string, Promise<AwsAnswer>>();
   #waiting: Unit[] = [];
   #sending = false;
 
-  /** `keyNames` are the key attributes by table. Writes to other tables are not grouped. */
+  /** `keyNames` are the names of the key attributes, by table. Writes to other tables are not grouped. */
   constructor(send: SendWrite, keyNames: ReadonlyMap<string, readonly string[]>) {
     this.#send = send;
     this.#keyNames = keyNames;
@@ -86,9 +86,9 @@ export class GroupedWrites {
     this.#byToken.set(token, answer);
     const [oldest] = this.#byToken.keys();
     if (oldest !== undefined && this.#byToken.size > MAX_TOKENS) this.#byToken.delete(oldest);
-    const forget = () => void this.#byToken.delete(token);
-    // A failed transaction can be repeated.
-    answer.then(({ status }) => status !== 200 && forget(), forget);
+    const deleteAnswer = () => void this.#byToken.delete(token);
+    // A failed transaction can be repeated, so its answer is not kept.
+    answer.then(({ status }) => status !== 200 && deleteAnswer(), deleteAnswer);
   }
 
   async #sendWaiting(): Promise<void> {
@@ -108,7 +108,7 @@ export class GroupedWrites {
    */
   #takeGroup(): Unit[] {
     const group: Unit[] = [];
-    const rest: Unit[] = [];
+    const remaining: Unit[] = [];
     const keys = new Set<string>();
     const isTransaction = this.#waiting[0]?.isTransaction;
     let [actions, characters] = [0, 0];
@@ -119,15 +119,15 @@ export class GroupedWrites {
           actions + unit.actions.length <= MAX_ACTIONS &&
           characters + unit.write.body.length <= MAX_CHARACTERS &&
           !unit.keys.some((key) => keys.has(key)));
-      (fits ? group : rest).push(unit);
-      // Also the keys of writes that wait, so that writes to one item keep their order.
+      (fits ? group : remaining).push(unit);
+      // Keys of writes that do not fit also count, so that writes to one item keep their order.
       for (const key of unit.keys) keys.add(key);
       if (fits) {
         actions += unit.actions.length;
         characters += unit.write.body.length;
       }
     }
-    this.#waiting = rest;
+    this.#waiting = remaining;
     return group;
   }
 
@@ -145,7 +145,7 @@ export class GroupedWrites {
       input: { ReturnConsumedCapacity: 'INDEXES' },
       body: `{"ReturnConsumedCapacity":"INDEXES","TransactItems":[${actions.join()}]}`,
     };
-    // A transaction consumes twice the units.
+    // A transaction consumes twice the units of its writes, so the writes of a group count half.
     const answer = await this.#send(transaction, first.isTransaction ? 1 : 0.5);
     if (answer.status === 200) {
       for (const { promise, success } of group) promise.resolve(success);
@@ -168,21 +168,21 @@ export class GroupedWrites {
   }
 }
 
-/** Returns the writes because of which the engine cancelled the group; all of them if it does not say. */
+/** Returns the writes that made the engine cancel the group. Returns all writes if the answer does not name them. */
 function failedUnits(group: readonly Unit[], { body }: AwsAnswer): ReadonlySet<Unit> {
   const { CancellationReasons: reasons = [] } = JSON.parse(body) as { CancellationReasons?: { Code?: string }[] };
   const failed = new Set<Unit>();
-  let at = 0;
+  let reasonIndex = 0;
   for (const unit of group) {
     for (const _action of unit.actions) {
-      const { Code: code = 'None' } = reasons[at++] ?? {};
+      const { Code: code = 'None' } = reasons[reasonIndex++] ?? {};
       if (code !== 'None') failed.add(unit);
     }
   }
   return failed.size > 0 ? failed : new Set(group);
 }
 
-/** Returns a write as actions of a transaction, or undefined if it cannot be one. */
+/** Returns a write as actions of a transaction, or undefined if a transaction cannot have the same effect. */
 function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>): Unit | undefined {
   const keys: string[] = [];
   const addKey = (table: unknown, item: unknown) => {
@@ -199,8 +199,8 @@ function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>):
   const { operation, input, body } = write;
   const action = actionNames[operation];
   if (action) {
-    const isShared = Object.keys(input).every((name) => SHARED.has(name));
-    return isShared && addKey(input.TableName, input.Item ?? input.Key)
+    const hasOnlySharedParameters = Object.keys(input).every((name) => SHARED.has(name));
+    return hasOnlySharedParameters && addKey(input.TableName, input.Item ?? input.Key)
       ? unit([`{"${action}":${body}}`], NO_RESULT)
       : undefined;
   }
@@ -222,10 +222,10 @@ function unitOf(write: Write, keyNames: ReadonlyMap<string, readonly string[]>):
   if (operation === 'TransactWriteItems') {
     if (Object.keys(input).some((name) => name !== 'TransactItems' && name !== 'ClientRequestToken')) return undefined;
     const items = input.TransactItems as readonly Readonly<Record<string, TransactAction>>[];
-    const areKnown = items.every((item) =>
+    const haveKnownKeys = items.every((item) =>
       Object.values(item).every(({ TableName, Item, Key: key }) => addKey(TableName, Item ?? key)),
     );
-    return areKnown
+    return haveKnownKeys
       ? unit(
           items.map((item) => JSON.stringify(item)),
           NO_RESULT,

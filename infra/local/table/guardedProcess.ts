@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** The file descriptor of the guard. */
+/** The file descriptor of the guard's end of the pipe. */
 const GUARD = 3;
 
 /**
- * The shell script starts a guard, then becomes the command. The guard is a subshell that reads from a pipe to this
- * process. When this process ends, the pipe closes and the guard kills the command. A line through the pipe ends the
- * guard only. The command is passed in a variable: processes are found by their arguments, and the guard's must not
- * match.
+ * A shell script that starts a guard and then becomes the command. The guard is a subshell that reads from a pipe to this
+ * process. When this process ends, the pipe closes and the guard kills the command. A line through the pipe ends only the
+ * guard. The command is in a variable, because `findProcesses` searches arguments and must not find the guard.
  */
 const SCRIPT = `
 ( read -r _ <&${GUARD} || kill -9 $$ ) >/dev/null 2>&1 &
@@ -33,7 +32,7 @@ export function spawnGuarded(
   const env = { ...process.env, GUARDED_COMMAND: command.join('\n') };
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['ignore', ...output, 'pipe'], detached: true, env, cwd });
   const guard = child.stdio[GUARD] as Socket;
-  // The guard may have ended already.
+  // Writing to a guard that has ended causes an error, which is ignored.
   guard.on('error', () => undefined);
   guard.unref();
   child.once('exit', () => guard.end('\n'));

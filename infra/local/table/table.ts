@@ -11,7 +11,7 @@ interface Index {
   readonly Projection: unknown;
 }
 
-/** A vector index. The engine accepts it as the template defines it. */
+/** A vector index of the template. The engine accepts the same definition. */
 interface VectorIndex {
   readonly IndexName: string;
 }
@@ -19,7 +19,7 @@ interface VectorIndex {
 interface Described {
   readonly IndexName: string;
   readonly IndexStatus: string;
-  /** True until existing items are indexed. A vector index cannot be searched before that. */
+  /** Whether the engine is still indexing existing items. Until it is done, a vector index cannot be searched. */
   readonly Backfilling?: boolean;
 }
 
@@ -38,14 +38,15 @@ interface Indexes {
 }
 
 /**
- * Creates the table of the template. If the table exists from an earlier run, adds missing indexes. Ignores properties
- * that the engine does not support: backups, encryption at rest, deletion protection, tags.
+ * Creates the table of the template. If an earlier run created the table, adds missing indexes. Throws a `StartError` if
+ * that table has other keys. Ignores properties that the engine does not support: backups, encryption at rest, deletion
+ * protection, tags.
  */
 export async function ensureTable(engine: EngineCall, { name, properties }: TableModel): Promise<void> {
   const call = <T>(operation: string, input: object) =>
     engine<T>(`DynamoDB_20120810.${operation}`, { TableName: name, ...input });
   const describe = async () => (await call<{ Table: Description }>('DescribeTable', {})).Table;
-  const ready = async () => {
+  const waitUntilActive = async () => {
     for (;;) {
       const { TableStatus, GlobalSecondaryIndexes = [], VectorIndexes = [] } = await describe();
       if (
@@ -70,7 +71,7 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   });
   if (!existing) {
     const indexes = {
-      ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(onlyKeys) }),
+      ...(GlobalSecondaryIndexes.length > 0 && { GlobalSecondaryIndexes: GlobalSecondaryIndexes.map(withoutCapacity) }),
       ...(VectorIndexes.length > 0 && { VectorIndexes }),
     };
     await call('CreateTable', {
@@ -78,9 +79,9 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
       KeySchema,
       ...indexes,
       BillingMode: 'PAY_PER_REQUEST',
-      ...stream(properties),
+      ...streamSettings(properties),
     });
-    await ready();
+    await waitUntilActive();
     if (properties.TimeToLiveSpecification)
       await call('UpdateTimeToLive', { TimeToLiveSpecification: properties.TimeToLiveSpecification });
     return;
@@ -92,17 +93,23 @@ export async function ensureTable(engine: EngineCall, { name, properties }: Tabl
   }
   const present = new Set(existing.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
   for (const index of GlobalSecondaryIndexes.filter(({ IndexName }) => !present.has(IndexName))) {
-    await call('UpdateTable', { AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create: onlyKeys(index) }] });
-    await ready();
+    await call('UpdateTable', {
+      AttributeDefinitions,
+      GlobalSecondaryIndexUpdates: [{ Create: withoutCapacity(index) }],
+    });
+    await waitUntilActive();
   }
-  const searched = new Set(existing.VectorIndexes?.map(({ IndexName }) => IndexName));
-  for (const index of VectorIndexes.filter(({ IndexName }) => !searched.has(IndexName))) {
+  const presentVectorIndexes = new Set(existing.VectorIndexes?.map(({ IndexName }) => IndexName));
+  for (const index of VectorIndexes.filter(({ IndexName }) => !presentVectorIndexes.has(IndexName))) {
     await call('UpdateTable', { AttributeDefinitions, VectorIndexUpdates: [{ Create: index }] });
-    await ready();
+    await waitUntilActive();
   }
 }
 
-/** Returns the table without its vector indexes and without the attributes that only those use. CreateTable refuses attributes that no key uses. */
+/**
+ * Returns the table without its vector indexes, and without attribute definitions that only vector indexes use.
+ * CreateTable refuses a definition of an attribute that no key uses.
+ */
 export function withoutVectorIndexes({
   properties: { VectorIndexes: _, ...properties },
   ...table
@@ -125,13 +132,13 @@ export function withoutVectorIndexes({
   };
 }
 
-/** Returns an index without its capacity. Tables with on-demand billing have none. */
-function onlyKeys({ IndexName, KeySchema, Projection }: Index): Index {
+/** Returns an index without its capacity, because indexes with on-demand billing have none. */
+function withoutCapacity({ IndexName, KeySchema, Projection }: Index): Index {
   return { IndexName, KeySchema, Projection };
 }
 
-/** CloudFormation enables a stream if a view type is set. The API needs an explicit flag. */
-function stream({ StreamSpecification }: Record<string, unknown>): object {
+/** Returns the stream settings for the API. CloudFormation enables a stream if a view type is set. The API needs a flag. */
+function streamSettings({ StreamSpecification }: Record<string, unknown>): object {
   return StreamSpecification ? { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } } : {};
 }
 

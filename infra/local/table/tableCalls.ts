@@ -1,6 +1,12 @@
 import { errorAnswer } from '../iam/awsResponse.ts';
 import type { AwsAnswer, AwsCall } from '../iam/awsService.ts';
-import { askForCapacity, canAskForCapacity, capacityKind, scaledCapacity, takeCapacity } from './consumedCapacity.ts';
+import {
+  addCapacityParameter,
+  canAddCapacityParameter,
+  capacityKind,
+  scaledCapacity,
+  extractCapacity,
+} from './consumedCapacity.ts';
 import type { EngineConnections } from './engineCall.ts';
 import { GroupedWrites, type Write } from './groupedWrites.ts';
 import type { Measurements } from '../metrics/measurements.ts';
@@ -9,7 +15,7 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem',
 
 export interface TableCallsOptions {
   readonly engine: Pick<EngineConnections, 'post'>;
-  /** The key attributes by table. Writes to these tables are grouped. */
+  /** The names of the key attributes, by table. Writes to these tables are grouped. */
   readonly keyNames: ReadonlyMap<string, readonly string[]>;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
@@ -30,25 +36,25 @@ export class TableCalls {
     }, options.keyNames);
   }
 
-  async answer({ operation, input, body, hasCallerLeft }: AwsCall): Promise<AwsAnswer> {
+  async answer({ operation, input, body, isAborted }: AwsCall): Promise<AwsAnswer> {
     const call = { operation, input, body };
     try {
-      return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, hasCallerLeft));
+      return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, isAborted));
     } catch (error) {
-      // The SDK retries a server error, which is also right for a lost connection.
+      // The SDK retries a call with a server error. A lost connection must also lead to a retry.
       return errorAnswer(500, 'InternalServerError', `The table engine did not answer: ${(error as Error).message}`);
     }
   }
 
-  async #send({ operation, input, body }: Write, share: number, hasCallerLeft?: () => boolean): Promise<AwsAnswer> {
+  async #send({ operation, input, body }: Write, share: number, isAborted?: () => boolean): Promise<AwsAnswer> {
     const { engine, measurements } = this.#options;
     const kind = capacityKind(operation);
-    const asks = kind !== undefined && canAskForCapacity(input, body);
+    const isCapacityAdded = kind !== undefined && canAddCapacityParameter(input, body);
     const target = `DynamoDB_20120810.${operation}`;
-    const answer = await engine.post(target, asks ? askForCapacity(body) : body, hasCallerLeft);
+    const answer = await engine.post(target, isCapacityAdded ? addCapacityParameter(body) : body, isAborted);
     if (kind === undefined) return answer;
-    const { consumed, body: rest } = takeCapacity(answer.body, asks);
+    const { consumed, body: answerBody } = extractCapacity(answer.body, isCapacityAdded);
     for (const each of consumed) measurements.recordCapacity(kind, scaledCapacity(each, share));
-    return { status: answer.status, body: rest };
+    return { status: answer.status, body: answerBody };
   }
 }

@@ -38,7 +38,7 @@ function newConsole() {
   });
   const parts = new Parts({ table: partSwitch('table'), queues: partSwitch('queues'), mail: partSwitch('mail') });
   const handle = localConsole({
-    picture: (minutes) => {
+    snapshotOf: (minutes) => {
       asked.push(minutes);
       return picture;
     },
@@ -188,7 +188,7 @@ describe('the switch of a part', () => {
       start: () => Promise.reject(new Error('It does not start')),
     };
     const parts = new Parts({ table: failing, queues: failing, mail: failing });
-    const handle = localConsole({ picture: () => picture, parts, title: 'svc' });
+    const handle = localConsole({ snapshotOf: () => picture, parts, title: 'svc' });
     const send = (running: boolean) =>
       handle({
         method: 'POST',
@@ -219,7 +219,7 @@ test.each([
     const { status, headers, text } = await send(method, path, '{"running": false}');
     expect([status, JSON.parse(text)]).toEqual([
       404,
-      { message: 'There is nothing here. The dashboard is at /_local/dashboard.' },
+      { message: 'There is no page at this path. The dashboard is at /_local/dashboard.' },
     ]);
     expect(headers).toHaveProperty('content-security-policy');
   }

@@ -177,7 +177,7 @@ describe('batchSourcesOf', () => {
       'a destination that is no queue',
       { ...fromStream, DestinationConfig: { OnFailure: { Destination: 'arn:topic' } } },
       worker(),
-      'Source sends what failed to arn:topic',
+      'Source sends failed records to arn:topic',
     ],
     [
       "a visibility timeout below the function's",

@@ -415,7 +415,7 @@ test('the environment differs from the template only in overrides, AWS endpoints
     RECONCILE_AFTER_SECONDS: '2',
     MAIL_RETRY_SCHEDULE: '0,3',
   };
-  const { replaced } = localSettings({
+  const { environmentOverrides } = localSettings({
     ...fromStart,
     TABLE_NAME: 'another',
     ALLOW_LOOPBACK_DELIVERY: 'false',
@@ -428,7 +428,7 @@ test('the environment differs from the template only in overrides, AWS endpoints
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '256',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
   };
-  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...replaced }, aws)).toEqual({
+  expect(functionEnvironment(model, { SERVICE_NAME: 'acme', ...environmentOverrides }, aws)).toEqual({
     SERVICE_NAME: 'acme',
     TABLE_NAME: 't',
     ...fromStart,
@@ -436,5 +436,7 @@ test('the environment differs from the template only in overrides, AWS endpoints
     ...lambda,
   });
   expect(functionEnvironment(model, {}, aws)).toEqual({ ...environment, ...aws, ...lambda });
-  expect(functionEnvironment({ ...model, environment: {} }, { SERVICE_NAME: 'acme', ...replaced }, {})).toEqual(lambda);
+  expect(
+    functionEnvironment({ ...model, environment: {} }, { SERVICE_NAME: 'acme', ...environmentOverrides }, {}),
+  ).toEqual(lambda);
 });

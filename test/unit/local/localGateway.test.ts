@@ -385,6 +385,6 @@ test('a client that disconnects does not stop the gateway', async () => {
 
 test('an occupied port is reported in words', async () => {
   await expect(Gateway.listen(Number(new URL(gateway.url).port))).rejects.toThrow(
-    /^Port \d+ is taken by another program/,
+    /^Port \d+ is used by another program/,
   );
 });

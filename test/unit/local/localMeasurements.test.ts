@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  askForCapacity,
-  canAskForCapacity,
+  addCapacityParameter,
+  canAddCapacityParameter,
   type ConsumedCapacity,
   capacityKind,
-  takeCapacity,
+  extractCapacity,
 } from '../../../infra/local/table/consumedCapacity.ts';
 import type { QueueModel } from '../../../infra/local/streams/eventSourceModels.ts';
 import { Measurements } from '../../../infra/local/metrics/measurements.ts';
@@ -112,7 +112,7 @@ describe('consumed capacity', () => {
     GlobalSecondaryIndexes: { gsi1: { CapacityUnits: 1 } },
   };
   const taken = (answer: string) => {
-    const { consumed, body } = takeCapacity(answer, true);
+    const { consumed, body } = extractCapacity(answer, true);
     return [consumed, body];
   };
 
@@ -130,7 +130,9 @@ describe('consumed capacity', () => {
 
   test('is requested if the caller does not request it', () => {
     const asked = (text: string) =>
-      canAskForCapacity(JSON.parse(text) as Record<string, unknown>, text) ? JSON.parse(askForCapacity(text)) : 'not';
+      canAddCapacityParameter(JSON.parse(text) as Record<string, unknown>, text)
+        ? JSON.parse(addCapacityParameter(text))
+        : 'not';
     expect(asked('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
     expect(asked('{"TableName":"t","ReturnConsumedCapacity":"NONE"}')).toBe('not');
     expect(asked('{}')).toBe('not');
@@ -172,7 +174,7 @@ describe('consumed capacity', () => {
 
   test('stays in the response if the caller requested it', () => {
     const answer = `{"Item":{},"ConsumedCapacity":${JSON.stringify(capacity)}}`;
-    const { consumed, body } = takeCapacity(answer, false);
+    const { consumed, body } = extractCapacity(answer, false);
     expect([consumed, body]).toEqual([[capacity], answer]);
   });
 
@@ -189,7 +191,7 @@ describe('consumed capacity', () => {
     fc.assert(
       fc.property(fc.array(value, { maxLength: 3 }), fc.boolean(), (Items, first) => {
         const answer = first ? { ConsumedCapacity: capacity, Items } : { Items, ConsumedCapacity: capacity };
-        const { consumed, body } = takeCapacity(JSON.stringify(answer), true);
+        const { consumed, body } = extractCapacity(JSON.stringify(answer), true);
         expect([consumed, JSON.parse(body)]).toEqual([[capacity], { Items }]);
       }),
     );

@@ -107,10 +107,10 @@ describe('readExpression', () => {
     ['a > 2', '"> 2" cannot be read'],
     ['1e-7 * a', '"e - 7 * a" is left over'],
     ['RATE(a)', '"RATE" is not a known function'],
-    ['FILL(a)', '")" stands where , must'],
-    ['FILL(a, REPEAT)', '"REPEAT" is no number'],
+    ['FILL(a)', '")" is in the place of ,'],
+    ['FILL(a, REPEAT)', '"REPEAT" is not a number'],
     ['FILL a', '"FILL" is unknown'],
-    ['MAX(a)', '"a" stands where [ must'],
+    ['MAX(a)', '"a" is in the place of ['],
     ['MAX([a, FILL(b, 0)])', 'MAX of a value that may be missing'],
     ['MAX([])', '"]" is unknown'],
     ["SEARCH('{N,D} m', 'Sum', 300)", `"'{N,D} m', 'Sum', 300)" cannot be read`],
@@ -194,12 +194,12 @@ describe('readQuery', () => {
   });
 
   test.each([
-    ['another function', text.replace('SUM(Faults)', 'AVG(Faults)'), '"AVG" stands where SUM must'],
-    ['another order', text.replace('DESC', 'ASC'), '"ASC" stands where DESC must'],
+    ['another function', text.replace('SUM(Faults)', 'AVG(Faults)'), '"AVG" is in the place of SUM'],
+    ['another order', text.replace('DESC', 'ASC'), '"ASC" is in the place of DESC'],
     ['a limit', `${text} LIMIT 5`, '"LIMIT 5" is left over'],
     ['no group', text.replace('GROUP BY endpoint ', ''), '"ORDER BY SUM ( ) DESC" is left over'],
     ['a condition that is no equality', text.replace('service =', 'service !='), 'cannot be read'],
-    ['no quotes', text.replace("'svc'", 'svc'), '"svc" stands where \'…\' must'],
+    ['no quotes', text.replace("'svc'", 'svc'), '"svc" is in the place of \'…\''],
     [
       'a dimension that is not in the schema',
       text.replace('BY endpoint', 'BY worker'),

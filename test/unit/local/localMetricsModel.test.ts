@@ -95,7 +95,7 @@ describe('alarmOf and alarmState', () => {
       periods: 3,
       comparison: 'GreaterThanOrEqualToThreshold',
       threshold: 5,
-      whenMissing: false,
+      isMissingBreaching: false,
     });
   });
 
@@ -165,7 +165,7 @@ describe('alarmOf and alarmState', () => {
     [
       'two expressions',
       math({ Id: 'x', Expression: '1' }, { Id: 'y', Expression: '2' }),
-      'not on exactly one expression',
+      'does not return exactly one expression',
     ],
     [
       'an unknown function',
@@ -176,9 +176,9 @@ describe('alarmOf and alarmState', () => {
     [
       'two periods',
       math({ Id: 'x', Expression: 'a + b' }, part('a', 'Lag'), part('b', 'Wait', 300)),
-      'an expression without one period',
+      'an expression without exactly one period',
     ],
-    ['no period', math({ Id: 'x', Expression: query }), 'an expression without one period'],
+    ['no period', math({ Id: 'x', Expression: query }), 'an expression without exactly one period'],
     [
       'a metric of another account',
       math({ Id: 'x', Expression: 'a' }, { ...part('a', 'Lag'), AccountId: '1' }),
@@ -285,7 +285,7 @@ describe('rowsOf', () => {
     [
       'an unknown query',
       graph([[{ expression: 'SELECT MAX(x) FROM y' }]]),
-      'the widget "Graph": "MAX" stands where SUM must',
+      'the widget "Graph": "MAX" is in the place of SUM',
     ],
   ])('refuses a dashboard with %s, and names the widget', (_what, widget, problem) => {
     const read = () => monitoringOf([dashboardResource(widget)], []);

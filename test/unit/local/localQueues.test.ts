@@ -315,7 +315,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
         operation: String(request.headers['x-amz-target']).split('.')[1]!,
         input,
         body: '',
-        hasCallerLeft: () => response.destroyed,
+        isAborted: () => response.destroyed,
       });
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
     };
@@ -471,7 +471,7 @@ describe('the local SQS where fauxqs differs from AWS', () => {
       operation,
       input: { QueueUrl: 'http://any/0/q', MessageBody: 'x', ...input },
       body: '',
-      hasCallerLeft: () => false,
+      isAborted: () => false,
     });
     return [status, (JSON.parse(body) as { __type?: string }).__type?.split('#')[1]];
   };

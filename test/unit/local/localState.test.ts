@@ -532,7 +532,7 @@ describe('localSettings', () => {
       engine: 'dynoxide',
       logsToStdout: false,
       scheduleSeconds: undefined,
-      replaced: {},
+      environmentOverrides: {},
       assemblyDir: undefined,
     };
     expect(localSettings({})).toEqual(defaults);
@@ -572,7 +572,7 @@ describe('localSettings', () => {
       engine: 'dynamodb-local',
       logsToStdout: true,
       scheduleSeconds: 0.5,
-      replaced: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' },
+      environmentOverrides: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' },
       assemblyDir: '/assembly',
     });
   });

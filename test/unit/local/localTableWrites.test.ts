@@ -52,9 +52,9 @@ beforeEach(() => {
 function tableCalls(): (operation: string, input: object) => Promise<[status: number, body: any]> {
   const calls = new TableCalls({
     engine: {
-      post(target, body, hasCallerLeft) {
+      post(target, body, isAborted) {
         sent.push(target.split('.')[1]!);
-        return onSend(target) ?? engine.connections.post(target, body, hasCallerLeft);
+        return onSend(target) ?? engine.connections.post(target, body, isAborted);
       },
     },
     keyNames: new Map([['grouped', ['PK']]]),
@@ -63,7 +63,7 @@ function tableCalls(): (operation: string, input: object) => Promise<[status: nu
   });
   return async (operation, input) => {
     const call = { operation, input: input as Record<string, unknown>, body: JSON.stringify(input) };
-    const { status, body } = await calls.answer({ ...call, hasCallerLeft: () => false });
+    const { status, body } = await calls.answer({ ...call, isAborted: () => false });
     return [status, JSON.parse(body)];
   };
 }

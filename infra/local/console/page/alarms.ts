@@ -2,7 +2,7 @@ import type { AlarmSnapshot } from '../../metrics/dashboardSnapshot.ts';
 import { byId, element, setChildren, setText } from './dom.ts';
 import { number } from './format.ts';
 
-/** Number of visible impacts. The others are collapsed. */
+/** The number of impacts that a card shows. Further impacts are collapsed. */
 const IMPACTS = 3;
 
 interface Card {
@@ -11,7 +11,7 @@ interface Card {
   readonly contributors: HTMLElement;
 }
 
-/** By the name of the alarm. */
+/** The cards of active alarms, by the name of the alarm. */
 const cards = new Map<string, Card>();
 
 /** Shows active alarms as cards, and all alarms in a table. */
@@ -53,8 +53,8 @@ function newCard({ name, description }: AlarmSnapshot): Card {
 }
 
 /**
- * Converts an alarm's description to HTML: a sentence, then lines such as `Runbook: …`. List items belong to the line
- * before them.
+ * Converts an alarm's description to HTML elements. A description is a sentence, followed by lines such as `Runbook: …`.
+ * List items belong to the line before them.
  */
 function descriptionElements(description: string): HTMLElement[] {
   const [broken = '', ...lines] = description.split('\n');
@@ -93,7 +93,7 @@ interface Line {
 const lines = new Map<string, Line>();
 
 function showAll(alarms: readonly AlarmSnapshot[]): void {
-  const sorted = alarms.toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
+  const sorted = alarms.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   for (const { name, active, value, threshold, description } of sorted) {
     const { row, cells } = lines.get(name) ?? newLine(name);
     const texts = [active ? 'active' : 'OK', number(value), number(threshold), description.split('\n', 1)[0] ?? ''];

@@ -4,25 +4,25 @@ import { number } from './format.ts';
 
 const HEIGHT = 130;
 const FONT = '11px system-ui, sans-serif';
-/** The cursor shows the same time in all charts. */
+/** The key of uPlot's cursor synchronisation. All charts use it, so the cursor shows the same time in all of them. */
 const SYNC = 'time';
 
 export interface ChartOptions {
   readonly plot: HTMLElement;
-  /** CSS variables with the colours of the lines. */
+  /** The names of the CSS variables with the colours of the lines. */
   readonly colours: readonly string[];
   readonly data: uPlot.AlignedData;
-  /** Called with the index under the cursor, or undefined. */
-  readonly pointed: (index: number | undefined) => void;
+  /** Called with the index of the time under the cursor, or undefined if the cursor is outside. */
+  readonly onPointed: (index: number | undefined) => void;
 }
 
 const charts = new Set<uPlot>();
-// A canvas does not follow the style sheet.
+// The style sheet does not apply to a canvas, so a change of the colour scheme needs a redraw.
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
   charts.forEach((chart) => chart.redraw(false, true)),
 );
 
-const resized = new ResizeObserver((entries) => {
+const resizeObserver = new ResizeObserver((entries) => {
   for (const chart of charts) {
     const entry = entries.find(({ target }) => target === chart.root.parentElement);
     if (entry && entry.contentRect.width > 0) chart.setSize({ width: entry.contentRect.width, height: HEIGHT });
@@ -30,7 +30,7 @@ const resized = new ResizeObserver((entries) => {
 });
 
 /** Creates a chart with one line per colour, as wide as its parent element. */
-export function newChart({ plot, colours, data, pointed }: ChartOptions): uPlot {
+export function newChart({ plot, colours, data, onPointed }: ChartOptions): uPlot {
   const axis = {
     stroke: () => valueOf('--quiet'),
     font: FONT,
@@ -57,23 +57,23 @@ export function newChart({ plot, colours, data, pointed }: ChartOptions): uPlot 
         {},
         ...colours.map((colour) => {
           const stroke = () => valueOf(colour);
-          return { stroke, width: 1.5, points: { show: true, size: 5, fill: stroke, filter: lonely } };
+          return { stroke, width: 1.5, points: { show: true, size: 5, fill: stroke, filter: isolatedIndexes } };
         }),
       ],
-      hooks: { setCursor: [({ cursor: { idx } }) => pointed(idx ?? undefined)] },
+      hooks: { setCursor: [({ cursor: { idx } }) => onPointed(idx ?? undefined)] },
     },
     data,
     plot,
   );
   charts.add(chart);
-  resized.observe(plot);
+  resizeObserver.observe(plot);
   return chart;
 }
 
 /** Removes a chart from the page. */
 export function removeChart(chart: uPlot): void {
   const { parentElement } = chart.root;
-  if (parentElement) resized.unobserve(parentElement);
+  if (parentElement) resizeObserver.unobserve(parentElement);
   charts.delete(chart);
   chart.destroy();
 }
@@ -83,8 +83,8 @@ function hoursAndMinutes(seconds: number): string {
   return [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Returns the indexes of values without neighbours. No line would show them. */
-function lonely({ data }: uPlot, seriesIndex: number): number[] {
+/** Returns the indexes of values without neighbours. A line would not show such values, so they are drawn as points. */
+function isolatedIndexes({ data }: uPlot, seriesIndex: number): number[] {
   const values = data[seriesIndex] ?? [];
   return Array.from(values.keys()).filter(
     (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,

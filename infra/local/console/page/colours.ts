@@ -1,8 +1,8 @@
-/** Number of line colours in the style sheet, from `--line-0` on. */
+/** The number of line colours in the style sheet, which are `--line-0` to `--line-9`. */
 const LINES = 10;
 
-/** Labels of problems have fixed colours. */
-const meaningful: Readonly<Record<string, string>> = {
+/** The fixed colours of labels that mean problems. */
+const fixedColours: Readonly<Record<string, string>> = {
   '4xx': '--warning',
   '5xx': '--bad',
   failed: '--bad',
@@ -13,9 +13,9 @@ const meaningful: Readonly<Record<string, string>> = {
 export class Colours {
   readonly #taken = new Map<string, string>();
 
-  /** Returns the name of the CSS variable. */
+  /** Returns the name of the CSS variable with the colour of a label. */
   of(label: string): string {
-    const colour = meaningful[label] ?? this.#taken.get(label);
+    const colour = fixedColours[label] ?? this.#taken.get(label);
     if (colour !== undefined) return colour;
     const next = `--line-${this.#taken.size % LINES}`;
     this.#taken.set(label, next);

@@ -3,7 +3,7 @@ const large = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const huge = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** Formats a number compactly, or as a dash if there is none. */
+/** Formats a number with at most three or four digits, such as `1.23` or `123.4K`. Returns a dash for null and undefined. */
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);
@@ -15,7 +15,7 @@ export function time(at: number): string {
   return clock.format(at);
 }
 
-/** Splits Markdown such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\`` into title and note. */
+/** Splits a row's Markdown such as `**Queues** Runbook: \`infra/RUNBOOK.md#a\`` into the title and the text after it. */
 export function heading(markdown: string): { readonly title: string; readonly note: string } {
   const [, title = markdown, note = ''] = /^\*\*(.+?)\*\*\s*(.*)$/s.exec(markdown) ?? [];
   return { title, note: note.replaceAll('`', '') };

@@ -45,7 +45,7 @@ export class Graph {
     );
   }
 
-  /** Shows the measured values. `span` names the time range. */
+  /** Shows the measured values. `span` is the text of the time range, such as `15 minutes`. */
   show({ series }: GraphSnapshot, times: readonly number[], span: string): void {
     const sameLabels =
       series.length === this.#series.length && series.every(({ label }, index) => label === this.#series[index]?.label);
@@ -72,7 +72,7 @@ export class Graph {
     [this.#chart, this.#pointedAt] = [undefined, undefined];
   }
 
-  /** Other lines need a new chart and a new table. */
+  /** Creates the chart and the table again, because the graph has other lines than before. */
   #renew(): void {
     this.remove();
     const colours = this.#series.map(({ label }) => this.#colours.of(label));
@@ -88,7 +88,7 @@ export class Graph {
       plot: this.#plot,
       colours,
       data: this.#data(),
-      pointed: (index) => {
+      onPointed: (index) => {
         if (index === this.#pointedAt) return;
         this.#pointedAt = index;
         this.#write();
@@ -96,7 +96,7 @@ export class Graph {
     });
   }
 
-  /** Shows the values under the cursor, or else the latest ones. */
+  /** Writes the values under the cursor into the table, or the latest values if the cursor is outside. */
   #write(): void {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));
@@ -117,6 +117,6 @@ export class Graph {
   }
 }
 
-function equal(some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((value, index) => value === others[index]);
+function equal(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
 }

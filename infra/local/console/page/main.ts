@@ -1,4 +1,4 @@
-/** The dashboard of the local run: polls the measured data and shows it. */
+/** The script of the local run's dashboard. It polls the measured data and shows it. */
 import './locale.ts';
 import { type ConsoleState, ranges } from '../consoleState.ts';
 import { showAlarms } from './alarms.ts';
@@ -14,18 +14,18 @@ const buttons = ranges.map((minutes) => ({
   minutes,
   button: element('button', { type: 'button' }, minutes === 60 ? '1 hour' : spanOf(minutes)),
 }));
-let minutes = nearestRange(Number(new URLSearchParams(location.search).get('minutes')));
+let minutes = supportedRange(Number(new URLSearchParams(location.search).get('minutes')));
 let lastAnswer: number | undefined;
 let failedSince: number | undefined;
 
-const askNow = startPolling(async () => {
+const pollNow = startPolling(async () => {
   const requestedMinutes = minutes;
   const state = await stateOf(requestedMinutes);
   if (typeof state === 'string') showFailure(state);
   else if (requestedMinutes === minutes) show(state);
 });
 
-/** Returns the state of the system, or a text that describes the failure. */
+/** Returns the state of the system, or a text that describes the failure after `The system`. */
 async function stateOf(requestedMinutes: number): Promise<ConsoleState | string> {
   try {
     const response = await fetch(`dashboard.json?minutes=${requestedMinutes}`, {
@@ -46,7 +46,7 @@ function show(state: ConsoleState): void {
   setText(byId('title'), state.title);
   setText(byId('updated'), `Updated ${time(state.at)}`);
   showAlarms(state.alarms);
-  showParts(state.parts, askNow);
+  showParts(state.parts, pollNow);
   document.querySelector('main')?.removeAttribute('hidden');
   showRows(state, spanOf(minutes));
 }
@@ -61,24 +61,24 @@ function showFailure(how: string): void {
   );
 }
 
-/** Returns the time range as in "in the last …". */
-function spanOf(some: number): string {
-  return some === 60 ? 'hour' : `${some} minutes`;
+/** Returns the text of a time range after the words `in the last`. */
+function spanOf(rangeMinutes: number): string {
+  return rangeMinutes === 60 ? 'hour' : `${rangeMinutes} minutes`;
 }
 
-/** Returns a supported time range. */
-function nearestRange(requestedMinutes: number): number {
+/** Returns the requested time range if the dashboard supports it. Otherwise returns the first one. */
+function supportedRange(requestedMinutes: number): number {
   return ranges.find((range) => range === requestedMinutes) ?? ranges[0];
 }
 
-function choose(requestedMinutes: number): void {
+function chooseRange(requestedMinutes: number): void {
   minutes = requestedMinutes;
   for (const each of buttons) each.button.ariaPressed = String(each.minutes === minutes);
-  // Keeps the range after a reload.
+  // The URL has the range, so that a reload keeps it.
   history.replaceState(null, '', `?minutes=${minutes}`);
-  askNow();
+  pollNow();
 }
 
-for (const each of buttons) each.button.addEventListener('click', () => choose(each.minutes));
+for (const each of buttons) each.button.addEventListener('click', () => chooseRange(each.minutes));
 byId('ranges').append(...buttons.map(({ button }) => button));
-choose(minutes);
+chooseRange(minutes);

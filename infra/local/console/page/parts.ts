@@ -12,20 +12,20 @@ interface Item {
 
 const items = new Map<string, Item>();
 
-/** Shows the parts, each with a button to stop or start it. Calls `switched` after a change. */
-export function showParts(parts: readonly Part[], switched: () => void): void {
+/** Shows the parts, each with a button to stop or start it. Calls `onSwitched` after a change. */
+export function showParts(parts: readonly Part[], onSwitched: () => void): void {
   for (const { name, running, meaning } of parts) {
-    const item = items.get(name) ?? newItem(name, switched);
+    const item = items.get(name) ?? newItem(name, onSwitched);
     item.running = running;
     item.item.dataset['running'] = String(running);
     setText(item.state, running ? 'runs' : 'stopped');
     setText(item.meaning, meaning);
-    // With the name, so that screen readers announce a meaningful label.
+    // The label contains the name of the part, so that a screen reader announces what the button does.
     setText(item.button, `${running ? 'Stop' : 'Start'} ${name}`);
   }
 }
 
-function newItem(name: string, switched: () => void): Item {
+function newItem(name: string, onSwitched: () => void): Item {
   const [state, meaning, button] = [
     element('span', { class: 'state' }),
     element('p'),
@@ -38,14 +38,14 @@ function newItem(name: string, switched: () => void): Item {
     button,
     running: true,
   };
-  button.addEventListener('click', () => void flip(name, item, switched));
+  button.addEventListener('click', () => void flip(name, item, onSwitched));
   items.set(name, item);
   byId('parts').append(item.item);
   return item;
 }
 
-async function flip(name: string, { button, running }: Item, switched: () => void): Promise<void> {
-  // Not `disabled`, because the button would lose the focus.
+async function flip(name: string, { button, running }: Item, onSwitched: () => void): Promise<void> {
+  // A button with `disabled` would lose the focus, so `ariaBusy` is used.
   if (button.ariaBusy === 'true') return;
   button.ariaBusy = 'true';
   setText(byId('switched'), running ? `Stopping ${name} …` : `Starting ${name} …`);
@@ -56,7 +56,7 @@ async function flip(name: string, { button, running }: Item, switched: () => voi
       body: JSON.stringify({ running: !running }),
     });
     if (!response.ok) throw new Error(`the answer was ${response.status}`);
-    showParts(((await response.json()) as PartsAnswer).parts, switched);
+    showParts(((await response.json()) as PartsAnswer).parts, onSwitched);
     setText(byId('switched'), running ? `${name} is stopped.` : `${name} runs again.`);
   } catch (error) {
     setText(
@@ -65,6 +65,6 @@ async function flip(name: string, { button, running }: Item, switched: () => voi
     );
   } finally {
     button.ariaBusy = null;
-    switched();
+    onSwitched();
   }
 }

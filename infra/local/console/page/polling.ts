@@ -1,27 +1,27 @@
-/** Pause after each response. */
+/** The pause after each response. */
 const EVERY_MILLISECONDS = 2_000;
 
 /**
- * Calls `ask` repeatedly, one call after the other. Pauses while the page is hidden. Returns a function that calls it
+ * Calls `poll` repeatedly, one call after the other. Pauses while the page is hidden. Returns a function that calls `poll`
  * at once.
  */
-export function startPolling(ask: () => Promise<void>): () => void {
+export function startPolling(poll: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asking = false;
+  let isPolling = false;
   let isRequested = false;
-  const now = async (): Promise<void> => {
+  const pollNow = async (): Promise<void> => {
     isRequested = true;
-    if (asking) return;
-    asking = true;
+    if (isPolling) return;
+    isPolling = true;
     clearTimeout(timer);
     while (isRequested) {
       isRequested = false;
       // An error while showing one response must not stop the polling.
-      await ask().catch(reportError);
+      await poll().catch(reportError);
     }
-    asking = false;
-    if (!document.hidden) timer = setTimeout(() => void now(), EVERY_MILLISECONDS);
+    isPolling = false;
+    if (!document.hidden) timer = setTimeout(() => void pollNow(), EVERY_MILLISECONDS);
   };
-  document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : void now()));
-  return () => void now();
+  document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : void pollNow()));
+  return () => void pollNow();
 }
