@@ -68,6 +68,8 @@ export { endpoint as crdtUpdate } from './v2/crdt/update.ts';
 export { endpoint as crdtUpdatesGet } from './v2/crdt/updates/get.ts';
 export { endpoint as crdtUpdatesPush } from './v2/crdt/updates/push.ts';
 export { endpoint as eventsPublish } from './v2/events/publish.ts';
+export { endpoint as livestateBroadcast, twin as livestateBroadcastV1 } from './v2/livestate/broadcast.ts';
+export { endpoint as livestateGet } from './v2/livestate/get.ts';
 export { endpoint as memoryJudgmentsAdd } from './v2/memory/judgments/add.ts';
 export { endpoint as memoryJudgmentsQuery } from './v2/memory/judgments/query.ts';
 export { endpoint as memorySearch } from './v2/memory/search.ts';
@@ -116,6 +118,10 @@ export {
   endpoint as organizationsUsergroupsUsersAdd,
   twin as organizationsUsergroupsUsersAddV1,
 } from './v2/organizations/usergroups/users/add.ts';
+export { endpoint as presenceAdd } from './v2/presence/add.ts';
+export { endpoint as presenceDelete } from './v2/presence/delete.ts';
+export { endpoint as presenceGet } from './v2/presence/get.ts';
+export { endpoint as presenceUpdate } from './v2/presence/update.ts';
 export { endpoint as reactionsAdd } from './v2/reactions/add.ts';
 export { endpoint as reactionsDelete } from './v2/reactions/delete.ts';
 export { endpoint as recordingsAdd } from './v2/recordings/add.ts';

@@ -84,6 +84,12 @@ export interface FixedMessages {
   readonly denied?: string;
 }
 
+/**
+ * The form of a request body. `required`: an object with `data`. `optional`: the same, or none. `bare or wrapped`: an
+ * object with `data`, or the fields of `data` alone. In the bare form the body has an `organizationId` at the top.
+ */
+export type BodyForm = 'required' | 'optional' | 'bare or wrapped';
+
 export interface Example {
   /** The `data` of the request. */
   data: unknown;
@@ -108,8 +114,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly limitClass?: 'expensive';
   /** The schema of `data`. */
   readonly input: I;
-  /** Whether a request must have a body; `required` by default. */
-  readonly body?: 'required' | 'optional';
+  /** The form of a request body; `required` by default. */
+  readonly body?: BodyForm;
   /**
    * The schema of the result without `status` and `message`, such as `{ data, nextPageToken }`. Fields that it does
    * not declare are dropped.

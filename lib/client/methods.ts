@@ -29,6 +29,10 @@ export interface Methods {
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdateV1>;
     };
+    readonly livestate: {
+      /** Send data to everybody in a document and keep it under an id. */
+      readonly broadcast: Method<typeof registry.livestateBroadcastV1>;
+    };
     readonly notifications: {
       /** Notify some users, or everybody with access to a document. */
       readonly add: Method<typeof registry.notificationsAddV1>;
@@ -242,6 +246,12 @@ export interface Methods {
       /** Publish an event to the webhooks, mails and notifications that its type is configured for. */
       readonly publish: Method<typeof registry.eventsPublish>;
     };
+    readonly livestate: {
+      /** Send data to everybody in a document and keep it under an id. */
+      readonly broadcast: Method<typeof registry.livestateBroadcast>;
+      /** Get the live data of a document, all or by id. */
+      readonly get: Method<typeof registry.livestateGet>;
+    };
     readonly memory: {
       readonly judgments: {
         /** Add review decisions to an organization or a document, or replace those with the same ids. */
@@ -333,6 +343,16 @@ export interface Methods {
           readonly delete: Method<typeof registry.organizationsUsergroupsUsersDelete>;
         };
       };
+    };
+    readonly presence: {
+      /** Show users as present in a document, until their leases end. */
+      readonly add: Method<typeof registry.presenceAdd>;
+      /** Show users as no longer present in a document. */
+      readonly delete: Method<typeof registry.presenceDelete>;
+      /** Get the users who are present in a document. */
+      readonly get: Method<typeof registry.presenceGet>;
+      /** Change the presence of users in a document, and renew their leases. */
+      readonly update: Method<typeof registry.presenceUpdate>;
     };
     readonly reactions: {
       /** Add reactions to a document or to its comments, or users to reactions that are there already. */
@@ -502,6 +522,7 @@ export const operations: readonly Operation[] = [
   { path: '/v1/commentannotations/delete', names: ['v1', 'commentannotations', 'delete'], repeats: true },
   { path: '/v1/commentannotations/get', names: ['v1', 'commentannotations', 'get'], repeats: false },
   { path: '/v1/commentannotations/update', names: ['v1', 'commentannotations', 'update'], repeats: true },
+  { path: '/v1/livestate/broadcast', names: ['v1', 'livestate', 'broadcast'], repeats: true },
   { path: '/v1/notifications/add', names: ['v1', 'notifications', 'add'], repeats: true },
   { path: '/v1/notifications/config/get', names: ['v1', 'notifications', 'config', 'get'], repeats: false },
   { path: '/v1/notifications/config/set', names: ['v1', 'notifications', 'config', 'set'], repeats: true },
@@ -576,6 +597,8 @@ export const operations: readonly Operation[] = [
   { path: '/v2/crdt/updates/get', names: ['v2', 'crdt', 'updates', 'get'], repeats: false },
   { path: '/v2/crdt/updates/push', names: ['v2', 'crdt', 'updates', 'push'], repeats: true },
   { path: '/v2/events/publish', names: ['v2', 'events', 'publish'], repeats: true },
+  { path: '/v2/livestate/broadcast', names: ['v2', 'livestate', 'broadcast'], repeats: true },
+  { path: '/v2/livestate/get', names: ['v2', 'livestate', 'get'], repeats: false },
   { path: '/v2/memory/judgments/add', names: ['v2', 'memory', 'judgments', 'add'], repeats: true },
   { path: '/v2/memory/judgments/query', names: ['v2', 'memory', 'judgments', 'query'], repeats: false },
   { path: '/v2/memory/search', names: ['v2', 'memory', 'search'], repeats: false },
@@ -607,6 +630,10 @@ export const operations: readonly Operation[] = [
   { path: '/v2/organizations/usergroups/get', names: ['v2', 'organizations', 'usergroups', 'get'], repeats: false },
   { path: '/v2/organizations/usergroups/users/add', names: ['v2', 'organizations', 'usergroups', 'users', 'add'], repeats: true },
   { path: '/v2/organizations/usergroups/users/delete', names: ['v2', 'organizations', 'usergroups', 'users', 'delete'], repeats: true },
+  { path: '/v2/presence/add', names: ['v2', 'presence', 'add'], repeats: true },
+  { path: '/v2/presence/delete', names: ['v2', 'presence', 'delete'], repeats: true },
+  { path: '/v2/presence/get', names: ['v2', 'presence', 'get'], repeats: false },
+  { path: '/v2/presence/update', names: ['v2', 'presence', 'update'], repeats: true },
   { path: '/v2/reactions/add', names: ['v2', 'reactions', 'add'], repeats: true },
   { path: '/v2/reactions/delete', names: ['v2', 'reactions', 'delete'], repeats: true },
   { path: '/v2/recordings/add', names: ['v2', 'recordings', 'add'], repeats: true },

@@ -4,6 +4,8 @@ import { DeletedThreadEntity } from '../comments/deletedThreads.ts';
 import { InvolvementEntity } from '../content/involvements.ts';
 import { NotificationEntity, notificationRemovalOps } from '../notifications/notifications.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { LiveStateEntity } from '../liveState/liveStates.ts';
+import { PresenceEntity } from '../presence/presences.ts';
 import { ReactionEntity, reactionDeletionOps } from '../reactions/reactions.ts';
 import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from '../content/recordIds.ts';
 import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.ts';
@@ -12,6 +14,7 @@ import { CommentEntity, ThreadCounterEntity, ThreadEntity } from '../comments/th
 import { purgeEditors } from '../editors/deleteEditors.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { purgeDocumentJudgments } from '../memory/purgeJudgments.ts';
+import { purgePartition } from '../table/purgePartition.ts';
 import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
 import type { DeletedDocument, PurgeHook } from './purgeHook.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
@@ -168,6 +171,15 @@ const purgeActivities = purgeRecords([ActivityEntity, RecordIdEntity], ActivityE
   keys: [],
 }));
 
+const purgeLiveData: PurgeHook<DeletedDocument> = {
+  entities: [PresenceEntity, LiveStateEntity],
+  async purge(table, document, budget) {
+    const partitions = [PresenceEntity, LiveStateEntity].map((entity) => entity.partition(document));
+    const complete = await Promise.all(partitions.map((partition) => purgePartition(table, partition, budget)));
+    return !complete.includes(false);
+  },
+};
+
 const purgeAccess: PurgeHook<DeletedDocument> = {
   entities: resourceEntities,
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
@@ -184,5 +196,6 @@ export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeActivities,
   purgeEditors,
   purgeDocumentJudgments,
+  purgeLiveData,
   purgeAccess,
 ];

@@ -5,7 +5,9 @@ import type { RemovedUsers } from '../content/rules/removedUsers.ts';
 import type { EraseHook } from '../content/userRemoval.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { eraseLiveStates } from '../liveState/userRemoval.ts';
 import { eraseNotifications } from '../notifications/userRemoval.ts';
+import { erasePresence } from '../presence/userRemoval.ts';
 import { eraseReactions } from '../reactions/userRemoval.ts';
 import { eraseRecordings } from '../recordings/userRemoval.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -31,6 +33,8 @@ export const eraseHooks: readonly EraseHook[] = [
   eraseRecordings,
   eraseReactions,
   eraseThreads,
+  erasePresence,
+  eraseLiveStates,
 ];
 
 /**

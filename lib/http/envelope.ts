@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { BodyForm } from '../app/endpoint.ts';
 import { isLongerThan } from '../shared/bytes.ts';
 import { type ApiError, errorCatalogue, invalid } from '../shared/errors.ts';
 import { decodeBody, notJson } from './bodyEncoding.ts';
@@ -32,9 +33,9 @@ export function bodyText(event: APIGatewayProxyEventV2): string {
 
 /**
  * Returns the `data` of a request body. Throws INVALID_ARGUMENT unless the body is a JSON object with an object `data`
- * and has at most 128 levels. If the body is optional, a missing `data` becomes an empty object.
+ * and has at most 128 levels. If the body is optional, a missing `data` becomes an empty object. A bare body is returned whole.
  */
-export function parseEnvelope(text: string, body: 'required' | 'optional', event: APIGatewayProxyEventV2): unknown {
+export function parseEnvelope(text: string, body: BodyForm, event: APIGatewayProxyEventV2): unknown {
   if (text.trim() === '' && body === 'optional') return {};
   if (isNestedDeeper(text, BODY_LEVELS))
     throw invalid({
@@ -50,6 +51,7 @@ export function parseEnvelope(text: string, body: 'required' | 'optional', event
   }
   if (!isObject(envelope))
     throw invalid({ path: [], code: 'invalid_type', message: 'The request body must be an object with the key data' });
+  if (body === 'bare or wrapped' && Object.hasOwn(envelope, 'organizationId')) return envelope;
   const data = Object.hasOwn(envelope, 'data') ? envelope.data : undefined;
   if (data === undefined && body === 'optional') return {};
   if (data === undefined) throw invalid({ path: ['data'], code: 'invalid_type', message: 'data is required' });

@@ -5,6 +5,7 @@ import type { RateBuckets } from '../workspaces/rateBuckets.ts';
 import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
 import {
   type AuthLevel,
+  type BodyForm,
   type Caller,
   endpointId,
   familyOf,
@@ -208,7 +209,7 @@ const limitedCalls: Readonly<Record<LimitClass, string>> = {
 };
 
 /** Reads `data` from the body. Throws INVALID_ARGUMENT for a malformed body. */
-export function parseBody(body: 'required' | 'optional'): Middleware {
+export function parseBody(body: BodyForm): Middleware {
   return {
     before: ({ event, internal }) => {
       internal.body = bodyText(event);

@@ -38,7 +38,7 @@ export interface Operation {
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
-  readonly requestBody: { readonly required: boolean; readonly content: JsonContent };
+  readonly requestBody: { readonly required: boolean; readonly description?: string; readonly content: JsonContent };
   /** By HTTP code. Failures refer to components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
@@ -145,14 +145,21 @@ export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
 
+/** A bare body is not in the schema, because generated clients need one form. */
+const BARE_BODY = 'The fields of `data` may also be at the top of the body, without the envelope.';
+
 function requestBody({ input, body = 'required', example }: Endpoint): Operation['requestBody'] {
-  const required = body === 'required';
+  const required = body !== 'optional';
   const schema: JsonSchema = {
     type: 'object',
     properties: { data: jsonSchemaOf(input) },
     ...(required && { required: ['data'] }),
   };
-  return { required, content: { 'application/json': { schema, example: { data: example.data } } } };
+  return {
+    required,
+    ...(body === 'bare or wrapped' && { description: BARE_BODY }),
+    content: { 'application/json': { schema, example: { data: example.data } } },
+  };
 }
 
 function successResponse(endpoint: Endpoint): DocumentedResponse {

@@ -48,6 +48,7 @@ const inBothVersions = [
   'commentannotations/delete',
   'commentannotations/get',
   'commentannotations/update',
+  'livestate/broadcast',
   'notifications/add',
   'notifications/config/get',
   'notifications/config/set',

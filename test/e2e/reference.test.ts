@@ -84,6 +84,8 @@ const ownOrder: readonly string[] = [
   '/v2/reactions/delete',
   '/v2/recordings/add',
   '/v2/recordings/get',
+  ...['add', 'update', 'get', 'delete'].map((name) => `/v2/presence/${name}`),
+  ...['broadcast', 'get'].map((name) => `/v2/livestate/${name}`),
   '/v2/notifications/add',
   '/v1/notifications/get',
   ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defineEndpoint, type Log } from '../../lib/app/endpoint.ts';
+import { type BodyForm, defineEndpoint, type Log } from '../../lib/app/endpoint.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
 import type { Handler } from '../../lib/http/stack.ts';
 
@@ -10,7 +10,7 @@ export interface TestCall {
 
 interface Options {
   readonly input?: z.ZodType;
-  readonly body?: 'required' | 'optional';
+  readonly body?: BodyForm;
   readonly narrowBy?: string;
   readonly message?: string | null;
   /** The function of the endpoint. By default it returns its input. */

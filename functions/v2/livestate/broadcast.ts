@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
+import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
+import { defineTwin } from '../../../lib/http/twin.ts';
+import { broadcastLiveState } from '../../../lib/liveState/liveStates.ts';
+import { Id, OpenObject, optional } from '../../../lib/shared/schema.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/livestate/broadcast',
+    summary: 'Send data to everybody in a document and keep it under an id',
+    auth: 'apiKey',
+    kind: 'write',
+    body: 'bare or wrapped',
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      liveStateDataId: Id,
+      data: OpenObject,
+      /** Merge the data into the stored data, also within objects. Otherwise the data replaces the stored data. */
+      merge: optional(z.boolean()),
+    }),
+    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    message: 'Event broadcasted successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findWritableDocument, states: broadcastLiveState },
+    impact: 'users do not see live data of each other',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        liveStateDataId: 'selected-clause',
+        data: { clause: 4 },
+      },
+      result: { data: { success: true } },
+    },
+  },
+  async ({ input: { liveStateDataId, data, merge = false, ...reference }, caller, deps, now }) => {
+    const { scope } = await deps.findWritableDocument(caller.tenant, reference);
+    await deps.states.broadcast(scope, { liveStateDataId, data, merge, userId: undefined }, now);
+    return { data: { success: true } };
+  },
+);
+
+export const twin = defineTwin(endpoint);
+
+export const handler = toLambdaWithTwin(endpoint, twin);

@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findWritableDocument } from '../../../lib/content/documentScope.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { changePresence } from '../../../lib/presence/presences.ts';
+import { leaseLimits, PresenceCall } from '../../../lib/presence/rules.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/presence/add',
+    summary: 'Show users as present in a document, until their leases end',
+    auth: 'apiKey',
+    kind: 'write',
+    input: PresenceCall,
+    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    message: 'Presence added successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { findWritableDocument, presences: changePresence },
+    impact: 'users do not see who is in a document',
+    example: {
+      data: {
+        organizationId: 'acme',
+        documentId: 'nda',
+        users: [{ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', status: 'online' }],
+      },
+      result: { data: { success: true } },
+    },
+  },
+  async ({ input: { users, ...reference }, caller, deps, now }) => {
+    const { scope } = await deps.findWritableDocument(caller.tenant, reference);
+    await deps.presences.renew(scope, users, { mode: 'add', defaultLease: leaseLimits.apiKey, now });
+    return { data: { success: true } };
+  },
+);
+
+export const handler = toLambda(endpoint);

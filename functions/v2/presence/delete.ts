@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findDocument } from '../../../lib/content/documentScope.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { changePresence } from '../../../lib/presence/presences.ts';
+import { PresenceDeletion } from '../../../lib/presence/rules.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/presence/delete',
+    summary: 'Show users as no longer present in a document',
+    auth: 'apiKey',
+    kind: 'write',
+    input: PresenceDeletion,
+    output: z.object({ data: z.object({ success: z.boolean() }) }),
+    message: 'Presence deleted successfully.',
+    errors: ['NOT_FOUND', 'ABORTED'],
+    uses: { findDocument, presences: changePresence },
+    impact: 'users who have left a document are shown until their leases end',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', userIds: ['ada'] },
+      result: { data: { success: true } },
+    },
+  },
+  async ({ input: { userIds, ...reference }, caller, deps, now }) => {
+    const { scope } = await deps.findDocument(caller.tenant, reference);
+    await deps.presences.end(scope, userIds, now);
+    return { data: { success: true } };
+  },
+);
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,88 @@
+import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
+import { recordPartition } from '../content/involvements.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { invalid } from '../shared/errors.ts';
+import { limits } from '../shared/schema.ts';
+import { defineEntity } from '../table/entity.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, replace, type Table } from '../table/table.ts';
+import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
+
+/** The live states of one answer. */
+const MOST_STATES = 1_000;
+
+export const LiveStateEntity = defineEntity({
+  type: 'LiveState',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'The last data that was broadcast in a document under an id',
+  schema: LiveState.extend({
+    /** The internal ids of the organization and the document. The publisher reads an item without its scope. */
+    organizationKey: z.string(),
+    documentKey: z.string(),
+  }),
+  pk: (of: DocumentScope) => recordPartition(of, 'LIVE_STATE'),
+  sk: (key: { liveStateDataId: string }) => [key.liveStateDataId],
+});
+
+export class LiveStateStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Stores the data of a broadcast, unless the stored data has a newer server time. Throws INVALID_ARGUMENT if merged
+   * data is too large, ABORTED after too many conflicts.
+   */
+  async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
+    const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
+    await retryOnConflict(async () => {
+      const stored = await this.#table.get(LiveStateEntity, key);
+      const next = applyBroadcast(stored, broadcast, now);
+      if (next === 'superseded') return 'done';
+      if (next === 'too large')
+        throw invalid({
+          path: ['data'],
+          code: 'too_big',
+          message: `data must be at most ${limits.objectBytes} bytes as JSON together with the stored data`,
+        });
+      const value = { ...scope, ...next };
+      const op = stored ? replace(LiveStateEntity, value, stored._r) : insert(LiveStateEntity, value);
+      return (await this.#table.write([op])) === 'done' ? 'done' : 'conflict';
+    });
+  }
+
+  /**
+   * Returns the live states of a document with these ids, or all. Throws INVALID_ARGUMENT if all are more than one answer
+   * can hold.
+   */
+  async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
+    if (ids) {
+      const keys = [...new Set(ids)].map((liveStateDataId) => ({ ...scope, liveStateDataId }));
+      const states = await this.#table.getMany(LiveStateEntity, keys);
+      return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
+    }
+    const { values, next } = await this.#table.query(LiveStateEntity, scope, { limit: MOST_STATES });
+    if (next === undefined) return values.map(toLiveStateResponse);
+    throw invalid({
+      path: ['liveStateDataIds'],
+      code: 'answer_too_large',
+      message: `liveStateDataIds is required: the document has more live states than one answer can hold`,
+    });
+  }
+}
+
+export const broadcastLiveState: Capability<Pick<LiveStateStore, 'broadcast'>> = /* @__PURE__ */ storeCapability(
+  LiveStateStore,
+  ['GetItem', 'PutItem'],
+);
+
+export const listLiveStates: Capability<Pick<LiveStateStore, 'list'>> = /* @__PURE__ */ storeCapability(
+  LiveStateStore,
+  ['BatchGetItem', 'Query'],
+);

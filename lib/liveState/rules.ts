@@ -1,0 +1,94 @@
+import * as z from 'zod';
+import { isLongerThan } from '../shared/bytes.ts';
+import { isObject, limits } from '../shared/schema.ts';
+
+/** A live state as it is stored. */
+export const LiveState = z.object({
+  liveStateDataId: z.string(),
+  /** The data, as JSON text. */
+  data: z.string(),
+  /** The server time of the last broadcast, epoch milliseconds. It grows with each broadcast. */
+  at: z.number(),
+  /** The user who sent the last broadcast. Absent after a call with an API key. */
+  userId: z.string().optional(),
+});
+export type LiveState = z.output<typeof LiveState>;
+
+/** A live state in an answer. */
+export const LiveStateResponse = z.object({
+  liveStateDataId: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  /** The server time of the last broadcast, epoch milliseconds. */
+  at: z.number(),
+});
+export type LiveStateResponse = z.output<typeof LiveStateResponse>;
+
+export interface Broadcast {
+  readonly liveStateDataId: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Whether the data is merged into the stored data instead of replacing it. */
+  readonly merge: boolean;
+  readonly userId: string | undefined;
+}
+
+/**
+ * Returns the live state after a broadcast; `superseded` if the stored state has a newer server time, and `too large`
+ * if the merged data has more than 64 KB. A merge is never superseded, because it changes only the fields that it sends.
+ */
+export function applyBroadcast(
+  stored: LiveState | undefined,
+  { liveStateDataId, data, merge, userId }: Broadcast,
+  now: number,
+): LiveState | 'superseded' | 'too large' {
+  if (stored && !merge && stored.at > now) return 'superseded';
+  const text = JSON.stringify(stored && merge ? mergeObjects(readData(stored), data) : data);
+  if (isLongerThan(text, limits.objectBytes)) return 'too large';
+  return { liveStateDataId, data: text, at: Math.max(now, (stored?.at ?? 0) + 1), userId };
+}
+
+/**
+ * Returns an object with the fields of both. Where both have an object under a key, these are merged too. Every other
+ * value of `sent`, also an array or null, replaces the stored value.
+ */
+export function mergeObjects(
+  stored: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const merged = copyOf(stored);
+  for (const [key, value] of Object.entries(sent)) {
+    const earlier = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    setField(merged, key, isObject(earlier) && isObject(value) ? mergeObjects(earlier, value) : value);
+  }
+  return merged;
+}
+
+function copyOf(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(object)) setField(copy, key, value);
+  return copy;
+}
+
+/** Sets a field also if its name is `__proto__`. */
+function setField(object: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function readData({ data }: LiveState): Record<string, unknown> {
+  return JSON.parse(data) as Record<string, unknown>;
+}
+
+/** Returns the response body of a live state. */
+export function toLiveStateResponse(state: LiveState): LiveStateResponse {
+  return { liveStateDataId: state.liveStateDataId, data: readData(state), at: state.at };
+}
+
+/** The message of a broadcast on the channel of the document. */
+export interface LiveStateMessage extends LiveStateResponse {
+  readonly type: 'livestate.update';
+  readonly by?: string | undefined;
+}
+
+/** Returns the message of a stored live state. */
+export function liveStateMessage(state: LiveState): LiveStateMessage {
+  return { type: 'livestate.update', ...toLiveStateResponse(state), by: state.userId };
+}

@@ -1,0 +1,17 @@
+import { type EraseHook, RECORDS_PER_PAGE } from '../content/userRemoval.ts';
+import { remove } from '../table/table.ts';
+import { LiveStateEntity } from './liveStates.ts';
+
+/** Erases live states whose last broadcast is of the users. */
+export const eraseLiveStates: EraseHook = {
+  entities: [LiveStateEntity],
+  async erase({ table, scope, removedUsers: { userIds, removedAt } }, after) {
+    const page = await table.query(LiveStateEntity, scope, { limit: RECORDS_PER_PAGE, after });
+    for (const { liveStateDataId, userId, at, _r } of page.values) {
+      if (userId === undefined || !userIds.has(userId) || at > removedAt) continue;
+      // A conflict means a later broadcast. It belongs to another user, or was sent after the removal.
+      await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
+    }
+    return page.next;
+  },
+};

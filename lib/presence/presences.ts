@@ -1,0 +1,187 @@
+import * as z from 'zod';
+import type { Capability } from '../app/capability.ts';
+import { recordPartition } from '../content/involvements.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { pages } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import {
+  endPresence,
+  isPresent,
+  Presence,
+  type PresenceMode,
+  type PresenceResponse,
+  renewPresence,
+  type SentUser,
+  toPresenceResponse,
+} from './rules.ts';
+
+/** The number of partitions of the index of users who are present. */
+const SHARDS = 8;
+/** DynamoDB deletes a presence this long after the end of its lease. The sweep has ended it long before. */
+const KEPT_SECONDS = 3_600;
+const PARALLEL = 8;
+const PAGE = 500;
+
+const Schema = Presence.extend({
+  /** The internal ids of the organization and the document. The sweep and the publisher read an item without its scope. */
+  organizationKey: z.string(),
+  documentKey: z.string(),
+  shard: z.number(),
+});
+type PresenceItem = z.output<typeof Schema>;
+
+/**
+ * The presence of a user in a document. A user who leaves keeps the item for an hour without a lease, so that the
+ * stream reports the departure like any other change. The index has only users with a lease. A renewal does not change
+ * the index.
+ */
+export const PresenceEntity = defineEntity({
+  type: 'Presence',
+  version: 1,
+  scope: 'tenant',
+  ownedBy: 'document',
+  purpose: 'The presence of a user in a document, with its lease',
+  schema: Schema,
+  pk: (of: DocumentScope) => recordPartition(of, 'PRESENCE'),
+  sk: (key: { userId: string }) => [key.userId],
+  indexes: {
+    gsi3: {
+      holds: 'users who are present, by shard',
+      pk: ({ shard, leaseEndsAt }) => (leaseEndsAt === undefined ? undefined : presentUsers(shard)),
+      sk: ({ tenant, documentKey, userId }) => [tenant, documentKey, userId],
+    },
+  },
+  expiresAt: ({ leaseEndsAt, changedAt }) => Math.ceil((leaseEndsAt ?? changedAt) / 1000) + KEPT_SECONDS,
+});
+
+function presentUsers(shard: number): string[] {
+  return ['PRESENT', String(shard)];
+}
+
+/** Returns the partition of the index for a document. */
+function shardOf(documentKey: string): number {
+  return Array.from(documentKey).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
+}
+
+interface Renewal {
+  readonly mode: PresenceMode;
+  /** Seconds. */
+  readonly defaultLease: number;
+  readonly now: number;
+}
+
+export class PresenceStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Returns the users who are present in a document at a time (epoch ms), in the order of their ids. */
+  async list(scope: DocumentScope, now: number): Promise<PresenceResponse[]> {
+    const users: PresenceResponse[] = [];
+    for await (const { values } of pages((after) => this.#table.query(PresenceEntity, scope, { limit: PAGE, after })))
+      for (const presence of values) if (isPresent(presence, now)) users.push(toPresenceResponse(presence));
+    return users;
+  }
+
+  /** Adds users to a document, or renews their leases. If a user is repeated, the last entry counts. */
+  async renew(scope: DocumentScope, users: readonly SentUser[], renewal: Renewal): Promise<void> {
+    const byUser = new Map(users.map((user) => [user.userId, user]));
+    await this.#changeEach(scope, [...byUser.keys()], (stored, userId) =>
+      renewPresence(stored, byUser.get(userId) as SentUser, renewal),
+    );
+  }
+
+  /** Ends the presence of users. Users who are not present are left out. */
+  async end(scope: DocumentScope, userIds: readonly string[], now: number): Promise<void> {
+    await this.#changeEach(scope, [...new Set(userIds)], (stored) =>
+      stored?.leaseEndsAt === undefined ? undefined : endPresence(stored, now),
+    );
+  }
+
+  /** Reads each user and writes what `decide` returns. Reads again after a conflict. */
+  async #changeEach(
+    scope: DocumentScope,
+    userIds: readonly string[],
+    decide: (stored: Presence | undefined, userId: string) => Presence | undefined,
+  ): Promise<void> {
+    const presences = await this.#table.getMany(
+      PresenceEntity,
+      userIds.map((userId) => ({ ...scope, userId })),
+    );
+    await inParallel([...userIds.entries()], PARALLEL, async ([index, userId]) => {
+      let firstRead: { readonly stored: Stored<PresenceItem> | undefined } | undefined = { stored: presences[index] };
+      await retryOnConflict(async () => {
+        const { stored } = firstRead ?? { stored: await this.#table.get(PresenceEntity, { ...scope, userId }) };
+        firstRead = undefined;
+        const next = decide(stored, userId);
+        if (!next) return 'done';
+        return (await this.#table.write([presenceWrite(scope, next, stored)])) === 'done' ? 'done' : 'conflict';
+      });
+    });
+  }
+}
+
+/** Returns the operation that writes a presence over the stored one. */
+function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
+  const value = { ...scope, ...next, shard: shardOf(scope.documentKey) };
+  return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);
+}
+
+/** Finds leases that have ended. */
+export class PresenceSweeper {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Ends every presence whose lease has ended at a time (epoch ms). A presence that a user renews at the same time
+   * stays. Returns whether anybody is still present.
+   */
+  async endExpired(now: number): Promise<boolean> {
+    let isAnybodyPresent = false;
+    await inParallel([...Array(SHARDS).keys()], SHARDS, async (shard) => {
+      const partition = indexPartition('tenant', presentUsers(shard));
+      for await (const { keys } of pages((after) =>
+        this.#table.queryIndex('gsi3', partition, { limit: PAGE, after }),
+      )) {
+        const presences = await this.#table.getByKeys(PresenceEntity, keys);
+        await inParallel([...keys.entries()], PARALLEL, async ([index, key]) => {
+          const presence = presences[index];
+          if (presence?.leaseEndsAt === undefined) return;
+          if (isPresent(presence, now)) {
+            isAnybodyPresent = true;
+            return;
+          }
+          const { organizationKey, documentKey } = presence;
+          const scope = { tenant: tenantOf(key), organizationKey, documentKey };
+          await this.#table.write([presenceWrite(scope, endPresence(presence, now), presence)]);
+        });
+      }
+    });
+    return isAnybodyPresent;
+  }
+}
+
+export const listPresence: Capability<Pick<PresenceStore, 'list'>> = /* @__PURE__ */ storeCapability(PresenceStore, [
+  'Query',
+]);
+
+export const changePresence: Capability<Pick<PresenceStore, 'renew' | 'end'>> = /* @__PURE__ */ storeCapability(
+  PresenceStore,
+  ['GetItem', 'BatchGetItem', 'PutItem'],
+);
+
+export const sweepPresence: Capability<PresenceSweeper> = /* @__PURE__ */ storeCapability(
+  PresenceSweeper,
+  ['BatchGetItem', 'PutItem'],
+  ['gsi3'],
+);

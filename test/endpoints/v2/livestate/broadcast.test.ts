@@ -1,0 +1,17 @@
+import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+
+describeEndpoint('/v2/livestate/broadcast', {
+  prepare: async (send, mark) => {
+    await send('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { mark } });
+  },
+  data: (n) => ({ ...nda, liveStateDataId: 'clause', data: { n } }),
+  foreignData: [{ ...nda, liveStateDataId: 'clause', data: {}, merge: true }],
+  cost: { calls: 4, roundTrips: 4, readUnits: 3, writeUnits: 1 },
+});

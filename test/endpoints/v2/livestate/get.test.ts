@@ -1,0 +1,17 @@
+import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+
+describeEndpoint('/v2/livestate/get', {
+  prepare: async (send, mark) => {
+    await send('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    await send('/v2/livestate/broadcast', { ...nda, liveStateDataId: 'clause', data: { mark } });
+  },
+  data: () => ({ ...nda, liveStateDataIds: ['clause'] }),
+  foreignData: [nda, { ...nda, liveStateDataIds: ['clause'] }],
+  cost: { calls: 3, roundTrips: 3, readUnits: 3, writeUnits: 0 },
+});

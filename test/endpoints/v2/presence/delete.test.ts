@@ -1,0 +1,18 @@
+import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+
+describeEndpoint('/v2/presence/delete', {
+  prepare: async (send, mark) => {
+    await send('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    for (let n = 0; n < 9; n++)
+      await send('/v2/presence/add', { ...nda, users: [{ userId: `user-${n}`, name: mark }] });
+  },
+  data: (n) => ({ ...nda, userIds: [`user-${n}`] }),
+  foreignData: [{ ...nda, userIds: ['user-0'] }],
+  cost: { calls: 4, roundTrips: 4, readUnits: 3, writeUnits: 2 },
+});

@@ -1,0 +1,17 @@
+import { describeEndpoint } from '../../../support/describeEndpoint.ts';
+
+const nda = { organizationId: 'acme', documentId: 'nda' };
+
+describeEndpoint('/v2/presence/get', {
+  prepare: async (send, mark) => {
+    await send('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      createOrganization: true,
+      documents: [{ documentId: 'nda' }],
+    });
+    await send('/v2/presence/add', { ...nda, users: [{ userId: 'ada', name: mark }] });
+  },
+  data: () => nda,
+  foreignData: [nda],
+  cost: { calls: 3, roundTrips: 3, readUnits: 3, writeUnits: 0 },
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
+import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { LiveStateStore } from '../../../lib/liveState/liveStates.ts';
+import { eraseLiveStates } from '../../../lib/liveState/userRemoval.ts';
+import { openTable, type Table } from '../../../lib/table/table.ts';
+import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { eventOf, send } from '../../support/requests.ts';
+
+const BROADCAST = '/v2/livestate/broadcast';
+
+let engine: Engine;
+let table: Table;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await addDocument(customer);
+});
+
+const broadcast = (data: object, fields: object = {}) =>
+  customer.call(BROADCAST, { ...nda, liveStateDataId: 'clause', data, ...fields });
+const states = async (fields: object = {}): Promise<any[]> =>
+  (await customer.ok('/v2/livestate/get', { ...nda, ...fields })).states;
+const sendBare = async (path: string, body: object) =>
+  send(await handlerOf(path), eventOf(JSON.stringify(body), customer.headers));
+const failure = async (data: object, fields: object = {}) => {
+  const { status, body } = await broadcast(data, fields);
+  return { http: status, status: body.error?.status, message: body.error?.message };
+};
+const scope = async () => {
+  const tenant = customer.apiKey;
+  const organization = await table.get(OrganizationEntity, { tenant, organizationId: 'acme' });
+  const organizationKey = organization!.internalId;
+  const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
+  return { tenant, organizationKey, documentKey: document!.internalId };
+};
+
+describe('POST /v2/livestate/broadcast', () => {
+  test('stores the data under its id and returns success', async () => {
+    const { status, body } = await broadcast({ clause: 4, __proto__x: null });
+    expect({ status, result: body.result }).toEqual({
+      status: 200,
+      result: { status: 'success', message: 'Event broadcasted successfully.', data: { success: true } },
+    });
+    expect(await states()).toEqual([
+      { liveStateDataId: 'clause', data: { clause: 4, __proto__x: null }, at: expect.any(Number) },
+    ]);
+  });
+
+  test('accepts a body that is not wrapped, under both versions', async () => {
+    for (const [n, path] of [BROADCAST, '/v1/livestate/broadcast'].entries()) {
+      const answer = await sendBare(path, { ...nda, liveStateDataId: 'bare', data: { n } });
+      expect(answer.status).toBe(200);
+      expect(await states()).toMatchObject([{ liveStateDataId: 'bare', data: { n } }]);
+    }
+  });
+
+  test('rejects a bare body on an endpoint that requires the envelope', async () => {
+    const answer = await sendBare('/v2/livestate/get', { ...nda, data: { organizationId: 'acme' } });
+    expect(answer.body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message: 'documentId is required' });
+  });
+
+  test('replaces the stored data by default', async () => {
+    await broadcast({ a: 1, b: 2 });
+    await broadcast({ b: 3 });
+    expect(await states()).toMatchObject([{ data: { b: 3 } }]);
+    expect((await states())[0].data).not.toHaveProperty('a');
+  });
+
+  test('merges objects at any depth with `merge`, and replaces arrays', async () => {
+    await broadcast({ a: { x: 1, y: { z: 1 } }, list: [1, 2], keep: true });
+    await broadcast({ a: { y: { w: 2 } }, list: [3], keep: null }, { merge: true });
+    expect((await states())[0].data).toEqual({ a: { x: 1, y: { z: 1, w: 2 } }, list: [3], keep: null });
+  });
+
+  test('loses no field of concurrent merges', async () => {
+    const names = Array.from({ length: 10 }, (_, n) => `field${n}`);
+    await Promise.all(names.map((name) => broadcast({ [name]: true }, { merge: true })));
+    expect(Object.keys((await states())[0].data).toSorted()).toEqual(names);
+  });
+
+  test('gives each broadcast a later time than the one before', async () => {
+    const times: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      await broadcast({ n });
+      times.push((await states())[0].at);
+    }
+    expect(times).toEqual([...new Set(times)].toSorted((a, b) => a - b));
+  });
+
+  test('keeps data with a newer server time', async () => {
+    const store = new LiveStateStore(table);
+    const where = await scope();
+    const of = (text: string) => ({ liveStateDataId: 'clause', data: { text }, merge: false, userId: undefined });
+    await store.broadcast(where, of('newer'), 2_000);
+    await store.broadcast(where, of('older'), 1_000);
+    expect(await store.list(where, undefined)).toEqual([
+      { liveStateDataId: 'clause', data: { text: 'newer' }, at: 2_000 },
+    ]);
+  });
+
+  test.each([
+    ['liveStateDataId', {}, { liveStateDataId: undefined }],
+    ['data', [] as object, {}],
+    ['merge', {}, { merge: 'yes' }],
+    ['data', { text: 'x'.repeat(65_536) }, {}],
+    ['documentId', {}, { documentId: undefined }],
+  ])('rejects a wrong %s by its name', async (field, data, fields) => {
+    const { http, status, message } = await failure(data, fields);
+    expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
+    expect(message.startsWith(`${field} `)).toBe(true);
+  });
+
+  test('rejects a merge that makes the stored data too large, and keeps the stored data', async () => {
+    await broadcast({ first: 'x'.repeat(40_000) });
+    expect(await failure({ second: 'y'.repeat(40_000) }, { merge: true })).toEqual({
+      http: 400,
+      status: 'INVALID_ARGUMENT',
+      message: 'data must be at most 65536 bytes as JSON together with the stored data',
+    });
+    expect(Object.keys((await states())[0].data)).toEqual(['first']);
+  });
+
+  test('rejects unknown and disabled documents', async () => {
+    expect(await failure({}, { organizationId: 'none' })).toMatchObject({ status: 'INVALID_ARGUMENT' });
+    expect(await failure({}, { documentId: 'none' })).toMatchObject({ status: 'NOT_FOUND' });
+    await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
+    expect(await failure({})).toMatchObject({ status: 'FAILED_PRECONDITION' });
+  });
+});
+
+describe('POST /v2/livestate/get', () => {
+  test('returns the states with the given ids, or all in the order of their ids', async () => {
+    for (const liveStateDataId of ['b', 'a', 'c']) await broadcast({}, { liveStateDataId });
+    const ids = async (fields: object) => (await states(fields)).map(({ liveStateDataId }) => liveStateDataId);
+    expect(await ids({})).toEqual(['a', 'b', 'c']);
+    expect(await ids({ liveStateDataIds: ['c', 'none', 'a', 'c'] })).toEqual(['c', 'a']);
+  });
+
+  test('asks for ids when all states exceed one answer', async () => {
+    const store = new LiveStateStore(table);
+    const where = await scope();
+    const data = { text: 'x'.repeat(60_000) };
+    for (let n = 0; n < 70; n++)
+      await store.broadcast(where, { liveStateDataId: `${n}`, data, merge: false, userId: undefined }, 1);
+    const { status, body } = await customer.call('/v2/livestate/get', nda);
+    expect([status, body.error.details.issues[0].path]).toEqual([400, ['liveStateDataIds']]);
+    expect(await states({ liveStateDataIds: ['69'] })).toHaveLength(1);
+  });
+});
+
+test('live states of a deleted document are not visible in a new one, and are purged', async () => {
+  await broadcast({ secret: true });
+  const where = await scope();
+  await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+  await addDocument(customer);
+  expect(await states()).toEqual([]);
+  expect(await states({ liveStateDataIds: ['clause'] })).toEqual([]);
+  await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
+  expect(await itemsOf(engine, customer, 'LiveState')).toEqual([]);
+});
+
+test('an erasure removes live states whose last broadcast is of the user', async () => {
+  const store = new LiveStateStore(table);
+  const where = await scope();
+  const broadcastAs = (liveStateDataId: string, userId: string | undefined, now: number) =>
+    store.broadcast(where, { liveStateDataId, data: {}, merge: false, userId }, now);
+  await broadcastAs('erased', 'ada', 1_000);
+  await broadcastAs('later', 'ada', 3_000);
+  await broadcastAs('of another user', 'grace', 1_000);
+  await broadcastAs('of a server', undefined, 1_000);
+  const removedUsers = { userIds: new Set(['ada']), removedAt: 2_000 };
+  await eraseLiveStates.erase({ table, scope: where, removedUsers, mode: 'erase', clock: Date.now }, undefined);
+  expect((await store.list(where, undefined)).map(({ liveStateDataId }) => liveStateDataId)).toEqual([
+    'later',
+    'of a server',
+    'of another user',
+  ]);
+});

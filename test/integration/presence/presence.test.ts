@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { environment } from '../../../lib/app/capability.ts';
+import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
+import { DocumentEntity } from '../../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
+import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
+import { erasePresence } from '../../../lib/presence/userRemoval.ts';
+import { openTable, type Table } from '../../../lib/table/table.ts';
+import { addDocument, itemsOf, nda } from '../../support/content.ts';
+import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+
+let engine: Engine;
+let table: Table;
+let customer: Customer;
+beforeAll(async () => {
+  engine = await startEngine();
+  table = openTable(environment(process.env));
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  customer = await newCustomer();
+  await addDocument(customer);
+});
+
+const call = async (name: string, data: object) => customer.call(`/v2/presence/${name}`, { ...nda, ...data });
+const users = async (data: object = {}): Promise<any[]> =>
+  (await customer.ok('/v2/presence/get', { ...nda, ...data })).users;
+const failure = async (name: string, data: object) => {
+  const { status, body } = await call(name, data);
+  return { http: status, status: body.error?.status, message: body.error?.message };
+};
+const scope = async () => {
+  const tenant = customer.apiKey;
+  const organization = await table.get(OrganizationEntity, { tenant, organizationId: 'acme' });
+  const organizationKey = organization!.internalId;
+  const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
+  return { tenant, organizationKey, documentKey: document!.internalId };
+};
+const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
+
+describe('POST /v2/presence/add', () => {
+  test('shows users in the order of their ids, with a lease of 600 s and online by default', async () => {
+    const before = Date.now();
+    const { status, body } = await call('add', {
+      users: [
+        { userId: 'grace', status: 'away' },
+        { userId: 'ada', name: 'Ada', email: 'ada@example.com' },
+      ],
+    });
+    expect({ status, result: body.result }).toEqual({
+      status: 200,
+      result: { status: 'success', message: 'Presence added successfully.', data: { success: true } },
+    });
+    const [ada, grace] = await users();
+    expect([ada, grace]).toMatchObject([
+      { userId: 'ada', name: 'Ada', email: 'ada@example.com', status: 'online' },
+      { userId: 'grace', status: 'away' },
+    ]);
+    expect(ada.leaseEndsAt - ada.changedAt).toBe(600_000);
+    expect(ada.changedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  test('replaces the earlier presence of a user, so two tabs are one presence', async () => {
+    await call('add', { users: [{ userId: 'ada', name: 'Ada', status: 'away' }] });
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
+    const [ada, ...others] = await users();
+    expect(others).toEqual([]);
+    expect(ada).toMatchObject({ userId: 'ada', status: 'online' });
+    expect(ada).not.toHaveProperty('name');
+  });
+
+  test('keeps the last entry of a user who is named twice', async () => {
+    await call('add', {
+      users: [
+        { userId: 'ada', name: 'A' },
+        { userId: 'ada', name: 'B' },
+      ],
+    });
+    expect(await users()).toMatchObject([{ userId: 'ada', name: 'B' }]);
+  });
+
+  test.each([
+    ['users', { users: [] }],
+    ['users[0].userId', { users: [{}] }],
+    ['users[0].status', { users: [{ userId: 'ada', status: 'busy' }] }],
+    ['users[1].leaseSeconds', { users: [{ userId: 'ada' }, { userId: 'bob', leaseSeconds: 4 }] }],
+    ['users[0].leaseSeconds', { users: [{ userId: 'ada', leaseSeconds: 601 }] }],
+    ['users', { users: Array.from({ length: 101 }, (_, n) => ({ userId: `u${n}` })) }],
+  ])('rejects a wrong %s by its name', async (field, data) => {
+    const { http, status, message } = await failure('add', data);
+    expect({ http, status }).toEqual({ http: 400, status: 'INVALID_ARGUMENT' });
+    expect(message.startsWith(`${field} `)).toBe(true);
+  });
+
+  test('rejects unknown and disabled documents', async () => {
+    const ada = { users: [{ userId: 'ada' }] };
+    expect(await failure('add', { ...ada, organizationId: 'none' })).toMatchObject({ status: 'INVALID_ARGUMENT' });
+    expect(await failure('add', { ...ada, documentId: 'none' })).toMatchObject({ status: 'NOT_FOUND' });
+    await customer.ok('/v2/organizations/documents/access/disablestate/update', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      disabled: true,
+    });
+    expect(await failure('add', ada)).toMatchObject({ status: 'FAILED_PRECONDITION' });
+    expect(await users()).toEqual([]);
+  });
+});
+
+describe('POST /v2/presence/update', () => {
+  test('changes only the fields that are sent', async () => {
+    await call('add', { users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com', leaseSeconds: 60 }] });
+    await call('update', { users: [{ userId: 'ada', status: 'away' }] });
+    const [ada] = await users();
+    expect(ada).toMatchObject({ name: 'Ada', email: 'ada@example.com', status: 'away' });
+    expect(ada.leaseEndsAt - ada.changedAt).toBe(60_000);
+  });
+
+  test('adds a user who is not present', async () => {
+    await call('update', { users: [{ userId: 'ada', name: 'Ada' }] });
+    expect(await users()).toMatchObject([{ userId: 'ada', name: 'Ada', status: 'online' }]);
+  });
+
+  test('renews the lease without a change that others see', async () => {
+    await call('add', { users: [{ userId: 'ada' }] });
+    const [before] = await users();
+    await call('update', { users: [{ userId: 'ada' }] });
+    const [item] = await itemsOf(engine, customer, 'Presence');
+    expect(item).toMatchObject({ isVisibleChange: false, changedAt: before.changedAt });
+    expect(item!.leaseEndsAt).toBeGreaterThan(before.leaseEndsAt - 1);
+  });
+
+  test('keeps every one of many concurrent updates of different users', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `user-${String(n).padStart(2, '0')}`);
+    await Promise.all(ids.map((userId) => call('update', { users: [{ userId }, { userId: 'ada' }] })));
+    expect((await users()).map(({ userId }) => userId)).toEqual(['ada', ...ids]);
+  });
+});
+
+describe('POST /v2/presence/delete', () => {
+  test('ends the presence of users, and succeeds for users who are not present', async () => {
+    await call('add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
+    const { body } = await call('delete', { userIds: ['ada', 'nobody', 'ada'] });
+    expect(body.result).toEqual({
+      status: 'success',
+      message: 'Presence deleted successfully.',
+      data: { success: true },
+    });
+    expect(await users()).toMatchObject([{ userId: 'grace' }]);
+  });
+
+  test('leaves an item without name and lease, which the index does not have', async () => {
+    await call('add', { users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
+    await call('delete', { userIds: ['ada'] });
+    const [item] = await itemsOf(engine, customer, 'Presence');
+    expect(item).toMatchObject({ userId: 'ada', isVisibleChange: true });
+    for (const absent of ['name', 'email', 'leaseEndsAt', 'gsi3pk']) expect(item).not.toHaveProperty(absent);
+  });
+
+  test('does not write a user who has left already', async () => {
+    await call('add', { users: [{ userId: 'ada' }] });
+    await call('delete', { userIds: ['ada'] });
+    const revision = await revisionOf('ada');
+    await call('delete', { userIds: ['ada'] });
+    expect(await revisionOf('ada')).toBe(revision);
+  });
+});
+
+describe('the lease of a presence', () => {
+  test('hides the user at its end, before the sweep runs', async () => {
+    const store = new PresenceStore(table);
+    const where = await scope();
+    const now = Date.now();
+    await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }], { mode: 'add', defaultLease: 600, now });
+    expect(await store.list(where, now + 4_999)).toMatchObject([{ userId: 'ada' }]);
+    expect(await store.list(where, now + 5_000)).toEqual([]);
+  });
+
+  test('is ended by the sweep, which says whether anybody is still present', async () => {
+    const store = new PresenceStore(table);
+    const where = await scope();
+    const now = Date.now();
+    const renewal = { mode: 'add', defaultLease: 600, now } as const;
+    await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }], renewal);
+    const sweeper = new PresenceSweeper(table);
+    expect(await sweeper.endExpired(now + 5_000)).toBe(true);
+    const items = await itemsOf(engine, customer, 'Presence');
+    expect(items.find(({ userId }) => userId === 'ada')).not.toHaveProperty('leaseEndsAt');
+    expect(items.find(({ userId }) => userId === 'grace')).toHaveProperty('leaseEndsAt', now + 600_000);
+    expect(await sweeper.endExpired(now + 10_000_000)).toBe(false);
+  });
+
+  test('survives a sweep that runs while the user renews it', async () => {
+    const store = new PresenceStore(table);
+    const where = await scope();
+    const now = Date.now();
+    const renewAt = (time: number) =>
+      store.renew(where, [{ userId: 'ada' }], { mode: 'update', defaultLease: 30, now: time });
+    await renewAt(now);
+    const [swept] = await Promise.all([new PresenceSweeper(table).endExpired(now + 30_000), renewAt(now + 30_000)]);
+    expect(typeof swept).toBe('boolean');
+    expect(await store.list(where, now + 30_001)).toMatchObject([{ userId: 'ada' }]);
+  });
+});
+
+describe('presence of a deleted document', () => {
+  const recreate = async () => {
+    await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+    await addDocument(customer);
+  };
+
+  test('is not visible in a new document with the same id', async () => {
+    await call('add', { users: [{ userId: 'ada' }] });
+    await recreate();
+    expect(await users()).toEqual([]);
+  });
+
+  test('is purged', async () => {
+    await call('add', { users: [{ userId: 'ada' }] });
+    const where = await scope();
+    await recreate();
+    await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
+    expect(await itemsOf(engine, customer, 'Presence')).toEqual([]);
+  });
+});
+
+test('an erasure removes the presence of the user, but not one that began later', async () => {
+  await call('add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
+  const [ada] = await users();
+  const erase = async (removedAt: number) =>
+    erasePresence.erase(
+      {
+        table,
+        scope: await scope(),
+        removedUsers: { userIds: new Set(['ada']), removedAt },
+        mode: 'erase',
+        clock: Date.now,
+      },
+      undefined,
+    );
+  await erase(ada.changedAt - 1);
+  expect(await users()).toHaveLength(2);
+  await erase(ada.changedAt);
+  expect(await users()).toMatchObject([{ userId: 'grace' }]);
+});
