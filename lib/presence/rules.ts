@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, limits, list, Name, optional } from '../shared/schema.ts';
+import { closedObject, Id, limits, list, Name, optional } from '../shared/schema.ts';
 
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
@@ -25,7 +25,7 @@ export type SentUser = z.output<typeof SentUser>;
 export const PresenceCall = z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MOST_USERS) });
 
 /** The `data` of `/v2/presence/delete`. */
-export const PresenceDeletion = z.object({
+export const PresenceDeletion = closedObject({
   organizationId: Id,
   documentId: Id,
   userIds: list(Id, limits.list),
