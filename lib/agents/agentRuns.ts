@@ -44,7 +44,7 @@ export class FoundAgents {
   recordRuns(
     agents: readonly CommentAgent[],
     now: number,
-  ): { readonly ops: readonly WriteOp[]; readonly written: () => void } {
+  ): { readonly ops: readonly WriteOp[]; readonly onWritten: () => void } {
     const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((one) => !this.#recorded.has(agentRunKey(one)));
     const agentIds = distinct(runs.map(({ agentId }) => agentId));
     return {
@@ -58,7 +58,7 @@ export class FoundAgents {
           return startJob(this.#tenant, job, now);
         }),
       ],
-      written: () => {
+      onWritten: () => {
         for (const one of runs) this.#recorded.add(agentRunKey(one));
       },
     };

@@ -186,7 +186,7 @@ export class ThreadWriter {
         const isSmall = fitsTransaction([...ops, ...agents.recordRuns(draft.agents, now).ops]);
         return isSmall ? { result: draft.result, ops } : refuse(TOO_LARGE);
       },
-      together: (changing) => agents.recordRuns(agentsIn(changing.map(({ item }) => item)), now),
+      addToTransaction: (changing) => agents.recordRuns(agentsIn(changing.map(({ item }) => item)), now),
       conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
     });
   }

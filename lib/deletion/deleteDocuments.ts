@@ -39,10 +39,10 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
             ops: [remove(DocumentEntity, { ...scope, ...stored }, stored._r), ...folderEntryRemoval(scope, stored)],
           };
         },
-        together: (deleted) => {
+        addToTransaction: (deleted) => {
           const purged = deleted.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
           const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents: purged }, now);
-          return { ops: [op], written: () => void jobs.push({ tenant, jobId }) };
+          return { ops: [op], onWritten: () => void jobs.push({ tenant, jobId }) };
         },
         conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),
       });

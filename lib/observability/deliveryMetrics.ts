@@ -1,16 +1,20 @@
 /**
- * The service's own metrics of deliveries and mail. Workers write them; the dashboard and the alarms read them. CloudWatch bills each metric
- * for each month in which it is written, so there are few, and `service` is their only dimension.
+ * A metric of deliveries or mails. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
+ * charges each metric for each month in which it is written. Therefore there are few metrics, and `service` is their
+ * only dimension.
  */
 interface MetricDeclaration {
-  /** `sum` counts events. `spread` records durations, shown as percentiles. `gauge` is a current level, not written while it is zero. */
+  /**
+   * `sum` counts events. `spread` records durations, which graphs show as percentiles. `gauge` records a current level and
+   * is not written while the level is zero.
+   */
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** The dashboard row. */
   readonly row: 'Deliveries' | 'E-mail';
-  /** The title of its graph. Metrics of one row with the same title share a graph. */
+  /** The title of the metric's graph. Metrics of one row with the same title share a graph. */
   readonly graph: string;
-  /** Its name in the graph. */
+  /** The name of the metric in the graph. */
   readonly label: string;
   readonly meaning: string;
 }
@@ -78,7 +82,7 @@ export const deliveryMetrics = {
     row: 'Deliveries',
     graph: 'Deliveries due and overdue',
     label: 'overdue',
-    meaning: 'Deliveries that are due for so long that their queue message must be lost',
+    meaning: 'Deliveries that have been due for so long that their queue message must be lost',
   },
   OldestOverdueDeliveryAge: {
     kind: 'gauge',
@@ -200,6 +204,6 @@ type OfKind<Kind extends MetricDeclaration['kind']> = {
   [Name in MetricName]: (typeof deliveryMetrics)[Name]['kind'] extends Kind ? Name : never;
 }[MetricName];
 
-/** Metrics that are counted, and metrics that are recorded as values. */
+/** The names of metrics that are counted, and of metrics that are recorded as values. */
 export type CountedMetric = OfKind<'sum'>;
 export type RecordedMetric = OfKind<'spread' | 'gauge'>;

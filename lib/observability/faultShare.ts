@@ -1,4 +1,4 @@
-/** Faults below this share of the calls raise no alarm: at a thousand calls per second a few faults always happen. */
+/** The smallest share of calls with faults that can raise an alarm. At a thousand calls per second, a few faults always happen. */
 export const LEAST_FAULT_SHARE = 0.01;
 const WINDOW_MILLISECONDS = 5 * 60 * 1000;
 
@@ -10,8 +10,8 @@ interface Counts {
 const none: Counts = { calls: 0, faults: 0 };
 
 /**
- * Counts the calls and faults of one function instance in the current window of 5 minutes and the one before. Each
- * instance judges its own calls, because a metric for every call would cost more than the calls.
+ * Counts the calls and faults of one function instance in the current and the previous window of 5 minutes. Each instance
+ * decides from its own calls, because a metric for every call would cost more than the calls.
  */
 export class FaultShare {
   #window = 0;

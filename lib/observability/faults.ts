@@ -1,16 +1,16 @@
 import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The metrics of faults: all of them for graphs, and the frequent ones for the alarms of families and workers. */
+/** The metrics of faults. `name` counts all faults, for graphs. `frequentName` is for the alarms of families and workers. */
 export const faultsMetric = {
   namespace: 'CollaborationBackend',
   name: 'Faults',
-  /** Faults of an instance at which at least 1 % of the recent calls failed (`FaultShare`). */
+  /** Counts the faults of a function instance while at least 1 % of its recent calls are faults (`FaultShare`). */
   frequentName: 'FrequentFaults',
   dimensions: ['service', 'family', 'endpoint'],
   workerDimensions: ['service', 'worker'],
 } as const;
 
-/** Counts an answer of 500 or above. A healthy endpoint writes no metric and costs nothing. */
+/** Counts an answer of 500 or above. An endpoint without faults writes no metric, so its metrics cost nothing. */
 export function countFault(service: string, family: string, endpoint: string, isFrequent: boolean): void {
   countFaults(service, { family, endpoint }, 1, isFrequent);
 }

@@ -3,18 +3,18 @@ import type { Log } from '../app/endpoint.ts';
 
 let logger: Logger | undefined;
 
-/** Returns a log that adds `keys` to every line. Concurrent requests share one logger, which has no keys of its own. */
+/** Returns a log that adds `keys` to every line. All logs of a process share one logger. */
 export function logWith(serviceName: string, keys: Record<string, unknown>): Log {
-  return new Lines((logger ??= new Logger({ serviceName })), keys);
+  return new LogWithKeys((logger ??= new Logger({ serviceName })), keys);
 }
 
-/** A class, because an object per request is cheaper than three closures. */
-class Lines implements Log {
+/** A log that adds the same keys to every line. It is a class because an object per request costs less than three closures. */
+class LogWithKeys implements Log {
   readonly #logger: Logger;
   readonly #keys: Record<string, unknown>;
 
-  constructor(to: Logger, keys: Record<string, unknown>) {
-    this.#logger = to;
+  constructor(sharedLogger: Logger, keys: Record<string, unknown>) {
+    this.#logger = sharedLogger;
     this.#keys = keys;
   }
 

@@ -6,13 +6,13 @@ import { faultsMetric } from './faults.ts';
 export interface Measures {
   /** Counts an event, once by default. */
   count(name: CountedMetric, times?: number): void;
-  /** Records a value in the unit of the metric: a duration or a gauge. */
+  /** Records a duration or a level, in the unit of the metric. */
   record(name: RecordedMetric, value: number): void;
 }
 
 /**
- * The metrics of one invocation. Counts are added up. Values are kept one by one, for percentiles. A value that is not finite is left out, because CloudWatch
- * would reject all values of the record.
+ * The metrics of one invocation. It adds up counts and collects every recorded value, because percentiles need all values.
+ * It ignores a value that is not finite, because CloudWatch would reject all values of the record.
  */
 export class InvocationMeasures implements Measures {
   readonly #values = new Map<MetricName, number[]>();
@@ -23,7 +23,7 @@ export class InvocationMeasures implements Measures {
   }
 
   record(name: RecordedMetric, value: number): void {
-    // A gauge of 0 is not written: a metric costs money for each hour in which it is written.
+    // CloudWatch charges a metric for each hour in which it is written, so a gauge of 0 is not written.
     if (!Number.isFinite(value) || (value === 0 && deliveryMetrics[name].kind === 'gauge')) return;
     const values = this.#values.get(name);
     if (values) values.push(value);

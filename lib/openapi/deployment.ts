@@ -6,10 +6,13 @@ export interface Deployment {
   readonly serviceName: string;
 }
 
-/** Placeholders in the built document, because bundles must not depend on settings. No other text of the document contains them. */
+/**
+ * The placeholders in the built document. They exist because bundles must not depend on settings. No other text of the
+ * document contains them.
+ */
 export const placeholders: Deployment = { url: 'https://url.invalid', serviceName: 'service-name.invalid' };
 
-/** Returns the text of the document with the values of a deployment in place of `placeholders`. */
+/** Returns the text of the document with the values of a deployment instead of `placeholders`. */
 export function withDeployment(text: string, deployment: Deployment): string {
   return text
     .replaceAll(placeholders.url, () => inJson(deployment.url))

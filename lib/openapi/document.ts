@@ -21,7 +21,7 @@ interface JsonContent {
   };
 }
 
-/** A response of an operation, or a shared one. */
+/** A response of an operation, or a response that several operations share. */
 export interface DocumentedResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, Reference>>;
@@ -33,13 +33,13 @@ export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  /** Of a twin: the operation that it repeats, and the difference. */
+  /** The endpoint of a twin and the difference between them; absent for other operations. */
   readonly description?: string;
   readonly 'x-twin-of'?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Reference[];
   readonly requestBody: { readonly required: boolean; readonly description?: string; readonly content: JsonContent };
-  /** By HTTP code. Failures refer to components. */
+  /** The responses by HTTP code. Responses of failures refer to components. */
   readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
@@ -49,7 +49,7 @@ export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly Tag[];
-  /** By path. Every endpoint is called with POST. */
+  /** The operations by path. Every endpoint is called with POST. */
   readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
   /** The requests that the service sends to customers. */
   readonly webhooks: Webhooks;
@@ -64,23 +64,20 @@ export interface OpenApiDocument {
 
 const description = [
   'Every endpoint is called with POST and takes its parameters as the `data` of a JSON object.',
-  'Fields that an endpoint does not know are ignored, and `null` for an optional field is the same as leaving it out.',
-  'Deletions, and updates that select what they change, refuse unknown fields: their schemas say `additionalProperties: false`.',
+  'Unknown fields are ignored, and `null` for an optional field means the same as a missing field.',
+  'Deletions, and updates that select items by filters, refuse unknown fields: their schemas have `additionalProperties: false`.',
   'Later versions may add fields to answers.',
   'Calls of an API key are limited per second, separately for reads, writes and expensive calls. Above the limit the answer is RESOURCE_EXHAUSTED with a `retry-after` header.',
 ].join(' ');
 
-/** The headers of each level without the prefix, by the name of their security scheme. */
+/** The names of the headers of each auth level without `x-<service>-`, by the name of their security scheme. */
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
   none: {},
 };
 
-/**
- * Returns the OpenAPI document of these endpoints. Everything in it comes from their declarations and the error
- * catalogue.
- */
+/** Returns the OpenAPI document of these endpoints, made from their declarations, the error catalogue and the event types. */
 export function openApiDocument(
   endpoints: readonly Endpoint[],
   service: Deployment & { version: string },
@@ -103,12 +100,12 @@ export function openApiDocument(
   };
 }
 
-/** Returns all statuses of failed calls of an endpoint, in the order of the catalogue. */
+/** Returns all statuses that a failed call of an endpoint can have, in the order of the error catalogue. */
 export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   const possible = new Set<ErrorStatus>([...commonErrors, ...endpoint.errors]);
   if (endpoint.auth !== 'none') possible.add('PERMISSION_DENIED');
   if (isRateLimited(endpoint)) possible.add('RESOURCE_EXHAUSTED');
-  // While the first call under the same key is running.
+  // A call gets ABORTED while the first call with the same `Idempotency-Key` is running.
   if (takesIdempotencyKey(endpoint)) possible.add('ABORTED');
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
@@ -140,7 +137,7 @@ function operation(endpoint: Endpoint): Operation {
   };
 }
 
-/** Returns the description of a twin: its endpoint and the difference. */
+/** Returns the description of a twin, which names its endpoint and the difference. */
 export function twinText(twinOf: string, differs: string | undefined): string {
   return `The same as \`${twinOf}\`${differs === undefined ? '' : `, ${differs}`}`;
 }
@@ -199,7 +196,7 @@ function successResponse(endpoint: Endpoint): DocumentedResponse {
   };
 }
 
-/** Returns the possible errors of an endpoint by HTTP code. Several statuses can share a code. */
+/** Returns the possible error statuses of an endpoint, grouped by HTTP code. */
 function errorGroups(endpoint: Endpoint): [code: number, statuses: ErrorStatus[]][] {
   return [...Map.groupBy(possibleErrors(endpoint), (status) => errorCatalogue[status].http)];
 }
@@ -251,7 +248,7 @@ function errorSchema(statuses: readonly ErrorStatus[]): JsonSchema {
 
 const ErrorDetails: JsonSchema = {
   type: 'object',
-  // Some failures have more details, such as the permissions that could be read.
+  // Some failures have more details. A failed read of permissions, for example, lists the permissions that it could read.
   additionalProperties: true,
   properties: {
     issues: {
@@ -278,14 +275,15 @@ const IdempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a repeated call safe: for 24 hours the same key with the same body gets the answer of the first call.',
+    'Makes a repeated call safe. For 24 hours, a call with the same key and the same body gets the answer of the first call.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 
 const answerHeaders = {
-  RequestId: { description: "Names this request in the service's logs.", schema: { type: 'string' } },
+  RequestId: { description: "The id of this request in the service's logs.", schema: { type: 'string' } },
   RetryAfter: {
-    description: 'The seconds after which the request can succeed. Sent only if the API key has sent too many calls.',
+    description:
+      'The number of seconds after which the request can succeed. Sent only if the API key has sent too many calls.',
     schema: { type: 'integer', minimum: 1 },
   },
   IdempotencyReplayed: {
@@ -298,7 +296,7 @@ const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 
 function securitySchemes(serviceName: string): Record<string, object> {
   const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
-  const description = 'Without this header the token is read from the header of authToken.';
+  const description = 'If this header is missing, the token is read from the header of authToken.';
   return Object.fromEntries(
     schemes.map(([scheme, header]) => [
       scheme,

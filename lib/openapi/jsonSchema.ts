@@ -4,49 +4,54 @@ import { fieldChangesOf, type FieldChanges, fieldRulesOf, declaredKeysOf } from 
 /** JSON Schema 2020-12. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The names of schemas that are components of the document. */
+/** The schemas that are components of the document, with the name of each component. */
 export type SharedSchemas = ReadonlyMap<z.core.$ZodType, string>;
 
 const none: SharedSchemas = new Map();
 
-/** Returns the JSON Schema of the input of a schema. It refers to shared schemas. */
+/** Returns the JSON Schema of the input of a zod schema. It refers to shared schemas by `$ref`. */
 export function jsonSchemaOf(schema: z.core.$ZodType, shared: SharedSchemas = none): JsonSchema {
-  const made: JsonSchema = z.toJSONSchema(schema, {
+  const jsonSchemaFromZod: JsonSchema = z.toJSONSchema(schema, {
     target: 'draft-2020-12',
     io: 'input',
-    // Such a part becomes an empty schema. A test rejects an operation with one.
+    // A part without a JSON Schema becomes an empty schema. A test rejects an operation that has an empty schema.
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const name = zodSchema === schema ? undefined : shared.get(zodSchema);
-      const better = name === undefined ? beyondZod(zodSchema, jsonSchema) : { $ref: `#/components/schemas/${name}` };
-      if (!better) {
+      const replacement =
+        name === undefined ? replacementFor(zodSchema, jsonSchema) : { $ref: `#/components/schemas/${name}` };
+      if (!replacement) {
         addRules(zodSchema, jsonSchema);
         return;
       }
       for (const keyword of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, keyword);
-      Object.assign(jsonSchema, better);
+      Object.assign(jsonSchema, replacement);
     },
   });
-  delete made.$schema;
-  return withAnything(made) as JsonSchema;
+  delete jsonSchemaFromZod.$schema;
+  return replaceAnyOfAnything(jsonSchemaFromZod) as JsonSchema;
 }
 
 const anything: JsonSchema = { description: 'Any JSON value' };
 
 /**
- * Replaces each choice that includes any value by any value. Works on the finished schema, because zod fills parts that
- * fields share at the end.
+ * Returns a JSON Schema in which `anything` replaces each `anyOf` with an alternative that allows any value. It needs
+ * the finished schema, because zod fills in the parts that several fields share last.
  */
-function withAnything(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withAnything);
+function replaceAnyOfAnything(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(replaceAnyOfAnything);
   if (typeof node !== 'object' || node === null) return node;
   const { anyOf } = node as JsonSchema;
-  if (anyOf?.some((one) => typeof one === 'object' && Object.keys(one).every((key) => key === 'description')))
-    return anything;
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withAnything(value)]));
+  const allowsAnything = (alternative: unknown) =>
+    typeof alternative === 'object' && Object.keys(alternative ?? {}).every((key) => key === 'description');
+  if (anyOf?.some(allowsAnything)) return anything;
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, replaceAnyOfAnything(value)]));
 }
 
-/** Adds the rules about required fields as `allOf`. Client generators read `anyOf` at the top as a choice of types. */
+/**
+ * Adds the rules about required fields as `allOf`. An `anyOf` at the top would be wrong, because client generators read it
+ * as a choice of types.
+ */
 function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (!(schema instanceof z.ZodObject)) return;
   const rules = fieldRulesOf(schema).map(({ rule, names }) => ({
@@ -55,31 +60,31 @@ function addRules(schema: z.core.$ZodType, json: JsonSchema): void {
   if (rules.length > 0) json.allOf = rules;
 }
 
-/** Returns the JSON Schema for a schema that zod describes incompletely; undefined for other schemas. */
-function beyondZod(schema: z.core.$ZodType, made: JsonSchema): JsonSchema | undefined {
-  const saysNothing = schema instanceof z.ZodCustom && Object.keys(made).length === 0;
-  if (schema instanceof z.ZodUnknown || saysNothing) return anything;
+/** Returns the JSON Schema of a schema whose JSON Schema from zod is incomplete; undefined for other schemas. */
+function replacementFor(schema: z.core.$ZodType, fromZod: JsonSchema): JsonSchema | undefined {
+  const isEmpty = schema instanceof z.ZodCustom && Object.keys(fromZod).length === 0;
+  if (schema instanceof z.ZodUnknown || isEmpty) return anything;
   const changed = fieldChangesOf(schema);
   if (changed) return withChanges(jsonSchemaOf(changed.base), changed.changes);
   const declaredKeys = declaredKeysOf(schema as z.ZodType);
   if (declaredKeys) return { ...jsonSchemaOf(declaredKeys), additionalProperties: true };
-  // `list` is a pipe: it checks the length before the items.
+  // The function `list` returns a pipe, which checks the length before the items.
   const isList =
     schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray && schema.in.element instanceof z.ZodUnknown;
   return isList ? jsonSchemaOf(schema.out) : undefined;
 }
 
-/** Returns the schema of an object without the ignored fields. The required fields cannot be null. */
+/** Returns the schema of an object with the field changes of a twin. Fields that only the twin requires cannot be null. */
 function withChanges({ properties = {}, required = [], ...schema }: JsonSchema, changes: FieldChanges): JsonSchema {
-  const { ignored = [], required: more = [] } = changes;
-  const kept = Object.entries(properties)
+  const { ignored = [], required: alsoRequired = [] } = changes;
+  const remaining = Object.entries(properties)
     .filter(([key]) => !ignored.includes(key))
-    .map(([key, one]) => [key, more.includes(key) ? withoutNull(one as JsonSchema) : one] as const);
-  const needed = [...new Set([...required, ...more])];
+    .map(([key, field]) => [key, alsoRequired.includes(key) ? withoutNull(field as JsonSchema) : field] as const);
+  const allRequired = [...new Set([...required, ...alsoRequired])];
   return {
     ...schema,
-    properties: Object.fromEntries(kept),
-    ...(needed.length > 0 && { required: needed }),
+    properties: Object.fromEntries(remaining),
+    ...(allRequired.length > 0 && { required: allRequired }),
   };
 }
 

@@ -5,17 +5,17 @@ export interface Tag {
   readonly description: string;
 }
 
-/** A description of each family of endpoints, by its name without the version. A test requires one for each family. */
+/** The description of each family of endpoints, by the name of the family without the version. A test requires all families. */
 const descriptions: Readonly<Record<string, string>> = {
   activities: 'The activity log, which your application and this service write.',
-  agents: 'Review agents, their versions and groups, and reading them out of a file of guidelines.',
+  agents: 'Review agents, their versions and groups, and making agents from a file of guidelines.',
   auth: 'Permissions: grants on organizations, folders and documents.',
   commentannotations: 'Comment threads on documents, with their comments.',
-  crdt: 'The state of collaborative editors: as values, and as updates that Yjs clients merge.',
+  crdt: 'The state of collaborative editors, as values and as updates that Yjs clients merge.',
   events: 'Publishing events of your own to webhooks, mail and notifications.',
   livestate: 'Live data of a document, which everybody who has the document open gets.',
   memory: 'Judgments of reviewers: recording them, and searching them by meaning.',
-  notifications: 'In-app notifications, and the settings of each user for them.',
+  notifications: "In-app notifications, and each user's settings for notifications.",
   organizations: 'Organizations with their folders, documents and groups of users.',
   presence: 'Who is in a document now.',
   reactions: 'Reactions to comments.',

@@ -15,7 +15,7 @@ interface NamedExample {
   readonly value: unknown;
 }
 
-/** The operation of a webhook: a request that the service sends for an event. */
+/** The OpenAPI operation of a webhook, which describes the request that the service sends for an event. */
 export interface WebhookOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -42,7 +42,7 @@ const BASIC = 'Basic webhooks';
 const promises = [
   'An answer of 2xx within 15 s ends the delivery. Any other answer is a failed attempt, also a redirect. Failed attempts are repeated for a day and a half.',
   'The same message can arrive twice, and messages arrive in any order. `webhook-id` identifies a message.',
-  'The signature is that of Standard Webhooks, over `<webhook-id>.<webhook-timestamp>.<body>`.',
+  'The signature is made as in Standard Webhooks, over `<webhook-id>.<webhook-timestamp>.<body>`.',
 ].join(' ');
 
 export const webhookTags: readonly Tag[] = [
@@ -54,7 +54,7 @@ export const webhookTags: readonly Tag[] = [
     name: BASIC,
     description:
       `Sent to the two URLs of /v2/workspace/webhookconfig/update. The raw URL gets the stored event. The processed URL gets the event with names, filled-in templates and \`recipients\`. ${promises}` +
-      ' The key is the configured `authToken`, which is also sent unchanged in `Authorization: Basic <authToken>`. Without a token nothing is signed.',
+      ' The key is the configured `authToken`, which is also sent unchanged in `Authorization: Basic <authToken>`. Without a token, requests have no signature.',
   },
 ];
 
@@ -63,7 +63,7 @@ export const webhookParameters = {
     name: 'webhook-id',
     in: 'header',
     required: true,
-    description: 'The message id: the same for every attempt and every repetition.',
+    description: 'The id of the message. Every attempt to send the message has the same id.',
     schema: { type: 'string' },
     example: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
   },
@@ -71,7 +71,7 @@ export const webhookParameters = {
     name: 'webhook-timestamp',
     in: 'header',
     required: true,
-    description: 'When this attempt was made, Unix time in seconds.',
+    description: 'The time of this attempt, Unix time in seconds.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
     example: '1768469400',
   },
@@ -80,7 +80,7 @@ export const webhookParameters = {
     in: 'header',
     required: true,
     description:
-      'One signature per valid secret, separated by spaces: `v1,` and the HMAC-SHA256 in base64. One matching signature is enough.',
+      'One signature per valid secret, separated by spaces. Each is `v1,` and the HMAC-SHA256 in base64. One matching signature is enough.',
     schema: { type: 'string' },
     example: 'v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=',
   },
@@ -98,14 +98,14 @@ export const webhookParameters = {
 const wrapped: Readonly<Record<string, JsonSchema>> = {
   EncodedWebhook: {
     type: 'object',
-    description: 'The body if `encodeData` is on: the JSON text of the other body, in base64.',
+    description: 'The body if `encodeData` is on: the JSON text of the plain body, in base64.',
     properties: { encodedPayload: { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json' } },
     required: ['encodedPayload'],
   },
   EncryptedWebhook: {
     type: 'object',
     description:
-      'The body if `encryptData` is on: the JSON text of the other body under AES-256-CBC, and the key under RSA-OAEP with SHA-256.',
+      'The body if `encryptData` is on: the JSON text of the plain body, encrypted with AES-256-CBC, and the key, encrypted with RSA-OAEP and SHA-256.',
     properties: {
       encryptedData: { type: 'string', contentEncoding: 'base64' },
       encryptedKey: { type: 'string', contentEncoding: 'base64' },
@@ -115,7 +115,7 @@ const wrapped: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Returns the schemas that webhooks refer to. */
+/** Returns the schemas to which webhooks refer, by name. */
 export function webhookSchemas(): Record<string, JsonSchema> {
   return {
     ...wrapped,
@@ -123,10 +123,7 @@ export function webhookSchemas(): Record<string, JsonSchema> {
   };
 }
 
-/**
- * Returns the webhooks: an advanced one for each event type, named after the type, and a basic one for each trigger,
- * `basic.<type>`.
- */
+/** Returns the webhooks by name. Advanced webhooks have the name of an event type, basic webhooks the name `basic.<type>`. */
 export function webhooks(): Webhooks {
   const advanced = eventTypes.map((event) => [event, advancedWebhook(event)] as const);
   const basic = triggerTypes.map((event) => [`basic.${event}`, basicWebhook(event)] as const);
@@ -135,9 +132,12 @@ export function webhooks(): Webhooks {
 
 function advancedWebhook(event: EventType): WebhookOperation {
   return operation(`webhooks.${event}`, ADVANCED, event, advancedSchema(event), 'WebhookSignature', {
-    plain: { summary: 'As it is', value: JSON.parse(advancedPayload(sample(event), { config: {} })) },
+    plain: {
+      summary: 'If enableDataProtection is off',
+      value: JSON.parse(advancedPayload(sample(event), { config: {} })),
+    },
     protected: {
-      summary: 'With enableDataProtection',
+      summary: 'If enableDataProtection is on',
       value: JSON.parse(advancedPayload(sample(event), { config: { enableDataProtection: true } })),
     },
   });
@@ -170,7 +170,7 @@ function operation(
   return {
     operationId,
     tags: [tag],
-    summary: `Tells of ${event}`,
+    summary: `Sends an event ${event}`,
     security: [],
     parameters: ['WebhookId', 'WebhookTimestamp', signature].map((name) => ({
       $ref: `#/components/parameters/${name}`,
@@ -180,13 +180,13 @@ function operation(
       content: { 'application/json': { schema: { anyOf: [jsonSchemaOf(schema, sharedSchemas), ...refs] }, examples } },
     },
     responses: {
-      '2XX': { description: 'The message has arrived. The body of the answer is not read.' },
-      default: { description: 'A failed attempt.' },
+      '2XX': { description: 'The attempt succeeds. The service does not read the body of the answer.' },
+      default: { description: 'The attempt fails.' },
     },
   };
 }
 
-/** Returns the event that /v2/workspace/advancedwebhook/endpoints/test sends. */
+/** Returns an example event, with the payload that /v2/workspace/advancedwebhook/endpoints/test sends. */
 function sample(event: EventType): DeliverableEvent {
   return {
     eventId: 'msg_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',

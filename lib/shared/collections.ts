@@ -1,6 +1,6 @@
 /**
- * Returns an object without a prototype, so that ids such as `__proto__` and `constructor` are ordinary keys. For maps
- * in answers.
+ * Returns an object with these entries and without a prototype. Ids such as `__proto__` and `constructor` are ordinary
+ * keys of such an object. Use it for maps in answers.
  */
 export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<string, V> {
   const record = Object.create(null) as Record<string, V>;
@@ -8,14 +8,14 @@ export function dict<V>(entries: Iterable<readonly [string, V]> = []): Record<st
   return record;
 }
 
-/** Returns the values without those whose key occurred before. */
+/** Returns the values without duplicates. Of several values with the same key, it returns the first. */
 export function distinctBy<T>(values: readonly T[], key: (value: T) => string): T[] {
-  const seen = new Map<string, T>();
-  for (const value of values) if (!seen.has(key(value))) seen.set(key(value), value);
-  return [...seen.values()];
+  const firstByKey = new Map<string, T>();
+  for (const value of values) if (!firstByKey.has(key(value))) firstByKey.set(key(value), value);
+  return [...firstByKey.values()];
 }
 
-/** Returns the distinct ids of a list, in their order. */
+/** Returns the ids of a list without duplicates, in the order of the list. */
 export function distinct<T extends string>(ids: readonly T[]): T[] {
   return [...new Set(ids)];
 }

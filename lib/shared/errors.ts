@@ -1,6 +1,4 @@
-/**
- * The statuses of failed requests. The table of functions/README.md and the OpenAPI responses are generated from them.
- */
+/** The statuses of failed requests. The table in functions/README.md and the OpenAPI responses are generated from them. */
 export const errorCatalogue = {
   INVALID_ARGUMENT: {
     http: 400,
@@ -44,17 +42,15 @@ export const errorCatalogue = {
 
 export type ErrorStatus = keyof typeof errorCatalogue;
 
-/**
- * A problem with a field of a request. `path` is the way to the field from `data`, such as `['folders', 3,
- * 'folderId']`.
- */
+/** A problem with a field of a request. */
 export interface Issue {
+  /** The names and list positions that lead from `data` to the field, such as `['folders', 3, 'folderId']`. */
   path: (string | number)[];
   code: string;
   message: string;
 }
 
-/** An error for the caller. */
+/** An error whose status and message the caller gets. */
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly details: object | undefined;
@@ -74,7 +70,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns INVALID_ARGUMENT for these problems. The first one is the message; `details.issues` has all. */
+/** Returns INVALID_ARGUMENT with the message of the first problem. `details.issues` lists all problems. */
 export function invalid(...issues: [Issue, ...Issue[]]): ApiError {
   return new ApiError('INVALID_ARGUMENT', issues[0].message, { details: { issues } });
 }

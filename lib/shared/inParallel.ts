@@ -4,10 +4,11 @@ export async function inParallel<T>(
   width: number,
   work: (value: T) => Promise<void>,
 ): Promise<void> {
-  const rest = values.values();
+  // All loops share one iterator, so each value is taken once.
+  const remaining = values.values();
   await Promise.all(
     Array.from({ length: width }, async () => {
-      for (const value of rest) await work(value);
+      for (const value of remaining) await work(value);
     }),
   );
 }

@@ -1,20 +1,23 @@
 import { definedFields } from './collections.ts';
 
-/** Fields in which callers send any JSON are stored as JSON text, so that no key in them, such as `__proto__`, is lost or read as an attribute. */
+/**
+ * Stored fields in which callers send any JSON. They are stored as JSON text. Otherwise a key such as `__proto__` could be
+ * lost or read as an attribute.
+ */
 type JsonTexts<F extends string> = { readonly [K in F]?: string | undefined };
 
-/** Returns the value of a JSON text; undefined for undefined. */
+/** Returns the value of a JSON text, or undefined without a text. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the text
 export function readJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
-/** Returns the named fields of a stored value, parsed. Absent fields stay absent. */
+/** Returns the parsed values of the named fields of a stored value. Missing fields stay missing. */
 export function fromJsonFields<F extends string>(names: readonly F[], stored: JsonTexts<F>): { [K in F]?: unknown } {
   return mapFields(names, stored, (text) => readJson(text as string));
 }
 
-/** Returns the named fields of a value as JSON text. Absent fields stay absent. */
+/** Returns the named fields of a value as JSON text. Missing fields stay missing. */
 export function toJsonFields<F extends string>(
   names: readonly F[],
   value: { readonly [K in F]?: unknown },
@@ -22,12 +25,12 @@ export function toJsonFields<F extends string>(
   return mapFields(names, value, JSON.stringify) as { [K in F]?: string };
 }
 
-/** Returns some fields of an object. */
+/** Returns an object with only the named fields. */
 export function pickFields<T extends object, F extends keyof T>(object: T, fields: readonly F[]): Pick<T, F> {
   return Object.fromEntries(fields.map((field) => [field, object[field]])) as Pick<T, F>;
 }
 
-/** Returns the sent fields as they are stored: `jsonFields` as JSON text, `plainFields` unchanged. Fields that were not sent are left out. */
+/** Returns the stored form of sent fields: `jsonFields` as JSON text, `plainFields` unchanged. Leaves out fields that were not sent. */
 export function toStoredFields<S extends object>(
   sent: S,
   jsonFields: readonly (keyof S & string)[],

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { dict } from './collections.ts';
 
-/** The result of one item of a list call. A failed item is part of a successful answer. */
+/** The result of one item of a list call. Some items can fail in a call that succeeds. */
 export const ItemResult = z.object({ success: z.boolean(), id: z.string(), message: z.string() });
 
 /** Reasons why a document of a call failed. */
 export const documentErrorCodes = ['already-exists', 'not-found', 'internal'] as const;
 
-/** The result of one document of a call. `id` is the internal key, or the sent id if the document failed. */
+/** The result of one document of a list call. `id` is the `documentKey`, or the `documentId` if the document failed. */
 export const DocumentResult = ItemResult.extend({ code: z.enum(documentErrorCodes).optional() });
 export type DocumentResult = z.output<typeof DocumentResult>;
 
@@ -20,17 +20,17 @@ export function failedDocument(
   return { success: false, id: documentId, message, code };
 }
 
-/** An answer about documents, by the sent ids. */
+/** The answer of a list call about documents, by `documentId`. */
 export const DocumentResults = z.object({ data: z.record(z.string(), DocumentResult) });
 
 /** The answer of a list call: one result per distinct id. */
 export const ItemResults = z.object({ data: z.record(z.string(), ItemResult) });
 
-/** The result of one item whose id is only the key of the map. */
+/** The result of one item in a map by id, without the id. */
 export const ItemOutcome = z.object({ success: z.boolean(), message: z.string() });
 export type ItemOutcome = z.output<typeof ItemOutcome>;
 
-/** An answer about the users of a group, by user id. */
+/** The answer of a list call about the users of a group, by user id. */
 export const GroupResults = z.object({
   data: z.record(
     z.string(),
@@ -48,7 +48,7 @@ export function byIdOf<T, R>(items: readonly T[], idOf: (item: T) => string, res
   return byId(items.map(idOf), results);
 }
 
-/** Returns a map of results that contain their ids. */
+/** Returns a map by id of results. Each result in the map has its `id`. */
 export function toItemResults<I extends string | number, R extends ItemOutcome>(
   results: readonly R[],
   idOf: (result: R) => I,
@@ -61,13 +61,15 @@ export function toItemResults<I extends string | number, R extends ItemOutcome>(
   );
 }
 
-/** Returns the answer about the users of a group. `outcomes` is in the order of the user ids. */
+/** Returns the answer of a list call about the users of a group. `outcomes` is in the order of `userIds`. */
 export function toGroupResults(
   organizationUserGroupId: string,
   userIds: readonly string[],
   outcomes: readonly ItemOutcome[],
 ): z.output<typeof GroupResults> {
   return {
-    data: dict(userIds.map((userId, at) => [userId, { ...(outcomes[at] as ItemOutcome), organizationUserGroupId }])),
+    data: dict(
+      userIds.map((userId, index) => [userId, { ...(outcomes[index] as ItemOutcome), organizationUserGroupId }]),
+    ),
   };
 }

@@ -3,22 +3,26 @@ import { isLongerThan } from './bytes.ts';
 import { dict } from './collections.ts';
 import { filterOperators, isOrdered, listOperators, orderOperators } from '../directory/rules/documentFilters.ts';
 
-/** The limits of free fields (UTF-8 bytes) and of lists (items). */
+/** The limits of fields whose content the caller chooses. */
 export const limits = {
   idCharacters: 512,
+  /** The largest text, in bytes of UTF-8. */
   textBytes: 32 * 1024,
+  /** The largest object, in bytes as JSON. */
   objectBytes: 64 * 1024,
+  /** The largest number of nested levels in an object. */
   objectDepth: 32,
-  /** Items in one list call. */
+  /** The largest number of items in one list call. */
   list: 500,
-  /** Ids in one permission call. */
+  /** The largest number of ids in one list of a call of `/v2/auth/permissions` or `/v2/notifications/config/set`. */
   permissionIds: 100,
-  /** Values in the access context of one grant. */
+  /** The largest number of values in the access context of one grant. */
   contextItems: 200,
-  /** Ids in a read by id. */
+  /** The largest number of ids in one filter of a read. */
   readIds: 30,
-  /** Conditions on metadata in one call, and the bytes of the value of each. */
+  /** The largest number of conditions on metadata in one call. */
   filters: 10,
+  /** The largest value of a condition on metadata, in bytes as JSON. */
   filterValueBytes: 4_096,
   pageSize: 1_000,
 } as const;
@@ -45,18 +49,18 @@ export const Id = z
 /** A time in an answer, ISO 8601 in UTC with milliseconds. */
 export const IsoTime = z.string().meta({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' });
 
-/** A free text of at most 32 KB. */
+/** A text of at most 32 KB of UTF-8. */
 export const Text = z.string().check(wellFormed, bytesAtMost(limits.textBytes));
 
-/** A one-line name: a free text of at most 512 characters. */
+/** A name of 1 to 512 characters. */
 export const Name = z.string().min(1).max(limits.idCharacters).check(wellFormed);
 
-/** `null` for an optional field is the same as leaving it out. */
+/** Returns the schema of an optional field. `null` means the same as a missing field. */
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined) as unknown as z.ZodOptional<S>;
 }
 
-/** A list of `least` to `most` items. The length is checked before the items, so that a long list costs little. */
+/** Returns the schema of a list of `least` to `most` items. It checks the length before the items, so a too long list costs little. */
 export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
   return z.array(z.unknown()).min(least).max(most).pipe(z.array(item).min(least).max(most)) as unknown as z.ZodType<
     z.output<S>[],
@@ -65,8 +69,8 @@ export function list<S extends z.ZodType>(item: S, most: number, least = 1) {
 }
 
 /**
- * The `data` of a deletion, or of an update that selects what it changes. An unknown field is INVALID_ARGUMENT,
- * because ignoring a misspelt selector would delete or change too much.
+ * Returns the schema of the `data` of a deletion, or of an update that selects items by filters. It refuses unknown
+ * fields. Otherwise a misspelt filter would be ignored, and the call would delete or change too much.
  */
 export function closedObject<S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape);
@@ -83,7 +87,7 @@ function jsonLimits(bytes: number) {
   ] as const;
 }
 
-/** A JSON object of at most `bytes` bytes and 32 levels. The value is not copied, so `__proto__` keys are kept. */
+/** Returns the schema of a JSON object of at most `bytes` bytes and 32 levels. It does not copy the value, so a key `__proto__` stays. */
 export function openObject(bytes: number) {
   return z
     .custom<Record<string, unknown>>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
@@ -93,10 +97,10 @@ export function openObject(bytes: number) {
     .meta({ type: 'object' });
 }
 
-/** A JSON object of at most 64 KB and 32 levels, see `openObject`. */
+/** A JSON object of at most 64 KB and 32 levels. */
 export const OpenObject = openObject(limits.objectBytes);
 
-/** Any JSON value of at most 64 KB and 32 levels. The value is not copied. */
+/** Any JSON value of at most 64 KB and 32 levels. The schema does not copy the value. */
 export const JsonValue = z.custom<unknown>((value) => value !== undefined).check(...jsonLimits(limits.objectBytes));
 
 /** Returns whether a value is a JSON object. */
@@ -112,13 +116,13 @@ export function declaredKeysOf(schema: z.ZodType): z.ZodObject | undefined {
 }
 
 /**
- * An object with declared fields and free ones. The free fields are returned as `open`. `bytes` limits all fields
- * together. Loose objects of zod lose a key named `__proto__`.
+ * Returns the schema of an object with declared fields and any other fields. The parsed value has the other fields in
+ * `open`. `bytes` limits all fields together. A loose object of zod would lose a key named `__proto__`.
  */
 export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
-  const known = z.object(shape);
+  const declared = z.object(shape);
   const schema = openObject(bytes).transform((raw, context) => {
-    const parsed = known.safeParse(raw, { reportInput: true });
+    const parsed = declared.safeParse(raw, { reportInput: true });
     if (!parsed.success) {
       for (const issue of parsed.error.issues) context.issues.push({ ...issue, input: issue.input } as never);
       return z.NEVER;
@@ -126,26 +130,26 @@ export function withOpenKeys<S extends z.ZodRawShape>(shape: S, bytes: number = 
     const open = dict(Object.entries(raw).filter(([key]) => !Object.hasOwn(shape, key)));
     return { ...parsed.data, open };
   });
-  declaredKeys.set(schema, known);
-  return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof known> & Record<string, unknown>>;
+  declaredKeys.set(schema, declared);
+  return schema as unknown as z.ZodType<z.output<typeof schema>, z.input<typeof declared> & Record<string, unknown>>;
 }
 
 /**
- * A JSON object of at most 64 KB whose declared fields are checked. The value is returned unchanged, with `__proto__`
- * keys.
+ * Returns the schema of a JSON object of at most 64 KB. It checks the declared fields. The parsed value is the same object,
+ * so a key `__proto__` stays.
  */
-export function unchangedObject(known: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
+export function unchangedObject(declared: z.ZodObject): z.ZodType<Readonly<Record<string, unknown>>> {
   const schema = OpenObject.check(({ value, issues }) => {
     // The check also runs on a value that is not an object.
     if (!isObject(value)) return;
-    for (const issue of known.safeParse(value, { reportInput: true }).error?.issues ?? [])
+    for (const issue of declared.safeParse(value, { reportInput: true }).error?.issues ?? [])
       issues.push({ ...issue, input: issue.input } as never);
   });
-  declaredKeys.set(schema, known);
+  declaredKeys.set(schema, declared);
   return schema;
 }
 
-/** A rule about the fields of an object: at least one (`anyOf`) or exactly one (`oneOf`) must be sent. */
+/** A rule about the named fields of an object: a caller must send at least one (`anyOf`) or exactly one (`oneOf`) of them. */
 export interface FieldRule {
   readonly rule: 'anyOf' | 'oneOf';
   readonly names: readonly string[];
@@ -153,7 +157,7 @@ export interface FieldRule {
 
 const fieldRules = new WeakMap<object, FieldRule>();
 
-/** Adds the rule of a check to the reference. Fields that an object does not have are left out there. */
+/** Returns the check and notes its rule for the reference. The reference leaves out fields that the object does not have. */
 export function withFieldRule<C extends object>(rule: FieldRule['rule'], names: readonly string[], check: C): C {
   fieldRules.set(check, { rule, names });
   return check;
@@ -164,7 +168,7 @@ export function fieldRulesOf(schema: z.core.$ZodType): FieldRule[] {
   return (schema._zod.def.checks ?? []).flatMap((check) => fieldRules.get(check) ?? []);
 }
 
-/** Top-level fields that a twin ignores or requires, unlike its endpoint. */
+/** The fields of `data` that a twin ignores or requires, unlike its endpoint. */
 export interface FieldChanges {
   readonly ignored?: readonly string[];
   readonly required?: readonly string[];
@@ -187,9 +191,9 @@ export function withFieldChanges<S extends z.ZodType>(
     .unknown()
     .transform((raw, context) => {
       if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;
-      const kept = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
+      const fields = dict(Object.entries(raw).filter(([key]) => !ignored.includes(key)));
       for (const key of required) {
-        if ((kept[key] ?? undefined) === undefined)
+        if ((fields[key] ?? undefined) === undefined)
           context.issues.push({
             code: 'invalid_type',
             expected: 'nonoptional',
@@ -197,22 +201,19 @@ export function withFieldChanges<S extends z.ZodType>(
             path: [key],
           } as never);
       }
-      return kept;
+      return fields;
     })
     .pipe(base as z.ZodType);
   changedFields.set(schema, { base, changes });
   return schema as unknown as z.ZodType<z.output<S>, z.input<S>>;
 }
 
-/**
- * Returns whether a JSON value is nested at most `levels` deep. Does not recurse, so a deep value cannot overflow the
- * stack.
- */
+/** Returns whether a JSON value has at most `levels` nested levels. It does not recurse, so a deep value cannot overflow the stack. */
 export function depthAtMost(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return false;
-    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    level = level.flatMap((node): unknown[] => (typeof node === 'object' && node !== null ? Object.values(node) : []));
   }
   return true;
 }
@@ -243,12 +244,12 @@ export const MetadataFilters = list(
   limits.filters,
 );
 
-/** A field that this service does not support: any value except `null` is refused. */
+/** Returns the schema of a field that this service does not support. It refuses every value except `null`. */
 export function unsupportedField(error: string) {
   return optional(z.custom<undefined>(() => false, { error }).meta({ type: 'null', description: error }));
 }
 
-/** The context of added and removed users. No webhook of this service reports it. */
+/** The `context` of added and removed users. This service does not support it, because no webhook reports these users. */
 export const userContext = unsupportedField(
   'must be left out: no webhook and no resolver of this service reports added or removed users',
 );
@@ -277,22 +278,23 @@ export const StoredProfile = z.object({
   plan: z.string().optional(),
 });
 
-/** Refuses a call that names a document and a folder. */
+/** A check that refuses `documentId` together with `folderId`. */
 export const documentOrFolder = z.refine<{ documentId?: string | undefined; folderId?: string | undefined }>(
   ({ documentId, folderId }) => documentId === undefined || folderId === undefined,
   { path: ['folderId'], error: 'must not be given together with documentId' },
 );
 
-/** Refuses `one` together with any of the others. `false` counts as left out. */
-export function notTogether(one: string, ...others: readonly string[]) {
-  const isGiven = (input: Record<string, unknown>, name: string) => input[name] !== undefined && input[name] !== false;
+/** Returns a check that refuses the field `name` together with any of the fields `others`. `false` counts as a missing field. */
+export function notTogether(name: string, ...others: readonly string[]) {
+  const isSent = (input: Record<string, unknown>, field: string) =>
+    input[field] !== undefined && input[field] !== false;
   return z.refine<Record<string, unknown>>(
-    (input) => !isGiven(input, one) || !others.some((other) => isGiven(input, other)),
-    { path: [one], error: `must not be given together with ${others.join(', ')}` },
+    (input) => !isSent(input, name) || !others.some((other) => isSent(input, other)),
+    { path: [name], error: `must not be given together with ${others.join(', ')}` },
   );
 }
 
-/** An access context: one or more values per field, at most 200 in all. */
+/** An access context: one value or a list of values per field, at most 200 values in all. */
 export const AccessContext = OpenObject.check(
   z.refine((access) => Object.values(access).every((values) => [values].flat().every(isContextValue)), {
     error: 'must map each field to a string, a number or a list of them',
@@ -306,7 +308,7 @@ function isContextValue(value: unknown): boolean {
   return (typeof value === 'string' && value.isWellFormed()) || typeof value === 'number';
 }
 
-/** Unix time in seconds. */
+/** A time in epoch seconds. */
 export const UnixSeconds = z.int().min(0).max(99_999_999_999);
 
 export const PageSize = z.int().min(1).max(limits.pageSize);

@@ -1,2 +1,2 @@
-/** The longest delay of an SQS message. */
+/** The longest delay that SQS allows for a message. */
 export const LONGEST_DELAY_SECONDS = 900;

@@ -1,14 +1,17 @@
 import type { Stored } from './entity.ts';
 import type { ItemRead, Table } from './table.ts';
 
-/** Reads of one caller that wait for the common call. */
+/** The reads of one caller that wait for the next BatchGet. */
 interface WaitingReads extends PromiseWithResolvers<readonly (() => unknown)[]> {
   readonly reads: readonly ItemRead<unknown>[];
 }
 
 const readers = new WeakMap<Table, BatchReader>();
 
-/** Combines consistent reads that several callers request in the same turn of the event loop into one BatchGet per 100 keys. */
+/**
+ * Combines consistent reads of several callers. Reads that are requested in the same turn of the event loop share one
+ * BatchGet per 100 keys.
+ */
 export class BatchReader {
   readonly #table: Pick<Table, 'batchGet'>;
   #waiting: WaitingReads[] = [];
@@ -17,14 +20,17 @@ export class BatchReader {
     this.#table = table;
   }
 
-  /** Returns the reader of a table that all its users share. */
+  /** Returns the one reader of a table. */
   static of(table: Table): BatchReader {
     const reader = readers.get(table) ?? new BatchReader(table);
     readers.set(table, reader);
     return reader;
   }
 
-  /** Like `Table.batchGet`. An item that several callers request is read and parsed once, so they must not change its value. An item that cannot be parsed fails only its own callers. */
+  /**
+   * Returns values like `Table.batchGet`. An item that several callers request is read and parsed once, so callers must
+   * not change its value. Throws if an item of this caller cannot be parsed.
+   */
   async batchGet<L extends readonly ItemRead<unknown>[]>(
     ...reads: L
   ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
@@ -49,9 +55,9 @@ export class BatchReader {
       );
       let position = 0;
       for (const { reads, resolve } of callers) {
-        const own = parsers.slice(position, position + reads.length);
+        const parsersOfCaller = parsers.slice(position, position + reads.length);
         position += reads.length;
-        resolve(own.map((stored) => () => stored?.parse()));
+        resolve(parsersOfCaller.map((stored) => () => stored?.parse()));
       }
     } catch (error) {
       for (const { reject } of callers) reject(error);
@@ -59,7 +65,7 @@ export class BatchReader {
   }
 }
 
-/** Parses an item once for all callers that read it in the same way. */
+/** Returns the parsed item. Callers that parse it with the same function get the same value. */
 function parseOnce(
   parsed: Map<Record<string, unknown>, Map<ItemRead<unknown>['fromItem'], unknown>>,
   item: Record<string, unknown>,

@@ -3,19 +3,19 @@ import type { IndexName } from '../app/capability.ts';
 import { joinKey } from './keys.ts';
 
 /**
- * How an item is removed: by the purge of its resource, by the time to live, or never while the tenant or the workspace
- * exists.
+ * What deletes an item. The purge of a deleted organization, folder, document or user deletes its items. `expiry` items
+ * are deleted by their time to live. Items of the tenant or the workspace stay as long as it exists.
  */
 export type EntityOwner = 'organization' | 'folder' | 'document' | 'user' | 'tenant' | 'workspace' | 'expiry';
 
-/** The first part of a partition key. `service` is for items that are read before the tenant is known. */
+/** The kind of the first part of a partition key. `service` is for items that are read before the tenant is known. */
 export type EntityScope = 'tenant' | 'workspace' | 'service';
 
 const scopePart = { tenant: 'T', workspace: 'W', service: 'S' } as const;
 
 type KeyParts = readonly string[];
 
-/** Returns the name of a partition of an index, from the parts that the `pk` of the index returns. */
+/** Returns the partition key of an index, made of the parts that the `pk` of the index returns. */
 export function indexPartition(scope: EntityScope, parts: KeyParts): string {
   return joinKey([scopePart[scope], ...parts]);
 }
@@ -31,13 +31,13 @@ export interface EntityDefinition<S extends z.ZodObject, P, K> {
   readonly scope: EntityScope;
   readonly ownedBy: EntityOwner;
   readonly schema: S;
-  /** The parts of the partition key. The first is the tenant or the workspace id, except in scope `service`. */
+  /** Returns the parts of the partition key. The first part is the tenant or the workspace id, except in scope `service`. */
   readonly pk: (partition: P) => KeyParts;
   readonly sk: (key: K) => KeyParts;
   readonly indexes?: IndexKeys<z.output<S> & P & K>;
-  /** The time to live, in epoch seconds. DynamoDB deletes items late, so reads filter expired items. */
+  /** Returns when the item expires, in epoch seconds. DynamoDB deletes expired items late, so reads leave them out. */
   readonly expiresAt?: (value: z.output<S>) => number | undefined;
-  /** One line for the table of entities in MODEL.md. */
+  /** The meaning of the item in one line, for the table of entities in MODEL.md. */
   readonly purpose: string;
 }
 
@@ -57,7 +57,7 @@ export type Item = Key & {
   readonly [attribute: string]: unknown;
 };
 
-/** A value with its stored revision, for a conditional write. */
+/** A stored value with its revision, which a conditional write needs. */
 export type Stored<T> = T & { readonly _r: number };
 
 export interface Entity<T, P, K> {
@@ -70,7 +70,7 @@ export interface Entity<T, P, K> {
   key(key: P & K): Key;
   partition(partition: P): string;
   toItem(value: T & P & K, revision?: number): Item;
-  /** Returns the value of an item; undefined if it is expired at `now` (epoch milliseconds). */
+  /** Returns the value of an item, or undefined if the item is expired at `now` (epoch milliseconds). */
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
@@ -82,8 +82,8 @@ export function entities(): readonly Entity<never, never, never>[] {
 }
 
 /**
- * Defines an entity of the table. `P` and `K` are the values of its partition key and sort key. They can be
- * attributes, or come with the value without being stored, such as the tenant.
+ * Defines an entity of the table. `P` and `K` are the values in its partition key and sort key. Some of these values are
+ * also attributes. Others, such as the tenant, are only in the key.
  */
 export function defineEntity<S extends z.ZodObject, P, K>(
   definition: EntityDefinition<S, P, K>,

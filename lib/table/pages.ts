@@ -1,6 +1,6 @@
 /**
- * Yields every page of a listing, one after the other. `read` gets the position to start after (undefined at the
- * beginning) and returns a page whose `next` is undefined when it is the last.
+ * Yields every page of a listing, one after the other. `read` gets the position after which the page begins, or
+ * undefined for the first page. The last page has an undefined `next`.
  */
 export async function* pages<P extends { readonly next: string | undefined }>(
   read: (after: string | undefined) => Promise<P>,

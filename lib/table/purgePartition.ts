@@ -5,19 +5,19 @@ import type { QueryableEntity, Table } from './table.ts';
 
 const PAGE_ITEMS = 500;
 
-/** The time that a purge may take. The purge reads no page after `deadline` (epoch milliseconds). */
+/** The time that a purge may use. The purge reads no further page after `deadline` (epoch milliseconds). */
 export interface PurgeBudget {
   readonly clock: () => number;
   readonly deadline: number;
 }
 
-/** Reads items of any type. */
+/** An entity that stands for items of any type. */
 const AnyItem: QueryableEntity<Item, string> = {
   partition: (PK) => PK,
   fromItem: (item) => item as Stored<Item>,
 };
 
-/** Deletes the items of a partition that nobody writes to any more. Returns whether none is left. */
+/** Deletes the items of a partition to which nothing is written any more. Returns whether all of them are deleted. */
 export async function purgePartition(table: Table, partition: string, budget: PurgeBudget): Promise<boolean> {
   return purgePages(table, budget, async (after) => {
     const { values, next } = await table.query(AnyItem, partition, { limit: PAGE_ITEMS, after });
@@ -26,8 +26,8 @@ export async function purgePartition(table: Table, partition: string, budget: Pu
 }
 
 /**
- * Deletes the items of a partition of an index. Items that the index does not show yet are left. Returns whether the
- * last page was reached.
+ * Deletes the items that a partition of an index lists. An index is eventually consistent, so the newest items can
+ * remain. Returns whether the purge reached the last page.
  */
 export async function purgeIndexPartition(
   table: Table,
@@ -40,7 +40,7 @@ export async function purgeIndexPartition(
   );
 }
 
-/** Continues after the deleted page: an index still shows deleted items for a moment. */
+/** Deletes page after page. Each page begins after the previous one, because an index still lists deleted items for a moment. */
 async function purgePages(
   table: Table,
   { clock, deadline }: PurgeBudget,

@@ -2,23 +2,25 @@ import type { IndexName } from '../app/capability.ts';
 import { indexPartition, type Key } from './entity.ts';
 import type { Table } from './table.ts';
 
-/** An entry of an index: the key of an item, and its sort key in the index. */
+/** An entry of an index. */
 export interface IndexEntry {
   readonly key: Key;
+  /** The sort key of the item in the index. */
   readonly position: string;
 }
 
 interface ShardedQuery {
+  /** The first and the last sort key in the index. */
   readonly between: readonly [from: string, to: string];
-  /** The position to continue after: it is one end of `between`, and left out. */
+  /** The position of the last entry of the previous page. It is one end of `between`, and the result does not contain it. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean | undefined;
 }
 
 /**
- * Reads entries of several partitions of a tenant's index in the order of their sort keys, up to `limit`. No two entries may have the same sort key,
- * so a page that continues after a position repeats and skips nothing. One query per partition, in parallel.
+ * Returns up to `limit` entries of several partitions of an index, in the order of their sort keys. It sends one query per
+ * partition, in parallel. No two entries may have the same sort key. Otherwise the next page could repeat or skip entries.
  */
 export async function queryShards(
   table: Pick<Table, 'queryIndex'>,
@@ -47,7 +49,7 @@ export async function queryShards(
     .slice(0, limit);
 }
 
-/** Returns the numbers of the shards of an index. */
+/** Returns the numbers of `count` shards, from 0. */
 export function shardNumbers(count: number): number[] {
   return Array.from({ length: count }, (_each, shard) => shard);
 }

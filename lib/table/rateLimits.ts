@@ -3,7 +3,7 @@ import { defineEntity } from './entity.ts';
 import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
-/** The number of calls of a subject in a window of time. It expires one window after its end, because clocks differ. */
+/** The number of calls of a subject in a time window. The item expires one window after the end of its own, because clocks differ. */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',
   version: 1,
@@ -17,13 +17,14 @@ export const RateLimitEntity = defineEntity({
 });
 
 export interface RateLimit {
+  /** The largest number of calls in one window. */
   readonly limit: number;
   readonly windowSeconds: number;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** Limits on calls, exact over all processes. Each call is a conditional write of a counter. */
+/** Limits the calls of subjects, such as e-mail addresses. All processes share a counter, and each call is one conditional write. */
 export class RateLimits {
   readonly #table: Table;
 

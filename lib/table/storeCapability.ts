@@ -1,7 +1,7 @@
 import { type Capability, combine, type IndexName, type TableAction } from '../app/capability.ts';
 import { openTable, type Table } from './table.ts';
 
-/** Returns the capability of the table with these actions, and with queries of these indexes. */
+/** Returns the capability of the table. It grants these actions on the table and queries of these indexes. */
 export function tableWith(actions: readonly TableAction[], indexes: readonly IndexName[] = []): Capability<Table> {
   return {
     grants: [
@@ -13,7 +13,7 @@ export function tableWith(actions: readonly TableAction[], indexes: readonly Ind
   };
 }
 
-/** Returns the capability of a store that needs only the table. Mark the call with `@__PURE__`, see `combine`. */
+/** Returns the capability of a store that needs only the table. Mark each call with `@__PURE__`, as `combine` explains. */
 export function storeCapability<T>(
   Store: new (table: Table) => T,
   actions: readonly TableAction[],

@@ -25,7 +25,7 @@ import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
 import { clientSettings } from '../app/sdkSettings.ts';
 
-/** One conditional write. Built by `insert`, `replace`, `upsert` and `remove`; executed by `Table.write`. */
+/** One write with an optional condition. `insert`, `replace`, `upsert`, `putUnlessNewer` and `remove` make it. `Table.write` executes it. */
 export type WriteOp =
   | { readonly put: Record<string, unknown>; readonly condition?: Condition }
   | { readonly remove: Key; readonly condition?: Condition };
@@ -38,22 +38,25 @@ interface Condition {
 const ABSENT: Condition = { expression: 'attribute_not_exists(PK)' };
 const atRevision = (revision: number): Condition => ({ expression: '#r = :r', values: { ':r': revision } });
 
-/** Writes a value that must not exist yet. `revision` matters where a deleted item is created again under the same key. */
+/**
+ * Returns the write of a value that must not exist yet. Set `revision` for an item that can be deleted and created again
+ * under the same key.
+ */
 export function insert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision = 1): WriteOp {
   return { put: entity.toItem(value, revision), condition: ABSENT };
 }
 
-/** Writes a value over the revision that was read. */
+/** Returns the write of a value over the revision that was read. */
 export function replace<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return { put: entity.toItem(value, revision + 1), condition: atRevision(revision) };
 }
 
-/** Writes a value without a condition: the last writer wins. */
+/** Returns the write of a value without a condition. The last writer wins. */
 export function upsert<T, P, K>(entity: Entity<T, P, K>, value: T & P & K): WriteOp {
   return { put: entity.toItem(value) };
 }
 
-/** Writes a value with the given revision, unless a newer one is stored. */
+/** Returns the write of a value with this revision. It conflicts if a newer revision is stored. */
 export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & K, revision: number): WriteOp {
   return {
     put: entity.toItem(value, revision),
@@ -61,67 +64,67 @@ export function putUnlessNewer<T, P, K>(entity: Entity<T, P, K>, value: T & P & 
   };
 }
 
-/** Deletes an item. With `revision`, only if the stored revision is this one. */
+/** Returns the deletion of an item. With `revision`, it conflicts if another revision is stored. */
 export function remove<T, P, K>(entity: Entity<T, P, K>, key: P & K, revision?: number): WriteOp {
   return revision === undefined
     ? { remove: entity.key(key) }
     : { remove: entity.key(key), condition: atRevision(revision) };
 }
 
-/** `done`, or the positions of the operations whose condition failed; nothing was written then. */
+/** The outcome of a write. `conflicts` has the positions of the operations that conflicted. Nothing was written then. */
 export type WriteOutcome = 'done' | { readonly conflicts: readonly number[] };
 
 export interface QueryPage<T> {
   readonly values: Stored<T>[];
-  /** The sort key to continue after; undefined at the end. */
+  /** The sort key after which the next page begins; undefined after the last page. */
   readonly next: string | undefined;
 }
 
-/** A page of keys, as an index stores them. */
+/** A page of the keys that an index lists. */
 export interface KeyPage {
   readonly keys: Key[];
-  /** For each key, the position to continue after it. */
+  /** For each key, the position after which a page begins with the following key. */
   readonly positions: string[];
-  /** The position to continue after; undefined at the end. */
+  /** The position after which the next page begins; undefined after the last page. */
   readonly next: string | undefined;
 }
 
 export interface QueryOptions {
-  /** Only sort keys that start with these parts. */
+  /** The first parts of the sort keys to read. */
   readonly prefix?: readonly string[];
-  /** Continues after this sort key, the `next` of the page before. */
+  /** The sort key after which the page begins: `next` of the previous page. */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly descending?: boolean;
-  /** Eventually consistent, at half the price. The default is a consistent read. */
+  /** Whether the read is eventually consistent, which costs half. The default is a consistent read. */
   readonly eventual?: boolean;
-  /** Only sort keys from the first to the second, both included. Not together with `prefix`. */
+  /** The first and the last sort key to read. It cannot be used together with `prefix`. */
   readonly between?: readonly [from: string, to: string] | undefined;
-  /** The page ends early at this size of its items as JSON; 4 MB by default. */
+  /** The size of the items as JSON at which a page ends early; 4 MB by default. */
   readonly bytes?: number | undefined;
 }
 
-/** Which page of a listing to read. */
+/** The options that select a page of a listing. */
 export type PageOptions = Pick<QueryOptions, 'limit' | 'after'>;
 
-/** A key, and how to read the item under it. */
+/** A key, and the function that parses the item under it. */
 export interface ItemRead<T> {
   readonly key: Key;
   readonly fromItem: (item: Record<string, unknown>, now: number) => Stored<T> | undefined;
 }
 
-/** Returns a key of an entity for `Table.batchGet`. */
+/** Returns an item to read with `Table.batchGet`. */
 export function itemOf<T, P, K>(entity: Entity<T, P, K>, key: P & K): ItemRead<T> {
   return { key: entity.key(key), fromItem: entity.fromItem };
 }
 
-/** The part of an entity that a query needs. Entities that share a partition can be read by one reader for all of them. */
+/** The part of an entity that a query needs. One such object can parse all entities that share a partition. */
 export type QueryableEntity<T, P> = Pick<Entity<T, P, never>, 'partition' | 'fromItem'>;
 
-/** Operations in one transaction. DynamoDB accepts 100; fewer make a conflict cheaper. */
+/** The largest number of operations in one transaction. DynamoDB accepts 100. With fewer, a conflict costs less. */
 export const OPS_PER_TRANSACTION = 30;
 
-/** The size of the items of one transaction as JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
+/** The largest size of the items of one transaction as JSON. DynamoDB accepts 4 MB and counts fewer bytes than JSON has. */
 const TRANSACTION_BYTES = 3_800_000;
 
 const BATCH_GET_KEYS = 100;
@@ -132,12 +135,15 @@ const BATCH_WRITE_LONGEST_PAUSE = 1_000;
 const BATCH_WRITES_AT_A_TIME = 16;
 const PARTIAL_BATCH_WRITES_AT_A_TIME = 4;
 const ADVANCE_TRIES = 5;
-/** Pauses as after this number of conflicts: up to 200 ms. A throttled partition needs longer than a conflict. */
+/**
+ * The number of conflicts after which `pause` waits as long as after throttling: up to 200 ms. A throttled partition needs
+ * a longer pause than a conflict.
+ */
 const THROTTLED_PAUSE = 4;
-/** A page ends early at this size of its items as JSON, so that an answer stays below the limit of 5 MB. */
+/** The size of the items as JSON at which a page ends early. It keeps answers below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
-/** A key to delete, and the promise of its caller. */
+/** A key to delete, with the promise that its caller waits for. */
 interface PendingRemoval extends PromiseWithResolvers<undefined> {
   readonly key: Key;
 }
@@ -147,9 +153,10 @@ export class Table {
   readonly #client: DynamoDBDocumentClient;
   readonly #name: string;
   readonly #now: () => number;
-  /** Keys that wait for deletion, and the number of running loops that delete them. */
+  /** The keys that wait for deletion. */
   readonly #removals: PendingRemoval[] = [];
-  #removers = 0;
+  /** The number of running loops that delete these keys. */
+  #removalLoops = 0;
 
   constructor(client: DynamoDBDocumentClient, name: string, now: () => number = Date.now) {
     this.#client = client;
@@ -157,12 +164,12 @@ export class Table {
     this.#now = now;
   }
 
-  /** The client and the table name, for operations of a few functions. A method of this class would be in every bundle. */
+  /** The client and the table name, for operations that few functions need. Every method of this class is in every bundle. */
   get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }
 
-  /** Reads one value. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
+  /** Returns one value, or undefined if no item exists. Costs 1 read unit per 4 KB, or 0.5 if `eventual`. */
   async get<T, P, K>(
     entity: Entity<T, P, K>,
     key: P & K,
@@ -174,7 +181,10 @@ export class Table {
     return Item && entity.fromItem(Item, this.#now());
   }
 
-  /** Reads the values of many keys, in their order; undefined for a key without an item. One call per 100 distinct keys, in parallel. */
+  /**
+   * Returns the values of many keys, in the order of the keys; undefined for a key without an item. It makes one call per
+   * 100 distinct keys, in parallel.
+   */
   async getMany<T, P, K>(entity: Entity<T, P, K>, keys: readonly (P & K)[]): Promise<(Stored<T> | undefined)[]> {
     return this.getByKeys(
       entity,
@@ -182,12 +192,12 @@ export class Table {
     );
   }
 
-  /** Like `getMany`, for keys that an index returned. */
+  /** Returns values like `getMany`, for keys that an index returned. */
   async getByKeys<T, P, K>(entity: Entity<T, P, K>, keys: readonly Key[]): Promise<(Stored<T> | undefined)[]> {
     return this.batchGet(...keys.map((key): ItemRead<T> => ({ key, fromItem: entity.fromItem })));
   }
 
-  /** Like `getMany`, for keys of different entities (`itemOf`). */
+  /** Returns values like `getMany`, for items of different entities (`itemOf`). */
   async batchGet<L extends readonly ItemRead<unknown>[]>(
     ...reads: L
   ): Promise<{ [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never }> {
@@ -219,7 +229,10 @@ export class Table {
     return values as { [I in keyof L]: L[I] extends ItemRead<infer T> ? Stored<T> | undefined : never };
   }
 
-  /** Reads values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` of the result is the size of what was read. */
+  /**
+   * Returns values of one partition in the order of their sort keys, up to `limit` or 4 MB. `bytes` of the result is the
+   * size of the items that were read, as JSON.
+   */
   async query<T, P>(
     entity: QueryableEntity<T, P>,
     partition: P,
@@ -239,7 +252,7 @@ export class Table {
           ExpressionAttributeValues: { ':pk': PK, ...bounds },
           ConsistentRead: !options.eventual,
           ScanIndexForward: !options.descending,
-          // One more than the limit, to know whether there is a next page. A last page therefore never leads to an empty one.
+          // Reads one item more than the limit. Without this item, there is no next page, so no page is empty.
           Limit: options.limit - values.length + 1,
           ...(after !== undefined && { ExclusiveStartKey: { PK, SK: after } }),
         }),
@@ -258,8 +271,9 @@ export class Table {
   }
 
   /**
-   * Counts the items of a partition, or those whose sort keys start with the parts of `prefix`; expired items count too. `without` leaves out items
-   * with this attribute. Costs as much as reading all of them: one call per 1 MB.
+   * Returns the number of items of a partition, or of those whose sort keys start with the parts of `prefix`. Expired
+   * items count too. Items with the attribute `without` do not count. It costs as much as reading all items: one call per
+   * 1 MB.
    */
   async count<T, P>(
     entity: QueryableEntity<T, P>,
@@ -279,7 +293,10 @@ export class Table {
     });
   }
 
-  /** Counts a partition of an index, eventually consistent. Costs as much as reading its keys: one call per 1 MB. */
+  /**
+   * Returns the number of entries in a partition of an index, eventually consistent. It costs as much as reading the
+   * keys: one call per 1 MB.
+   */
   async countIndex(index: IndexName, partition: string): Promise<number> {
     return this.#countQuery({
       IndexName: index,
@@ -308,8 +325,8 @@ export class Table {
   }
 
   /**
-   * Reads keys of one partition of an index (named by `indexPartition`), in the order of the index, up to `limit`. An index is eventually consistent:
-   * a new item can be missing, and a deleted item can still be there.
+   * Returns up to `limit` keys of one partition of an index, in the order of the index. `indexPartition` makes the
+   * `partition`. An index is eventually consistent: a new item can be missing, and a deleted item can still be listed.
    */
   async queryIndex(
     index: IndexName,
@@ -328,7 +345,7 @@ export class Table {
           ExpressionAttributeNames: { '#pk': pk, ...(between && { '#sk': sk }) },
           ExpressionAttributeValues: { ':pk': partition, ...(between && { ':from': between[0], ':to': between[1] }) },
           ScanIndexForward: !descending,
-          // One more than the limit, as in `query`.
+          // Reads one key more than the limit, as `query` does.
           Limit: limit - keys.length + 1,
           ...(from && { ExclusiveStartKey: from }),
         }),
@@ -344,8 +361,8 @@ export class Table {
   }
 
   /**
-   * Writes all operations or none. One operation is a plain conditional write (1 write unit per KB). Several are one transaction
-   * (2 write units per KB, at most 100 operations).
+   * Writes all operations or none. A single operation is a conditional write, which costs 1 write unit per KB. Several
+   * operations are one transaction of at most 100, which costs 2 write units per KB.
    */
   async write(ops: readonly WriteOp[]): Promise<WriteOutcome> {
     const [first] = ops;
@@ -372,46 +389,46 @@ export class Table {
   }
 
   /**
-   * Writes any number of operations without conditions, in one transaction after the other. Retries on a conflict with another transaction,
-   * and throws ABORTED if the conflict stays. After a failure, calling it again writes the same.
+   * Writes any number of operations without conditions, in one transaction after the other. Retries a transaction that
+   * conflicts with another writer. Throws ABORTED if the conflict stays. After a failure, the caller can repeat the call.
    */
   async writeAll(ops: readonly WriteOp[]): Promise<void> {
     for (const group of inTransactions(ops.map((op) => ({ ops: [op] })))) {
       await retryOnConflict(async () =>
-        (await this.write(group.flatMap((one) => one.ops))) === 'done' ? 'done' : 'conflict',
+        (await this.write(group.flatMap((write) => write.ops))) === 'done' ? 'done' : 'conflict',
       );
     }
   }
 
   /**
-   * Deletes the items under these keys, in no order; costs 1 write unit per KB of each item. Keys of several callers share calls of 25 keys. When it throws,
-   * some items may be deleted. Calling it again deletes the rest.
+   * Deletes the items under these keys, in no order. It costs 1 write unit per KB of each item. Keys of several callers
+   * share calls of 25 keys. If it throws, some items may be deleted, and a repeated call deletes the other items.
    */
   async removeKeys(keys: readonly Key[]): Promise<void> {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
-    // While calls are running, keys that do not fill a call wait for the keys of other callers.
+    // While enough calls are running, keys that do not fill a call wait for the keys of other callers.
     const mostLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
-    while (this.#removals.length > 0 && this.#removers < mostLoops()) void this.#removeQueued();
-    // Waits for all keys, so that nothing runs in the background after an error.
+    while (this.#removals.length > 0 && this.#removalLoops < mostLoops()) void this.#removeQueued();
+    // Wait for all keys. Otherwise deletions would run in the background after an error.
     const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;
   }
 
   async #removeQueued(): Promise<void> {
-    this.#removers += 1;
+    this.#removalLoops += 1;
     while (this.#removals.length > 0) {
-      const some = this.#removals.splice(0, BATCH_WRITE_KEYS);
+      const batch = this.#removals.splice(0, BATCH_WRITE_KEYS);
       try {
-        // DynamoDB rejects a call with the same key twice.
-        await this.#removeBatch([...new Map(some.map(({ key }) => [identity(key), key])).values()]);
-        for (const { resolve } of some) resolve(undefined);
+        // DynamoDB rejects a call that contains the same key twice.
+        await this.#removeBatch([...new Map(batch.map(({ key }) => [identity(key), key])).values()]);
+        for (const { resolve } of batch) resolve(undefined);
       } catch (error) {
-        for (const { reject } of some) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
-    this.#removers -= 1;
+    this.#removalLoops -= 1;
   }
 
   async #removeBatch(keys: readonly Key[]): Promise<void> {
@@ -426,7 +443,7 @@ export class Table {
     );
   }
 
-  /** Sends a transaction. If DynamoDB throttles it, sends it once more: the SDK retries other throttled calls, but not a cancelled transaction. */
+  /** Sends a transaction. Sends it again once if DynamoDB throttled it, because the SDK does not retry a cancelled transaction. */
   async #transact(ops: readonly WriteOp[]): Promise<void> {
     const TransactItems = ops.map((op) => this.#transactItem(op));
     try {
@@ -444,8 +461,8 @@ export class Table {
   }
 
   /**
-   * Writes a value if no item exists, or over the item with the given `claim`. Otherwise returns the stored value, also an expired one: the caller can
-   * replace it by its claim.
+   * Writes a value if no item exists, or over the item with the given `claim`. Otherwise returns the stored value, also
+   * if it is expired. The caller can then replace the stored value by giving its claim.
    */
   async putIf<T extends { claim: string }, P, K>(
     entity: Entity<T, P, K>,
@@ -465,17 +482,17 @@ export class Table {
       return 'done';
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // The exception has the stored item. Without one, the item was deleted between two calls.
+      // The exception has the stored item. If it has none, the item was deleted between two calls.
       const stored = error.Item && entity.fromItem(unmarshall(error.Item), 0);
-      // The SDK repeats a write whose answer was lost, so the stored value may be this one.
+      // The SDK repeats a write whose answer was lost. Then the stored value is the one of this call.
       if (stored?.claim === value.claim) return 'done';
       return stored ?? this.putIf(entity, value, 'absent');
     }
   }
 
   /**
-   * Adds 1 to a counter if it stays within `limit`, atomically. Returns whether it did. The first call creates the item, which expires at `expiresAt`
-   * (epoch seconds).
+   * Adds 1 to a counter atomically, unless the counter would exceed `limit`. Returns whether it added. The first call
+   * creates the item, which expires at `expiresAt` (epoch seconds).
    */
   async countUp<P, K>(
     entity: Entity<{ count: number; expiresAt: number }, P, K>,
@@ -493,7 +510,7 @@ export class Table {
     return updated !== undefined;
   }
 
-  /** Adds to a counter without a limit, atomically, and returns its new value. The first call creates the item, which does not expire. */
+  /** Adds `by` to a counter atomically and returns its new value. The first call creates the item, which does not expire. */
   async increment<P, K>(entity: Entity<{ last: number }, P, K>, key: P & K, by: number): Promise<number> {
     const updated = await this.#updateNumber(entity, key, {
       name: 'last',
@@ -504,8 +521,9 @@ export class Table {
   }
 
   /**
-   * Adds `by` to a stored number, atomically, and returns its value before that. A missing number, or one below `least`, counts as `from`. The item
-   * expires at `expiresAt` (epoch seconds). Costs one call if the stored number is at least `least`, else two.
+   * Adds `by` to a stored number atomically and returns the number before the addition. A missing number, or a number
+   * below `least`, counts as `from`. The item expires at `expiresAt` (epoch seconds). It costs one call if the stored
+   * number is at least `least`, otherwise two.
    */
   async advanceNumber<P, K>(
     entity: Entity<{ at: number; expiresAt: number }, P, K>,
@@ -534,7 +552,7 @@ export class Table {
     throw throttled('Other writers kept changing the number');
   }
 
-  /** Updates the number `name` of an item, which it creates if needed. Returns the new number; undefined if the condition failed. */
+  /** Updates the attribute `name` of an item and returns the new number, or undefined if the condition failed. Creates a missing item. */
   async #updateNumber<P, K>(
     entity: Entity<unknown, P, K>,
     key: P & K,
@@ -586,7 +604,8 @@ export class Table {
 }
 
 /**
- * Sends requests in batch calls until none is left unprocessed, with growing random pauses. Throws a throttling error after the given number of tries.
+ * Sends requests in batch calls, with growing random pauses, until DynamoDB has processed all of them. Throws a
+ * throttling error after `tries` calls.
  */
 async function untilProcessed<R>(
   operation: string,
@@ -603,7 +622,7 @@ async function untilProcessed<R>(
   }
 }
 
-/** Returns an error that is answered as UNAVAILABLE, like throttling by DynamoDB. */
+/** Returns an error that has the name of a throttling error of AWS. Callers of the API get UNAVAILABLE for it. */
 function throttled(message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { name: 'ThrottlingException' });
 }
@@ -622,28 +641,36 @@ export function openTable(env: Environment): Table {
   return table;
 }
 
-/** Groups writes into transactions of at most `most` writes and `operations` operations. The operations of one write stay together. */
+/**
+ * Groups writes into transactions of at most `most` writes, `operations` operations and 3.8 MB. The operations of one
+ * write stay together.
+ */
 export function inTransactions<T extends { readonly ops: readonly WriteOp[] }>(
   writes: readonly T[],
   { most = Infinity, operations = OPS_PER_TRANSACTION } = {},
 ): T[][] {
   const groups: T[][] = [];
-  let room = { writes: 0, operations: 0, bytes: 0 };
+  let remaining = { writes: 0, operations: 0, bytes: 0 };
   for (const write of writes) {
     let bytes = 0;
     for (const op of write.ops) if ('put' in op) bytes += Buffer.byteLength(JSON.stringify(op.put));
     const group = groups.at(-1);
-    if (group && room.writes > 0 && room.operations >= write.ops.length && room.bytes >= bytes) group.push(write);
+    const fits = remaining.writes > 0 && remaining.operations >= write.ops.length && remaining.bytes >= bytes;
+    if (group && fits) group.push(write);
     else {
       groups.push([write]);
-      room = { writes: most, operations, bytes: TRANSACTION_BYTES };
+      remaining = { writes: most, operations, bytes: TRANSACTION_BYTES };
     }
-    room = { writes: room.writes - 1, operations: room.operations - write.ops.length, bytes: room.bytes - bytes };
+    remaining = {
+      writes: remaining.writes - 1,
+      operations: remaining.operations - write.ops.length,
+      bytes: remaining.bytes - bytes,
+    };
   }
   return groups;
 }
 
-/** Returns the size of an item as JSON. Binary attributes count their bytes, because JSON would write them as numbers. */
+/** Returns the size of an item as JSON, in bytes. A binary attribute counts with its own bytes, because JSON would write each as a number. */
 function sizeOf(item: Record<string, unknown>): number {
   const binary = Object.values(item).reduce<number>(
     (sum, value) => sum + (value instanceof Uint8Array ? value.length : 0),
@@ -679,8 +706,9 @@ function errorName(error: unknown): string {
 }
 
 /**
- * Returns whether an insert conflicts with its own item. The SDK repeats a call whose answer was lost, and the repetition finds the item of the first
- * call. A transaction has a client token for this case. A failed replacement is a conflict, because another writer may have written the same value.
+ * Returns whether an insert conflicts with its own item. The SDK repeats a call whose answer was lost, and the repeated
+ * call conflicts with the item of the first call. Transactions have a client token for this case. A failed `replace`
+ * is always a conflict, because another writer may have written the same value.
  */
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
@@ -688,7 +716,7 @@ function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   return repeated && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
 }
 
-/** Returns the positions of the operations that failed by their condition or by another transaction. Rethrows any other error. */
+/** Returns the positions of the operations that failed because of their condition or another transaction. Rethrows other errors. */
 function conflictsOf(error: unknown): number[] {
   if (errorName(error) === 'ConditionalCheckFailedException' || errorName(error) === 'TransactionConflictException')
     return [0];

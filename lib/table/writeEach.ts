@@ -10,23 +10,26 @@ export interface Decision<R> {
 
 export interface EachOptions<I, S, R> {
   readonly table: Table;
-  /** Distinct items. */
+  /** The items of the call, without duplicates. */
   readonly items: readonly I[];
-  /** Reads the stored state of these items, in their order. */
+  /** Returns the stored states of these items, in the order of the items. */
   readonly read: (items: readonly I[]) => Promise<readonly S[]>;
-  /** A pure rule. It runs again on a new state after a conflict. */
+  /** Returns the decision about an item. It is a pure rule, which runs again with a new state after a conflict. */
   readonly decide: (item: I, state: S) => Decision<R>;
-  /** The result of an item that conflicted until the end. */
+  /** Returns the result of an item whose last attempt conflicted. */
   readonly conflicted: (item: I) => R;
-  /** Returns the operations that a transaction needs besides those of its items. Called for each try of a transaction, with the items that it changes. */
-  readonly together?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
+  /**
+   * Returns the operations that a transaction needs besides those of its items. It is called for each attempt of a
+   * transaction, with the items that the transaction changes.
+   */
+  readonly addToTransaction?: (changing: readonly { readonly item: I; readonly result: R }[]) => {
     readonly ops: readonly WriteOp[];
     /** Called after the transaction has succeeded. */
-    readonly written: () => void;
+    readonly onWritten: () => void;
   };
 }
 
-/** Tries without a pause, because most conflicts end at once. */
+/** The number of attempts without a pause between them. Most conflicts end at once. */
 const EAGER_TRIES = 3;
 const PARALLEL = 4;
 
@@ -35,9 +38,11 @@ interface Planned<I, R> extends Decision<R> {
 }
 
 /**
- * Runs a list call: reads, decides per item, and writes in transactions of at most 30 operations and 4 MB, conditioned on what was read. The writes of an
- * item are never split. The items of a failed transaction are read and decided again for up to 3 s, each conflicting item in its own transaction.
- * Returns the results in the order of the items.
+ * Runs a list call and returns the results in the order of the items. It reads all items, decides about each, and writes
+ * in transactions of at most 30 operations and 3.8 MB. The writes of one item are in one transaction.
+ *
+ * After a conflict, it reads and decides about the items of the failed transaction again, for up to 3 s. Each item that
+ * conflicted then has its own transaction.
  */
 export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise<R[]> {
   const results = new Map<I, R>();
@@ -56,10 +61,10 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
     const retryAlone: I[] = [];
     await inParallel(batches, PARALLEL, async (plans) => {
       const changing = plans.filter(({ ops }) => ops.length > 0);
-      const shared = changing.length > 0 ? options.together?.(changing) : undefined;
-      const outcome = await options.table.write([...plans.flatMap((plan) => plan.ops), ...(shared?.ops ?? [])]);
+      const addition = changing.length > 0 ? options.addToTransaction?.(changing) : undefined;
+      const outcome = await options.table.write([...plans.flatMap((plan) => plan.ops), ...(addition?.ops ?? [])]);
       if (outcome === 'done') {
-        shared?.written();
+        addition?.onWritten();
         for (const plan of plans) results.set(plan.item, plan.result);
         return;
       }
@@ -67,10 +72,13 @@ export async function writeEach<I, S, R>(options: EachOptions<I, S, R>): Promise
       const conflicting = new Set(outcome.conflicts.map((index) => owners[index]));
       for (const plan of plans) (conflicting.has(plan) ? retryAlone : retryTogether).push(plan.item);
     });
-    const again = retryTogether.length + retryAlone.length > 0 && (attempt < EAGER_TRIES || (await retries.next()));
-    if (!again) for (const item of [...retryTogether, ...retryAlone]) results.set(item, options.conflicted(item));
-    together = again ? retryTogether : [];
-    alone = again ? retryAlone : [];
+    const hasConflicts = retryTogether.length + retryAlone.length > 0;
+    if (hasConflicts && attempt >= EAGER_TRIES && !(await retries.next())) {
+      for (const item of [...retryTogether, ...retryAlone]) results.set(item, options.conflicted(item));
+      break;
+    }
+    together = retryTogether;
+    alone = retryAlone;
   }
   return options.items.map((item) => results.get(item) as R);
 }
