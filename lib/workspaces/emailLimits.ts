@@ -7,7 +7,7 @@ interface Window {
   readonly windowSeconds: number;
 }
 
-/** The rate limits of one public endpoint about e-mail addresses. Each endpoint has its own counters. */
+/** The rate limits of one public endpoint that has an e-mail address as input. Each endpoint has its own counters. */
 export class EmailLimits {
   readonly #limits: RateLimits;
   readonly #name: string;
@@ -22,8 +22,9 @@ export class EmailLimits {
   }
 
   /**
-   * Counts a call and returns whether it is allowed for this source address and this e-mail address. Calls that exceed the limit of their source do
-   * not count for the e-mail address, so a stranger cannot lock out its owner.
+   * Counts a call and returns whether the limits of its IP address and of its e-mail address allow it. A call that exceeds
+   * the limit of its IP address does not count for the e-mail address. One caller therefore cannot use up the limit of an
+   * e-mail address by sending many calls.
    */
   async allow({ sourceIp, email, now }: { sourceIp: string; email: string; now: number }): Promise<boolean> {
     return (
@@ -48,7 +49,7 @@ export const emailStatusLimits: Capability<EmailLimits> = /* @__PURE__ */ combin
   ['EMAIL_STATUS_PER_MINUTE_PER_ADDRESS', 'EMAIL_STATUS_PER_MINUTE_PER_EMAIL'],
 );
 
-/** Limits per hour and e-mail address, because each call can send a mail to somebody who did not ask for it. */
+/** The limits of login links. They are per hour for an e-mail address, because a call can send a mail that its owner did not request. */
 export const loginLinkLimits: Capability<EmailLimits> = /* @__PURE__ */ combine(
   { rateLimits },
   (parts, env) =>

@@ -6,7 +6,7 @@ import { defineEntity } from '../table/entity.ts';
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** A workspace: one owner e-mail address, whose API keys are the tenants. */
+/** A workspace. It has one owner, and each of its API keys is a tenant. */
 export const WorkspaceEntity = defineEntity({
   type: 'Workspace',
   version: 1,
@@ -17,11 +17,11 @@ export const WorkspaceEntity = defineEntity({
     workspaceId: z.string(),
     workspaceName: z.string(),
     owner: z.object({ id: z.string(), email: z.string(), name: z.string(), avatar: z.string() }),
-    /** The time of the verification of the owner's address, epoch ms; absent before it. */
+    /** The time at which the owner's e-mail address was verified, epoch ms; absent before. */
     verifiedAt: z.number().optional(),
     /**
-     * How long its API keys work without a verified address, in ms after the creation; absent when only the operator's
-     * setting applies.
+     * How long after the creation of the workspace its API keys work without a verified address, in ms. It can only
+     * shorten the operator's setting `unverifiedGraceDays`. Absent if only that setting applies.
      */
     verifyWithinMs: z.number().optional(),
     tokenHashes: z.array(Bytes),
@@ -32,7 +32,7 @@ export const WorkspaceEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** The workspace of an owner's e-mail address (in lower case). An address has at most one. */
+/** The workspace of an owner's e-mail address, in lower case. An address has at most one workspace. */
 export const OwnerEmailEntity = defineEntity({
   type: 'OwnerEmail',
   version: 1,
@@ -49,7 +49,7 @@ export const OwnerEmailEntity = defineEntity({
   sk: (_key: unknown) => ['WORKSPACE'],
 });
 
-/** An API key, which is the tenant. One small item has everything that authentication needs. */
+/** An API key, which is a tenant. This one small item has all data that authentication needs. */
 export const ApiKeyEntity = defineEntity({
   type: 'ApiKey',
   version: 1,
@@ -61,13 +61,11 @@ export const ApiKeyEntity = defineEntity({
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
-    /**
-     * Features that the operator does not offer to this API key. They are here because every request reads this item.
-     */
+    /** The features that this API key cannot use. They are in this item because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
-    /** Calls per second by class, where they differ from the operator's settings. */
+    /** Calls per second by class. A class without a value has the limit from the operator's settings. */
     limits: z.partialRecord(z.enum(limitClasses), z.number()).optional(),
-    /** The time at which the API key expires unless the owner's address is verified before, epoch ms. */
+    /** The time at which the API key expires, epoch ms; absent after the owner's address is verified. */
     expiresAt: z.number().optional(),
     createdAt: z.number(),
   }),
@@ -81,19 +79,19 @@ export const WorkspaceApiKeyEntity = defineEntity({
   version: 1,
   scope: 'workspace',
   ownedBy: 'workspace',
-  purpose: 'The API keys of a workspace, oldest first',
+  purpose: 'An API key in the list of its workspace, which is sorted by age',
   schema: z.object({ apiKey: z.string(), apiKeyName: z.string(), type: z.enum(apiKeyTypes), createdAt: z.number() }),
   pk: (of: { workspaceId: string }) => [of.workspaceId],
   sk: (key: { apiKey: string }) => ['KEY', key.apiKey],
 });
 
-/** An auth token of an API key. Its text is encrypted for the purpose `authToken` and the token's id. */
+/** An auth token of an API key. `sealed` is its text, encrypted for the purpose `authToken` and the id of the token. */
 export const AuthTokenEntity = defineEntity({
   type: 'AuthToken',
   version: 1,
   scope: 'tenant',
   ownedBy: 'workspace',
-  purpose: 'The auth tokens of an API key, their text encrypted',
+  purpose: 'An auth token of an API key, its text encrypted',
   schema: z.object({
     tokenId: z.string(),
     name: z.string(),

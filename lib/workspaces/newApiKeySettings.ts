@@ -8,7 +8,7 @@ import { NotificationConfigEntity } from './configs/notificationConfig.ts';
 import { insert, type WriteOp } from '../table/table.ts';
 import { BasicWebhookConfigEntity } from '../webhooks/configs.ts';
 
-/** Returns the operations that write the configurations of a new API key; none for a configuration that keeps its defaults. */
+/** Returns the operations that write the configurations of a new API key. A configuration that keeps its defaults needs no operation. */
 export async function newApiKeySettingsOps(
   box: SecretBox,
   apiKey: string,

@@ -15,7 +15,7 @@ import { pages } from '../table/pages.ts';
 
 const TOKEN_BYTES = 32;
 
-/** A login link by the hash of its token. The token itself is only in the mail. The link is deleted when it is used. */
+/** A login link. Its key has the hash of its token. Only the mail contains the token. The owner's verification deletes the link. */
 export const LoginLinkEntity = defineEntity({
   type: 'LoginLink',
   version: 1,
@@ -35,7 +35,7 @@ function linkKey(token: string): { hash: string } {
 /** An owner who can get a login link. */
 export interface LinkOwner {
   readonly workspaceId: string;
-  /** The address as it was written at the creation of the workspace. */
+  /** The e-mail address as the request for the workspace spelled it. */
   readonly email: string;
   /** The domains of all API keys of the workspace. */
   readonly allowedDomains: readonly string[];
@@ -48,7 +48,7 @@ export class LoginLinkIssuer {
     this.#table = table;
   }
 
-  /** Returns the owner with this address; undefined when there is none. */
+  /** Returns the owner with this e-mail address, or undefined if no workspace has this owner. */
   async findOwner(address: string): Promise<LinkOwner | undefined> {
     const ownerAddress = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
     if (!ownerAddress) return undefined;
@@ -84,15 +84,15 @@ export class OwnerVerifier {
     this.#table = table;
   }
 
-  /** Returns the link of a token; undefined when the token is unknown, used or expired. */
+  /** Returns the link of a token, or undefined if the token is unknown, used or expired. */
   async findLink(token: string, now: number): Promise<LoginLink | undefined> {
     const link = isLinkToken(token) ? await this.#table.get(LoginLinkEntity, linkKey(token)) : undefined;
     return link && isLive(link, now) ? link : undefined;
   }
 
   /**
-   * Verifies the owner of a link and deletes the link in the same transaction, so exactly one of several calls with the
-   * same token succeeds. Returns undefined when the token is unknown, used or expired.
+   * Verifies the owner of a link and returns the link, or undefined if the token is unknown, used or expired. The same
+   * transaction deletes the link, so exactly one of several calls with the same token succeeds.
    */
   async verify(token: string, now: number): Promise<LoginLink | undefined> {
     return retryOnConflict(async () => {
@@ -102,7 +102,7 @@ export class OwnerVerifier {
       const { verifiedAt = now } = workspace;
       const outcome = await this.#table.write([
         remove(LoginLinkEntity, linkKey(token), 1),
-        // The new revision makes a concurrent creation of an API key retry, which then sets no expiry.
+        // The new revision conflicts with a concurrent creation of an API key. Its retry sets no expiry.
         replace(WorkspaceEntity, { ...workspace, verifiedAt }, workspace._r),
       ]);
       return outcome === 'done' ? link : 'conflict';
@@ -110,7 +110,7 @@ export class OwnerVerifier {
   }
 }
 
-/** Returns whether owners are verified, and removes the expiry of their API keys after the verification. */
+/** Reads whether owners are verified, and removes the expiry of their API keys after the verification. */
 export class OwnerStatus {
   readonly #table: Table;
 
@@ -119,9 +119,9 @@ export class OwnerStatus {
   }
 
   /**
-   * Returns whether the owner with this address is verified; undefined when there is none. The first call after the
-   * verification removes the expiry of the workspace's API keys. It stores that fact with the address, so every later
-   * call is one read.
+   * Returns whether the owner with this e-mail address is verified, or undefined if no workspace has this owner. The first
+   * call after the verification removes the expiry of the workspace's API keys. It stores the time of the removal with the
+   * address, so every later call is one read.
    */
   async isVerified(address: string, now: number): Promise<boolean | undefined> {
     const owner = await this.#table.get(OwnerEmailEntity, { email: emailKey(address) });
@@ -130,18 +130,18 @@ export class OwnerStatus {
     const workspace = await this.#table.get(WorkspaceEntity, owner);
     if (workspace?.verifiedAt === undefined) return false;
     await this.#reactivate(owner.workspaceId);
-    // A conflict means that a concurrent call has stored the same fact.
+    // A conflict means that a concurrent call has stored the time already.
     await this.#table.write([replace(OwnerEmailEntity, { ...owner, reactivatedAt: now }, owner._r)]);
     return true;
   }
 
-  /** Removes the expiry of every API key of a workspace that still has one. */
+  /** Removes the expiry of all API keys of a workspace. */
   async #reactivate(workspaceId: string): Promise<void> {
     const options = { prefix: ['KEY'], limit: MOST_API_KEYS };
     const read = (after: string | undefined) =>
       this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { ...options, after });
     for await (const { values } of pages(read)) {
-      const done = await writeEach({
+      const successes = await writeEach({
         table: this.#table,
         items: values,
         read: (apiKeys) => this.#table.getMany(ApiKeyEntity, apiKeys),
@@ -151,13 +151,12 @@ export class OwnerStatus {
         }),
         conflicted: () => false,
       });
-      if (done.includes(false))
+      if (successes.includes(false))
         throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
     }
   }
 }
 
-/** Create login links for owners. */
 export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, [
   'GetItem',
   'BatchGetItem',
@@ -165,10 +164,8 @@ export const issueLoginLinks = /* @__PURE__ */ storeCapability(LoginLinkIssuer, 
   'PutItem',
 ]);
 
-/** Verify owners by their login links. */
 export const verifyOwners = /* @__PURE__ */ storeCapability(OwnerVerifier, ['GetItem', 'PutItem', 'DeleteItem']);
 
-/** Read whether owners are verified. */
 export const ownerStatus = /* @__PURE__ */ storeCapability(OwnerStatus, [
   'GetItem',
   'BatchGetItem',

@@ -26,10 +26,13 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
-/** The most auth tokens that one reset replaces in a transaction. Today a key has one token. */
+/** The largest number of auth tokens that one reset replaces. At present, an API key has at most one token. */
 const MOST_TOKENS = 50;
 
-/** Creates API keys and auth tokens. The text of a token is signed. The table has its hash for authentication, and the encrypted text for its owner. */
+/**
+ * Creates API keys and auth tokens. The text of a token is signed. The table contains the hash of a token for
+ * authentication, and its encrypted text, which the owner can list.
+ */
 class KeyMaker {
   readonly #box: SecretBox;
   readonly #issuer: TokenIssuer;
@@ -84,7 +87,7 @@ function secretOwnerOf(apiKey: string, tokenId: string): SecretOwner {
 
 export interface CreatedWorkspace {
   readonly workspace: Workspace;
-  /** Returned once: only its hash is stored. */
+  /** The auth token of the workspace. Only its hash is stored, so no later call can return it. */
   readonly workspaceAuthToken: string;
   readonly apiKey: WorkspaceApiKey;
   readonly authToken: string;
@@ -101,11 +104,12 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` when the owner's address has a workspace.
+   * Creates a workspace with its first API key and auth token in one transaction. Returns `exists` if the owner's e-mail
+   * address already has a workspace.
    */
   async create(
     details: OwnerDetails,
-    standing: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined },
+    verification: { verifiedAt?: number; verifyWithinMs?: number | undefined; keysExpireAt?: number | undefined },
     now: number,
   ): Promise<CreatedWorkspace | 'exists'> {
     const { workspaceName, owner } = describeWorkspace(details);
@@ -114,8 +118,8 @@ export class WorkspaceWriter {
       workspaceId: newId('ws', now),
       workspaceName,
       owner: { id: newId('usr', now), ...owner },
-      verifiedAt: standing.verifiedAt,
-      verifyWithinMs: standing.verifyWithinMs,
+      verifiedAt: verification.verifiedAt,
+      verifyWithinMs: verification.verifyWithinMs,
       tokenHashes: [tokenHash(workspaceAuthToken)],
       pageKey: randomBytes(32),
       createdAt: now,
@@ -125,7 +129,7 @@ export class WorkspaceWriter {
       apiKey,
       authToken = '',
       ops,
-    } = await this.#keys.apiKey(workspace.workspaceId, key, standing.keysExpireAt, now);
+    } = await this.#keys.apiKey(workspace.workspaceId, key, verification.keysExpireAt, now);
     const address = { email: emailKey(owner.email), workspaceId: workspace.workspaceId };
     return retryOnConflict(async () => {
       const outcome = await this.#table.write([
@@ -135,14 +139,17 @@ export class WorkspaceWriter {
       ]);
       if (outcome === 'done')
         return { workspace, workspaceAuthToken, apiKey: { apiKey, ...key, createdAt: now }, authToken };
-      // The conflicting transaction may have failed too, so read whether the address has a workspace now.
+      // The transaction that caused the conflict may have failed too. Read whether the address has a workspace now.
       return (await this.#table.get(OwnerEmailEntity, address)) ? 'exists' : 'conflict';
     });
   }
 
   /**
-   * Creates an API key, and writes the operations that `settings` returns in the same transaction. Returns `full` when the workspace has the most API
-   * keys, `unverified` when the grace period of an unverified owner is over, and `unknown` when there is no such workspace.
+   * Creates an API key. The same transaction writes the operations that `settings` returns. Returns instead of the key:
+   *
+   * - `full` if the workspace has the largest number of API keys
+   * - `unverified` if the owner is unverified and the grace period is over
+   * - `unknown` if the workspace does not exist
    */
   async createApiKey(
     workspaceId: string,
@@ -152,7 +159,7 @@ export class WorkspaceWriter {
     now: number,
   ): Promise<{ apiKey: string; authToken: string | undefined } | 'full' | 'unverified' | 'unknown'> {
     return retryOnConflict(async () => {
-      // Read the workspace first: a key that another request creates after this read changes its revision.
+      // Read the workspace first. A request that creates a key after this read changes the revision, so this write conflicts.
       const workspace = await this.#table.get(WorkspaceEntity, { workspaceId });
       if (!workspace) return 'unknown';
       const expiresAt = keysExpireAt(workspace, graceDays);
@@ -174,7 +181,7 @@ export class WorkspaceWriter {
     });
   }
 
-  /** Replaces all auth tokens of an API key by a new one. Returns undefined when the workspace has no such key. */
+  /** Replaces all auth tokens of an API key by a new token and returns it. Returns undefined if the workspace does not have this key. */
   async resetAuthTokens(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
     return retryOnConflict(async () => {
       const key = await this.#table.get(ApiKeyEntity, { apiKey });
@@ -202,7 +209,7 @@ export class WorkspaceReader {
     this.#table = table;
   }
 
-  /** Returns a workspace and its API keys, oldest first; undefined when it does not exist. */
+  /** Returns a workspace and its API keys, oldest first, or undefined if the workspace does not exist. */
   async get(workspaceId: string): Promise<{ workspace: Workspace; apiKeys: WorkspaceApiKey[] } | undefined> {
     const [workspace, { values: apiKeys }] = await Promise.all([
       this.#table.get(WorkspaceEntity, { workspaceId }),
@@ -219,7 +226,7 @@ export class ApiKeyReader {
     this.#table = table;
   }
 
-  /** Returns the given API keys that belong to the workspace, in the given order. */
+  /** Returns those of the given API keys that belong to the workspace, in the given order. */
   async listByIds(workspaceId: string, apiKeys: readonly string[]): Promise<WorkspaceApiKey[]> {
     const keys = await this.#table.getMany(
       WorkspaceApiKeyEntity,
@@ -244,7 +251,7 @@ export class ApiKeyRenamer {
     this.#table = table;
   }
 
-  /** Renames an API key. Returns `unknown` when the workspace has no such key. */
+  /** Renames an API key. Returns `unknown` if the workspace does not have this key. */
   async rename(workspaceId: string, apiKey: string, apiKeyName: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const stored = await this.#table.get(WorkspaceApiKeyEntity, { workspaceId, apiKey });
@@ -266,7 +273,7 @@ export class AuthTokenReader {
     this.#box = box;
   }
 
-  /** Returns the auth tokens of an API key with their text, oldest first; undefined when the workspace has no such key. */
+  /** Returns the auth tokens of an API key with their text, oldest first, or undefined if the workspace does not have this key. */
   async list(workspaceId: string, apiKey: string): Promise<AuthToken[] | undefined> {
     const [key, { values: tokens }] = await Promise.all([
       this.#table.get(ApiKeyEntity, { apiKey }),
@@ -304,7 +311,6 @@ export const createApiKeys: Capability<Pick<WorkspaceWriter, 'createApiKey'>> = 
 
 export const renameApiKeys = /* @__PURE__ */ storeCapability(ApiKeyRenamer, ['GetItem', 'PutItem']);
 
-/** Read the texts of auth tokens. */
 export const readAuthTokens: Capability<AuthTokenReader> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'Query']), box: secretBox },
   ({ table, box }) => new AuthTokenReader(table, box),
@@ -315,21 +321,21 @@ export const resetAuthTokens: Capability<Pick<WorkspaceWriter, 'resetAuthTokens'
   ({ table, keys }) => new WorkspaceWriter(table, keys),
 );
 
-/** Whether everybody may create workspaces through the API, and the limit per minute and source address. */
+/** Whether everybody may create workspaces through the API, and how many per minute from one IP address. */
 export const workspaceCreation: Capability<{ readonly open: boolean; readonly perMinute: number }> = {
   grants: [],
   env: ['WORKSPACE_CREATION', 'WORKSPACE_CREATION_PER_MINUTE'],
   open: (env) => ({ open: env.WORKSPACE_CREATION === 'open', perMinute: Number(env.WORKSPACE_CREATION_PER_MINUTE) }),
 };
 
-/** The AWS region of this service, from the ARN of its master key. */
+/** The AWS region of this deployment, read from the ARN of its master key. */
 export const ownRegion: Capability<string> = {
   grants: [],
   env: ['MASTER_KEY_SECRET_ARN'],
   open: (env) => env.MASTER_KEY_SECRET_ARN.split(':')[3] ?? '',
 };
 
-/** The days for which the API keys of an unverified owner work. */
+/** The number of days for which the API keys of an unverified owner work. */
 export const unverifiedGraceDays: Capability<number> = {
   grants: [],
   env: ['UNVERIFIED_GRACE_DAYS'],

@@ -14,7 +14,7 @@ export const ApiKeyConfigEntity = defineConfig(
 
 const aiKeyOf = (tenant: string, provider: string): SecretOwner => ({ tenant, purpose: 'aiModelKey', id: provider });
 
-/** Returns the AI keys of a request by provider: encrypted, each with its masked text. A key to delete is empty. */
+/** Returns the encrypted AI keys of a request by provider, each with its masked text. Both are empty for a key to delete. */
 export async function sealAiKeys(
   box: SecretBox,
   tenant: string,
@@ -37,7 +37,7 @@ export async function sealAiKeys(
   return Object.fromEntries(sealed);
 }
 
-/** Read the access type of new documents of an API key. */
+/** Opens to a function that returns the access type of an API key's new documents. */
 export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessType>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],
@@ -47,7 +47,7 @@ export const newDocumentAccess: Capability<(tenant: string) => Promise<AccessTyp
   },
 };
 
-/** Read the e-mail address of a workspace's owner. */
+/** Opens to a function that returns the e-mail address of a workspace's owner. */
 export const workspaceOwner: Capability<(workspaceId: string) => Promise<string>> = {
   grants: [{ resource: 'table', actions: ['GetItem'] }],
   env: ['TABLE_NAME'],

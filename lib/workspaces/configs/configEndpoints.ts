@@ -4,8 +4,8 @@ import type { SecretBox } from '../../crypto/secretBox.ts';
 import { type ConfigEntity, configStore } from './configStore.ts';
 
 /**
- * Returns what the `get` and `update` endpoints of every configuration declare alike: each endpoint's file spreads its part and adds the rest.
- * A configuration with a secret needs `box`.
+ * Returns the common part of the declarations of a configuration's `get` and `update` endpoints. The file of each endpoint
+ * spreads one of them and adds its own fields. A configuration with a secret needs `box`.
  */
 export function configEndpoints<S extends z.ZodObject>(entity: ConfigEntity<S>, box?: Capability<SecretBox>) {
   const output = z.object({ data: entity.schema });

@@ -6,7 +6,7 @@ import { retryOnConflict } from '../../table/retryOnConflict.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 import { insert, replace, type Table, type WriteOp } from '../../table/table.ts';
 
-/** The field of a configuration that is stored encrypted, such as `emailServiceConfig.apiKey`. An empty text is no secret. */
+/** The field of a configuration that is stored encrypted, such as `emailServiceConfig.apiKey`. An empty text is not encrypted. */
 interface SecretField extends Pick<SecretOwner, 'purpose' | 'id'> {
   readonly group: string;
   readonly field: string;
@@ -17,15 +17,15 @@ interface ConfigDefinition<S extends z.ZodObject> {
   /** The value of a configuration that was never set. */
   readonly initial: z.output<S>;
   readonly secret?: SecretField;
-  /** Returns an operation for the transaction of every update. */
+  /** Returns an operation that the transaction of every update contains too. */
   readonly alsoWrite?: (table: Table, tenant: string) => Promise<WriteOp>;
 }
 
-/** A kind of configuration: an API key has at most one of each kind. */
+/** A kind of configuration. An API key has at most one configuration of each kind. */
 export type ConfigEntity<S extends z.ZodObject> = Entity<z.output<S>, { tenant: string }, unknown> &
   ConfigDefinition<S>;
 
-/** Defines a kind of configuration. `kind` is its sort key. */
+/** Defines a kind of configuration. `kind` is the sort key of its items. */
 export function defineConfig<S extends z.ZodObject>(
   kind: string,
   purpose: string,
@@ -44,7 +44,7 @@ export function defineConfig<S extends z.ZodObject>(
   return { ...entity, ...definition };
 }
 
-/** Reads and changes one kind of configuration. Secrets go in and come out in clear. */
+/** Reads and changes one kind of configuration. Callers pass and get secrets in clear. */
 export class ConfigStore<S extends z.ZodObject> {
   readonly #table: Table;
   readonly #entity: ConfigEntity<S>;
@@ -56,7 +56,7 @@ export class ConfigStore<S extends z.ZodObject> {
     this.#box = box;
   }
 
-  /** Returns the configuration; undefined when it was never set. One read. */
+  /** Returns the configuration with its secret in clear, or undefined if it was never set. It costs one read. */
   async get(tenant: string): Promise<z.output<S> | undefined> {
     const stored = await this.#table.get(this.#entity, { tenant });
     return stored && mapSecret('open', this.#entity, this.#box, tenant, withoutRevision(stored));
@@ -67,9 +67,11 @@ export class ConfigStore<S extends z.ZodObject> {
   }
 
   /**
-   * Replaces the configuration by what `change` returns, and returns that. `change` gets the stored configuration and `sent`, both with a sealed
-   * secret. It runs again when another request wrote in between, so that concurrent partial updates all survive. Throws what `change` throws, and
-   * ABORTED when conflicts do not end. One read and one conditional write for each try.
+   * Replaces the configuration by the result of `change` and returns that result, with its secret in clear. `change` gets
+   * the stored configuration and `sent`, both with an encrypted secret. After a conflict with another request, `change`
+   * runs again, so no partial update is lost. Each attempt costs one read and one conditional write.
+   *
+   * Throws the errors of `change`, and ABORTED if the conflicts do not end.
    */
   async update<Sent extends object, C extends z.output<S>>(
     tenant: string,
@@ -79,7 +81,7 @@ export class ConfigStore<S extends z.ZodObject> {
     return mapSecret('open', this.#entity, this.#box, tenant, await this.#write(tenant, sent, change));
   }
 
-  /** Does the same, and returns nothing: no secret is decrypted. */
+  /** Changes the configuration like `update`, but returns nothing and decrypts no secret. */
   async write<Sent extends object>(
     tenant: string,
     sent: Sent,
@@ -95,7 +97,7 @@ export class ConfigStore<S extends z.ZodObject> {
   ): Promise<C> {
     const sealed = await mapSecret('seal', this.#entity, this.#box, tenant, sent);
     return retryOnConflict(async () => {
-      const [stored, also] = await Promise.all([
+      const [stored, additionalOp] = await Promise.all([
         this.#table.get(this.#entity, { tenant }),
         this.#entity.alsoWrite?.(this.#table, tenant),
       ]);
@@ -103,7 +105,7 @@ export class ConfigStore<S extends z.ZodObject> {
       const value = { ...changed, tenant };
       const outcome = await this.#table.write([
         stored ? replace(this.#entity, value, stored._r) : insert(this.#entity, value),
-        ...(also ? [also] : []),
+        ...(additionalOp ? [additionalOp] : []),
       ]);
       return outcome === 'done' ? changed : 'conflict';
     });
@@ -114,7 +116,7 @@ function withoutRevision<T extends object>({ _r: _, ...config }: Stored<T>): T {
   return config as unknown as T;
 }
 
-/** Returns a configuration, or a change of one, with its secret encrypted (`seal`) or in clear (`open`). */
+/** Returns a configuration, or a change of a configuration, with its secret encrypted (`seal`) or in clear (`open`). */
 export async function mapSecret<T extends object>(
   operation: 'seal' | 'open',
   { secret }: Pick<ConfigDefinition<z.ZodObject>, 'secret'>,
@@ -131,7 +133,7 @@ export async function mapSecret<T extends object>(
   return { ...config, [group]: { ...fields, [field]: await box[operation](text, { tenant, purpose, id }) } };
 }
 
-/** Read a kind of configuration, or with `PutItem` change it. A kind with a secret needs `box`. */
+/** Returns the capability to read one kind of configuration. With `PutItem` it can also change it. A kind with a secret needs `box`. */
 export function configStore<S extends z.ZodObject>(
   entity: ConfigEntity<S>,
   actions: readonly TableAction[],

@@ -3,13 +3,13 @@ import { optional } from '../../shared/schema.ts';
 import { type Change, merge } from './mergeConfig.ts';
 import { allOn, CommentTriggers, commentVerbs, hasTriggers, StoredGroup } from './groupedTriggers.ts';
 
-/** The last time that a date can represent, epoch ms. */
+/** The latest time that a JavaScript `Date` can represent, epoch ms. */
 const LAST_TIME = 8.64e15;
 
-/** The configuration of activity logs, as it is stored and returned. A field that was never set is absent. */
+/** The stored configuration of activity logs, which answers return unchanged. A field that was never set is absent. */
 export const ActivityConfig = z.object({
   isEnabled: z.boolean(),
-  /** Epoch milliseconds. */
+  /** The time at which activity logs were first enabled, epoch milliseconds. */
   enabledTime: z.number().optional(),
   /** Whether activities cannot be changed or deleted. */
   immutable: z.boolean().optional(),
@@ -28,8 +28,8 @@ export const ActivityConfigChange = z.object({
 export const initialActivityConfig: ActivityConfig = { isEnabled: false };
 
 /**
- * Returns the configuration after an update. The first update that enables activity logs while no triggers are stored also sets the fields that no
- * update has set: every trigger on, with those of suggestions, `immutable`, and the time.
+ * Returns the configuration after an update. An update that enables activity logs while no triggers are stored also sets
+ * fields that were never set: all triggers on, `immutable` on, and `enabledTime` to `now`.
  */
 export function changeActivityConfig(
   stored: ActivityConfig = initialActivityConfig,

@@ -6,26 +6,24 @@ import { HeaderSecret, merge } from './mergeConfig.ts';
 
 export const aiProviders = ['openai', 'anthropic', 'gemini'] as const;
 
-/**
- * The service has no plans: it runs in its operator's account. Clients expect the field, so it has a fixed value.
- */
+/** The value of the field `planInfo`, which clients expect. It never changes, because the service has no plans. */
 export const planInfo = { type: 'selfHosted' } as const;
 
-/** A customer's encrypted key of an AI provider, and its masked text for answers. Both are empty when the key is to be deleted. */
+/** A customer's encrypted key of an AI provider, and its masked text for answers. In an update, empty texts delete the key. */
 export const StoredAiKey = z.object({ sealedKey: z.string(), displayText: z.string() });
 
-/** The configuration of an API key, as it is stored. */
+/** The stored configuration of an API key. */
 export const ApiKeyConfig = z.object({
   defaultDocumentAccessType: z.enum(accessTypes),
   isPrivateCommentsEnabled: z.boolean(),
   requireJwtToken: z.boolean(),
   requireAutoOrgUser: z.boolean(),
-  /** By provider. */
+  /** The AI keys by provider. */
   aiKeys: z.record(z.string(), StoredAiKey),
 });
 export type ApiKeyConfig = z.output<typeof ApiKeyConfig>;
 
-/** The request of an update. Unknown fields are INVALID_ARGUMENT. */
+/** The fields of an update. The schema refuses unknown fields. */
 export const ApiKeyConfigChange = z.strictObject({
   enablePrivateComments: optional(z.boolean()),
   requireJwtToken: optional(z.boolean()),
@@ -41,7 +39,7 @@ export const ApiKeyConfigChange = z.strictObject({
 });
 export type ApiKeyConfigChange = z.output<typeof ApiKeyConfigChange>;
 
-/** The providers with a key in answers, each with its masked text. */
+/** The masked AI keys in answers, by provider. */
 export const AiModelsResponse = z.record(z.string(), z.object({ displayText: z.string() }));
 
 /** The value of a configuration that was never set. */
@@ -53,7 +51,10 @@ export const initialApiKeyConfig: ApiKeyConfig = {
   aiKeys: {},
 };
 
-/** Returns the configuration after an update. `sentKeys` are the encrypted AI keys of the request by provider. Fields that are not sent keep their value. */
+/**
+ * Returns the configuration after an update. `sentKeys` has the encrypted AI keys of the request by provider. Fields that
+ * are not sent keep their value.
+ */
 export function changeApiKeyConfig(
   stored: ApiKeyConfig = initialApiKeyConfig,
   sent: ApiKeyConfigChange,
@@ -67,20 +68,20 @@ export function changeApiKeyConfig(
     defaultDocumentAccessType,
     aiKeys: sentKeys,
   });
-  const kept = Object.entries(changed.aiKeys).filter(([, { sealedKey }]) => sealedKey !== '');
-  return { ...changed, aiKeys: Object.fromEntries(kept) };
+  const remainingKeys = Object.entries(changed.aiKeys).filter(([, { sealedKey }]) => sealedKey !== '');
+  return { ...changed, aiKeys: Object.fromEntries(remainingKeys) };
 }
 
 const SHOWN_CHARACTERS = 4;
-/** The mask of a shorter key would reveal too much of it. */
+/** The length of the shortest key whose last characters answers show. The last characters would reveal too much of a shorter key. */
 const SHORTEST_SHOWN = 16;
 
-/** Returns the masked text of a key, such as `****a1b2`; `****` for a short key. */
+/** Returns the masked text of a key, such as `****a1b2`, or `****` for a short key. */
 export function maskKey(key: string): string {
   return key.length < SHORTEST_SHOWN ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
-/** Returns the masked keys of some providers. */
+/** Returns the masked AI keys of these providers, by default of all. */
 export function toAiKeysResponse(
   aiKeys: ApiKeyConfig['aiKeys'],
   providers: readonly string[] = Object.keys(aiKeys),

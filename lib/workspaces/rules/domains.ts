@@ -3,25 +3,26 @@ import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
-/** The most domains of an API key, and of one call. */
+/** The largest number of domains of an API key. */
 export const MOST_DOMAINS = 500;
+/** The largest number of domains in one call. */
 export const MOST_DOMAINS_PER_CALL = 100;
 
 const WILDCARD = '*.';
 const LONGEST_TEXT = 2_048;
 const LONGEST_NAME = 253;
 
-/** An address. The first group is the wildcard, the second is the host. */
+/** Matches an address. The first group is the wildcard `*.`, the second is the host. */
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** The only IP address in a list of allowed domains: a new API key can allow it together with `localhost`. */
+/** The only IP address that a list of allowed domains can contain. A request for a new API key can add it together with `localhost`. */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
-/** A domain in a request, parsed by `parseDomain`. */
+/** A domain in a request. The parsed value is the bare domain, see `parseDomain`. */
 export const Domain = domainField(parseDomain);
 
-/** A domain that a request deletes. It may be the loopback address. */
+/** A domain that a request removes from the list. It may be the loopback address. */
 export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? text : parseDomain(text)));
 
 function domainField(parse: (text: string) => string | undefined) {
@@ -41,9 +42,9 @@ function domainField(parse: (text: string) => string | undefined) {
 }
 
 /**
- * Returns the bare domain in a text, as it is stored: `https://www.Bücher.example:8443/page` has
- * `xn--bcher-kva.example`. Undefined for a text without a domain. IP addresses and names without a dot are no domains,
- * except `localhost`.
+ * Returns the bare domain in a text: `xn--bcher-kva.example` for `https://www.Bücher.example:8443/page`. Bare domains are
+ * stored. Returns undefined for a text without a domain, for an IP address, and for a name without a dot except
+ * `localhost`.
  */
 export function parseDomain(text: string): string | undefined {
   const [, wildcard = '', host = ''] = ADDRESS.exec(text) ?? [];
@@ -64,40 +65,41 @@ function isDomainName(name: string): boolean {
 export interface DomainChange {
   /** The list after the change. */
   readonly domains: string[];
+  /** The added or removed domains. */
   readonly changed: string[];
-  /** The domains that needed no change. */
+  /** The domains that needed no change: an added domain was in the list already, or a removed domain was not. */
   readonly skipped: string[];
 }
 
-/** Adds domains to a list. Throws RESOURCE_EXHAUSTED when there would be more than 500. */
+/** Returns the result of adding domains to a list. Throws RESOURCE_EXHAUSTED if the list would have more than 500 domains. */
 export function addDomains(present: readonly string[], added: readonly string[]): DomainChange {
-  const { there: skipped, missing: changed } = split(present, added);
+  const { listed: skipped, unlisted: changed } = partition(present, added);
   const domains = [...present, ...changed];
   if (domains.length > MOST_DOMAINS)
     throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MOST_DOMAINS} domains.`);
   return { domains, changed, skipped };
 }
 
-/** Removes domains from a list. */
+/** Returns the result of removing domains from a list. */
 export function removeDomains(present: readonly string[], deleted: readonly string[]): DomainChange {
-  const { there: changed, missing: skipped } = split(present, deleted);
+  const { listed: changed, unlisted: skipped } = partition(present, deleted);
   const removed = new Set(changed);
   return { domains: present.filter((domain) => !removed.has(domain)), changed, skipped };
 }
 
-function split(present: readonly string[], named: readonly string[]): { there: string[]; missing: string[] } {
+/** Returns the domains that are in the list `present`, and the domains that are not. */
+function partition(present: readonly string[], domains: readonly string[]): { listed: string[]; unlisted: string[] } {
   const presentDomains = new Set(present);
-  const names = distinct(named);
+  const names = distinct(domains);
   return {
-    there: names.filter((name) => presentDomains.has(name)),
-    missing: names.filter((name) => !presentDomains.has(name)),
+    listed: names.filter((name) => presentDomains.has(name)),
+    unlisted: names.filter((name) => !presentDomains.has(name)),
   };
 }
 
 /**
- * Returns whether a host is one of the allowed domains, or a subdomain of one written as `*.example.com`, at any depth
- * but not `example.com` itself. Case, a leading `www.`, a final dot and punycode make no difference. `host` has no
- * port.
+ * Returns whether a host matches one of the allowed domains. `*.example.com` matches subdomains at any depth, but not
+ * `example.com` itself. Case, a leading `www.`, a final dot and punycode make no difference. `host` has no port.
  */
 export function matchesDomain(host: string, patterns: readonly string[]): boolean {
   const name = asciiName(host);
@@ -110,14 +112,14 @@ export function matchesDomain(host: string, patterns: readonly string[]): boolea
   );
 }
 
-/** Returns a name in lower-case ASCII without its final dot; empty for an invalid name. */
+/** Returns a name in lower-case ASCII without its final dot, or an empty text for an invalid name. */
 function asciiName(host: string): string {
   return domainToASCII(host).toLowerCase().replace(/\.$/, '');
 }
 
 /** Returns `example.com` for `www.example.com`, and `www.com` for `www.com`. */
 function withoutWww(name: string): string {
-  let at = 0;
-  while (name.startsWith('www.', at) && name.includes('.', at + 4)) at += 4;
-  return name.slice(at);
+  let start = 0;
+  while (name.startsWith('www.', start) && name.includes('.', start + 4)) start += 4;
+  return name.slice(start);
 }

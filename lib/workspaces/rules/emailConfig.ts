@@ -4,7 +4,7 @@ import { type Change, HeaderSecret, Line, merge } from './mergeConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import { TriggerMap } from '../../events/rules/triggers.ts';
 
-/** The mail provider. `custom` is the provider whose key is stored, or the service's own without a key. */
+/** The types of a mail provider. `custom` is the provider whose key is stored. Without a stored key, it is the service's own provider. */
 export const emailTypes = ['default', 'sendgrid', 'custom'] as const;
 
 /** The e-mail configuration. The provider's key is encrypted in the table and in clear in answers. */
@@ -12,13 +12,13 @@ export const EmailConfig = z.object({
   useEmailService: z.boolean(),
   emailServiceConfig: z.object({
     type: z.enum(emailTypes),
-    /** The provider's key. This and the other texts are empty when they were never set. */
+    /** The provider's key. Like all texts of this configuration, it is empty if it was never set. */
     apiKey: z.string(),
     fromEmail: z.string(),
     fromCompany: z.string(),
     commentTemplateId: z.string(),
     tagTemplateId: z.string(),
-    /** Event type -> on or off; absent until the service is first enabled or triggers are sent. */
+    /** Whether an event type sends mails, by event type. Absent until the service is first enabled or triggers are sent. */
     triggers: z.record(z.string(), z.boolean()).optional(),
   }),
 });
@@ -66,11 +66,12 @@ const firstEnable: Change<EmailConfig> = {
 };
 
 /**
- * Returns the configuration after an update. The first update that enables the service, by `useEmailService: true` or `type: custom` while no triggers
- * are stored, sets the default triggers and the type `custom`. The fields of the request take precedence.
+ * Returns the configuration after an update. `useEmailService: true` or `type: custom` enables the service. An update that
+ * enables it while no triggers are stored also sets the default triggers and the type `custom`. The fields of the request
+ * take precedence.
  */
 export function changeEmailConfig(stored: EmailConfig = initialEmailConfig, sent: Change<EmailConfig>): EmailConfig {
   const enables = sent.useEmailService === true || sent.emailServiceConfig?.type === 'custom';
-  const seeds = enables && Object.keys(stored.emailServiceConfig.triggers ?? {}).length === 0;
-  return merge(seeds ? merge(stored, firstEnable) : stored, sent);
+  const setsDefaults = enables && Object.keys(stored.emailServiceConfig.triggers ?? {}).length === 0;
+  return merge(setsDefaults ? merge(stored, firstEnable) : stored, sent);
 }

@@ -1,9 +1,7 @@
 import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 
-/**
- * The verbs that configurations of notifications and activities use as triggers, each with its event type.
- */
+/** The triggers of comments in configurations of notifications and activities, each with its event type. */
 export const commentVerbs = {
   newlyAdded: 'comment_annotation.add',
   added: 'comment.add',
@@ -25,15 +23,16 @@ export const commentVerbs = {
   unsubscribed: 'comment_annotation.unsubscribe',
 } as const;
 
+/** The triggers of huddles in configurations of notifications, each with its event type. */
 export const huddleVerbs = { created: 'huddle.create', join: 'huddle.join' } as const;
 
-/** Triggers as they are stored and returned: group -> verb -> on or off. */
+/** Stored triggers: whether each is on, by group and verb. Answers return them unchanged. */
 export type GroupedTriggers = Readonly<Record<string, Readonly<Record<string, boolean>> | undefined>>;
 
-/** One stored group. */
+/** The stored triggers of one group, by verb. */
 export const StoredGroup = z.record(z.string(), z.boolean()).optional();
 
-/** One group in a request. An unknown verb is INVALID_ARGUMENT. */
+/** The triggers of the group `comment` in a request. The schema refuses unknown verbs. */
 export const CommentTriggers = groupOf(commentVerbs);
 export const HuddleTriggers = groupOf(huddleVerbs);
 
@@ -42,7 +41,7 @@ function groupOf<V extends string>(verbs: Readonly<Record<V, string>>) {
   return optional(z.strictObject(Object.fromEntries(fields) as Record<V, z.ZodOptional<z.ZodBoolean>>));
 }
 
-/** Returns a group with every verb on, except some. */
+/** Returns the triggers of a group, all on except those of `except`. */
 export function allOn<V extends string>(
   verbs: Readonly<Record<V, string>>,
   except: readonly V[] = [],
@@ -50,7 +49,7 @@ export function allOn<V extends string>(
   return Object.fromEntries((Object.keys(verbs) as V[]).map((verb) => [verb, !except.includes(verb)]));
 }
 
-/** Returns whether any trigger is stored. Enabling a service sets the default triggers only when none is. */
+/** Returns whether any trigger is stored. Enabling a service sets the default triggers only if no trigger is stored. */
 export function hasTriggers(triggers: GroupedTriggers | undefined): boolean {
   return Object.values(triggers ?? {}).some((group) => Object.keys(group ?? {}).length > 0);
 }

@@ -2,17 +2,17 @@ import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { limits } from '../../shared/schema.ts';
 
-/** A partial update of a configuration: any of its fields, at every depth. */
+/** A partial update of a configuration. At every depth, each field can be missing. */
 export type Change<T> = {
   readonly [K in keyof T]?: (T[K] extends object | undefined ? Change<NonNullable<T[K]>> : T[K]) | undefined;
 };
 
 /**
- * Returns a configuration merged with a partial update, key by key at every depth. Missing and undefined fields keep their value. A list is replaced as
- * a whole.
+ * Returns a configuration merged with a partial update, key by key at every depth. Missing and undefined fields keep
+ * their value. A sent list replaces the whole stored list.
  */
 export function merge<T extends object>(stored: T, sent: Change<T>): T {
-  // A map, because assigning the key `__proto__` to an object would set its prototype.
+  // The fields are in a map because assigning the key `__proto__` to an object would set its prototype.
   const merged = new Map<string, unknown>(Object.entries(stored));
   for (const [key, value] of Object.entries(sent)) {
     const before = merged.get(key);
@@ -26,7 +26,8 @@ function isMap(value: unknown): value is object {
 }
 
 /**
- * Throws INVALID_ARGUMENT when a partial update has no field. Clients know the message; the issues name the possible fields under `path`.
+ * Throws INVALID_ARGUMENT if a partial update has no field. Clients depend on the `message`. The issues name the fields
+ * that the caller can send. `path` leads to these fields.
  */
 export function requireChange(
   sent: object,
@@ -35,17 +36,23 @@ export function requireChange(
   path: readonly string[] = [],
 ): void {
   if (Object.values(sent).some((value) => value !== undefined)) return;
-  const issue = (at: readonly string[], why: string) => ({ path: [...at], code: 'nothing_to_change', message: why });
+  const issue = (fieldPath: readonly string[], text: string) => ({
+    path: [...fieldPath],
+    code: 'nothing_to_change',
+    message: text,
+  });
   const alternatives = fields.map((field) => [...path, field]);
   throw invalid(
     issue(path, message),
-    ...alternatives.map((at) => issue(at, `${at.join('.')} is required when no other field is given`)),
+    ...alternatives.map((fieldPath) =>
+      issue(fieldPath, `${fieldPath.join('.')} is required when no other field is given`),
+    ),
   );
 }
 
 const LONGEST_SECRET = 4_096;
 
-/** A secret for a header of requests to another service: at most 4,096 bytes. The empty text deletes the stored secret. */
+/** A secret that the service sends in a header to another service; at most 4,096 characters. An empty text deletes the stored secret. */
 export const HeaderSecret = z
   .string()
   .max(LONGEST_SECRET)
@@ -55,7 +62,7 @@ export const HeaderSecret = z
     }),
   );
 
-/** An optional line of text of at most 512 characters, safe in a mail header. */
+/** A line of text of at most 512 characters without control characters, so it is safe in a mail header. It can be empty. */
 export const Line = z
   .string()
   .max(limits.idCharacters)

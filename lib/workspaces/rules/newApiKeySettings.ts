@@ -13,7 +13,7 @@ import {
 } from './notificationConfig.ts';
 import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '../../webhooks/rules/basic.ts';
 
-/** The settings of a request for a new API key. A setting that is left out keeps the default of its configuration. */
+/** The settings in a request for a new API key. A missing setting keeps the default of its configuration. */
 export const newApiKeySettings = {
   allowedDomains: optional(list(Domain, MOST_DOMAINS_PER_CALL, 0)),
   addLocalHostToAllowedDomains: optional(z.boolean()),
@@ -27,7 +27,7 @@ export const newApiKeySettings = {
 };
 export type NewApiKeySettings = z.output<z.ZodObject<typeof newApiKeySettings>>;
 
-/** The configurations of a new API key; undefined where the request sends nothing for one. */
+/** The configurations of a new API key. A configuration is undefined if the request has no setting of it. */
 export interface InitialConfigs {
   readonly domains: string[] | undefined;
   readonly email: EmailConfig | undefined;
@@ -36,7 +36,10 @@ export interface InitialConfigs {
   readonly settings: ApiKeyConfig | undefined;
 }
 
-/** Returns the initial configurations. `sealed` has encrypted secrets. Throws INVALID_ARGUMENT when webhooks would be encrypted without a key. */
+/**
+ * Returns the initial configurations of an API key. `sealed` has the settings with encrypted secrets. Throws
+ * INVALID_ARGUMENT if the settings encrypt webhooks but have no key for it.
+ */
 export function initialConfigs(
   sent: NewApiKeySettings,
   sealed: { email: Change<EmailConfig>; webhooks: Change<BasicWebhookConfig> },
@@ -60,7 +63,10 @@ function initialDomains({
   return domains.length > 0 ? domains : undefined;
 }
 
-/** `setDefaultEmailTriggers: true` stores the default triggers even while the service is off; `false` stores none even when it is on. */
+/**
+ * Returns the e-mail configuration, or undefined without settings. `setDefaultEmailTriggers: true` stores the default
+ * triggers even if the service is off. `false` does not store them even if the service is on.
+ */
 function initialEmail(
   { setDefaultEmailTriggers: defaults }: NewApiKeySettings,
   sent: Change<EmailConfig>,
@@ -80,7 +86,10 @@ function initialWebhooks(sent: Change<BasicWebhookConfig>): BasicWebhookConfig |
   return isSent(sent) ? changeBasicConfig(undefined, sent) : undefined;
 }
 
-/** `setDefaultNotificationTriggers` follows the same rule as `setDefaultEmailTriggers`. */
+/**
+ * Returns the notification configuration, or undefined without settings. `setDefaultNotificationTriggers` works like
+ * `setDefaultEmailTriggers`.
+ */
 function initialNotifications({
   useNotificationService,
   setDefaultNotificationTriggers: defaults,
@@ -102,13 +111,16 @@ function isSent(sent: object): boolean {
   return Object.values(sent).some((value) => value !== undefined);
 }
 
-/** The regions that a request can name. A production key must name the region of this deployment. A testing key may name any region, without effect. */
+/**
+ * The regions that a request can name. A production key may name only the region of this deployment. A testing key may
+ * name any region, which has no effect.
+ */
 export const Regions = {
   persistenceDBRegion: optional(z.string()),
   realtimeDBRegion: optional(z.string()),
 };
 
-/** Throws INVALID_ARGUMENT when a production key names a region in which this service does not store its data. */
+/** Throws INVALID_ARGUMENT if a request for a production key names another region than `region`, that of this deployment. */
 export function requireOwnRegion(
   sent: { readonly [name in keyof typeof Regions]?: string | undefined },
   type: string,

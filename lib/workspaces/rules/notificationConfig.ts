@@ -20,8 +20,8 @@ const StoredBatch = z
   .optional();
 
 /**
- * The configuration of in-app notifications, as it is stored and returned. A field that was never set is absent. A delay or batch without its number
- * has no effect, so fields can be sent in any order.
+ * The stored configuration of in-app notifications, which answers return unchanged. A field that was never set is absent.
+ * An enabled delay or batch without its numbers has no effect, so callers can send the fields in any order.
  */
 export const NotificationConfig = z.object({
   useNotificationService: z.boolean(),
@@ -58,7 +58,7 @@ export const initialNotificationConfig: NotificationConfig = {
   notificationServiceConfig: {},
 };
 
-/** All triggers of comments and huddles, except suggestions. */
+/** The default triggers: all triggers of comments and huddles are on, except those of suggestions. */
 export const defaultNotificationTriggers = {
   comment: allOn(commentVerbs, ['suggestionAccepted', 'suggestionRejected']),
   huddle: allOn(huddleVerbs),
@@ -70,14 +70,14 @@ const firstEnable: NotificationConfig = {
 };
 
 /**
- * Returns the configuration after an update. The first update that enables the service while no triggers are stored also sets the default triggers.
- * Its own triggers take precedence.
+ * Returns the configuration after an update. An update that enables the service while no triggers are stored also sets the
+ * default triggers. The triggers of the request take precedence.
  */
 export function changeNotificationConfig(
   stored: NotificationConfig = initialNotificationConfig,
   sent: Change<NotificationConfig>,
 ): NotificationConfig {
   const changed = merge(stored, sent);
-  const seeds = sent.useNotificationService === true && !hasTriggers(stored.notificationServiceConfig.triggers);
-  return seeds ? merge(firstEnable, changed) : changed;
+  const setsDefaults = sent.useNotificationService === true && !hasTriggers(stored.notificationServiceConfig.triggers);
+  return setsDefaults ? merge(firstEnable, changed) : changed;
 }

@@ -6,14 +6,14 @@ import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
 import { requireAllowedUrls } from '../../net/allowedUrls.ts';
 
-/** The configuration of the customer's own permission provider. Its token is encrypted in the table and in clear in answers. */
+/** The configuration of the customer's own permission provider. Its auth token is encrypted in the table. Answers return it in clear. */
 export const PermissionProviderConfig = z.object({
   usePermissionProvider: z.boolean(),
   permissionProviderConfig: z.object({ permissionProviderUrl: z.string(), authToken: z.string() }),
 });
 export type PermissionProviderConfig = z.output<typeof PermissionProviderConfig>;
 
-/** The request of an update. An empty text deletes the stored value. */
+/** The fields of an update. An empty text deletes the stored value. */
 export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()),
   permissionProviderConfig: optional(
@@ -31,8 +31,8 @@ export const initialPermissionProviderConfig: PermissionProviderConfig = {
 };
 
 /**
- * Throws INVALID_ARGUMENT unless the URL is empty or one that this service may call: http(s) to a public address, without credentials, which would be
- * stored in clear.
+ * Throws INVALID_ARGUMENT unless the URL is empty or leads to a public address with http or https. A URL must not contain
+ * credentials, because the table stores URLs in clear.
  */
 export function requireProviderUrl(permissionProviderUrl: string | undefined, policy: AddressPolicy): void {
   if (!permissionProviderUrl) return;

@@ -2,18 +2,16 @@ import * as z from 'zod';
 import { Text } from '../../shared/schema.ts';
 import { matchesDomain } from './domains.ts';
 
-/** The page of a login link, and the target of its button. */
+/** The path of the page that a login link opens. The button of the page sends its form to the same path. */
 export const VERIFICATION_PATH = '/v2/workspace/email/verify';
 
-/** The lifetime of a login link. */
+/** The lifetime of a login link, in minutes. */
 export const LINK_MINUTES = 30;
 
-/** The text of a login link's token: 256 bits in base64url. */
+/** Matches the token of a login link: 256 bits in base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/**
- * The page that follows the verification. Credentials in the URL are INVALID_ARGUMENT, because they can imitate another host.
- */
+/** The URL of the page to which the owner continues after the verification. It must not contain credentials, because they can imitate another host. */
 export const ContinueUrl = z
   .url({ protocol: /^https?$/, error: 'must be a valid http(s) URL' })
   .max(2_048)
@@ -29,7 +27,7 @@ export interface LoginLink {
   readonly validUntil: number;
 }
 
-/** Returns whether a text has the form of a token. Other texts need no read. */
+/** Returns whether a text has the form of a token. For any other text, the table need not be read. */
 export function isLinkToken(text: string): boolean {
   return TOKEN.test(text);
 }
@@ -49,8 +47,8 @@ export function linkAddress(publicUrl: string, token: string): string {
 }
 
 /**
- * Returns whether a login link may continue to `url`: a page of this service, or of an allowed domain of the workspace. An address without a workspace
- * has no allowed domains, so the answer does not reveal whether a workspace exists.
+ * Returns whether a login link may continue to `url`. It must be a page of this service or of an allowed domain of the
+ * workspace.
  */
 export function mayContinueTo(url: string, publicUrl: string, allowedDomains: readonly string[]): boolean {
   const { host, hostname } = new URL(url);
