@@ -145,7 +145,7 @@ export class ActivityReader {
       documents,
       descending,
       toResponse: (activity) => toActivityResponse(names, activity),
-      isWanted: isFiltered ? (activity) => matchesFilter(filter, activity) : undefined,
+      isMatch: isFiltered ? (activity) => matchesFilter(filter, activity) : undefined,
     });
   }
 

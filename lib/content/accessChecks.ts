@@ -35,8 +35,8 @@ export interface Membership {
 }
 
 /**
- * Returns, for each pair, whether the user is a member of the organization. An unknown organization has no members. Sends two BatchGets,
- * one after the other.
+ * Returns, for each pair, whether the user is a member of the organization. An unknown organization has no members. Sends two
+ * BatchGets, one after the other.
  */
 export async function checkMemberships(
   table: Table,
@@ -85,8 +85,8 @@ interface ThreadKey {
 }
 
 /**
- * Returns the current access rules of each thread, or undefined for a deleted thread. `organizationId` is the id that the customer chose.
- * Sends one BatchGet per 100 threads.
+ * Returns the current access rules of each thread, or undefined for a deleted thread. `organizationId` is the id that the
+ * customer chose. Sends one BatchGet per 100 threads.
  */
 export async function readThreadAccess(
   table: Table,
@@ -114,7 +114,7 @@ export interface CheckScope {
   readonly now: number;
 }
 
-/** How many users' grants are read in parallel. */
+/** The number of users whose grants are read in parallel. */
 const PARALLEL_USERS = 10;
 
 /**
@@ -233,8 +233,8 @@ function findOtherOrganization(thread: ThreadAccess | undefined, organizationId:
 }
 
 /**
- * Returns which of the users have access to a document. Unknown users have no access. Nobody has access to a document in a deleted folder.
- * Sends one BatchGet for the folder, then one BatchGet per 100 keys.
+ * Returns which of the users have access to a document. Unknown users have no access. Nobody has access to a document in a
+ * deleted folder. Sends one BatchGet for the folder, then one BatchGet per 100 keys.
  */
 export async function findUsersWithAccess(
   table: Table,
@@ -253,7 +253,9 @@ export async function findUsersWithAccess(
   );
 }
 
-/** Returns the access of each user: the user's grants on the organization, the document and all folders that contain the document. */
+/**
+ * Returns the access of each user: the user's grants on the organization, the document and all folders that contain the document.
+ */
 async function readUserAccess(
   table: Table,
   { scope, organization, now }: CheckScope,

@@ -6,7 +6,7 @@ import type { Stored } from '../table/entity.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type Organization, writeOrganizations } from '../directory/organizations.ts';
 
-/** The keys of a document: all content is stored under them. */
+/** The keys of a document. The keys of all its content contain them. */
 export interface DocumentScope extends OrganizationScope {
   /** The document's internal id. */
   readonly documentKey: string;
@@ -19,23 +19,24 @@ export interface DocumentContext {
   readonly scope: DocumentScope;
 }
 
-/** A document by the customer's ids. */
+/** A document, named by the ids that the customer chose. */
 export interface DocumentReference {
   readonly organizationId: string;
   readonly documentId: string;
 }
 
+/** Whether a request creates a missing organization or document. */
 export interface CreateFlags {
   readonly createOrganization?: boolean | undefined;
   readonly createDocument?: boolean | undefined;
 }
 
-/** Returns a document. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document. */
+/** Returns a document. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document. */
 export type FindDocument = (tenant: string, reference: DocumentReference) => Promise<DocumentContext>;
 
 /**
- * Returns a document to write to. The flags create a missing organization or document. Throws like `FindDocument`, and
- * FAILED_PRECONDITION for a disabled organization or document.
+ * Returns a document to write to. Creates a missing organization or document if the request has the flag for it. Throws like
+ * `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document.
  */
 export type EnsureDocument = (
   tenant: string,
@@ -48,7 +49,7 @@ function toContext(tenant: string, organization: Organization, document: Documen
   return { organization, document, scope };
 }
 
-/** Throws FAILED_PRECONDITION for a disabled organization or document: both can only be read. */
+/** Throws FAILED_PRECONDITION for a disabled organization or document, because disabled ones can only be read. */
 export function requireWritable({
   organization,
   document,
@@ -70,7 +71,7 @@ export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
     },
 );
 
-/** Throws FAILED_PRECONDITION for a disabled organization or document. */
+/** Returns a document to write to. Throws like `FindDocument`, and FAILED_PRECONDITION for a disabled organization or document. */
 export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
   { find: findDocument },
   ({ find }): FindDocument =>
@@ -81,7 +82,7 @@ export const findWritableDocument: Capability<FindDocument> = /* @__PURE__ */ co
     },
 );
 
-/** Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown organization, FAILED_PRECONDITION for a disabled one. */
+/** Returns an organization to write to. Throws INVALID_ARGUMENT for an unknown, FAILED_PRECONDITION for a disabled organization. */
 type FindWritableOrganization = (tenant: string, organizationId: string) => Promise<Stored<Organization>>;
 
 export const findWritableOrganization: Capability<FindWritableOrganization> = /* @__PURE__ */ combine(
@@ -94,7 +95,10 @@ export const findWritableOrganization: Capability<FindWritableOrganization> = /*
     },
 );
 
-/** Returns an organization to write to, and a document in it if the request names one. Throws like `FindWritableOrganization`, and NOT_FOUND for an unknown document. */
+/**
+ * Returns an organization to write to, and a document of the organization if the request names a document. Throws like
+ * `FindWritableOrganization`, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled document.
+ */
 type FindWritableSelection = (
   tenant: string,
   selection: { readonly organizationId: string; readonly documentId?: string | undefined },
@@ -112,7 +116,10 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
     },
 );
 
-/** Returns an organization to write to, like `FindWritableOrganization`. Creates a missing one if the request says so. */
+/**
+ * Returns an organization to write to, like `FindWritableOrganization`. With `createOrganization`, creates a missing
+ * organization.
+ */
 type EnsureOrganization = (
   tenant: string,
   request: { readonly organizationId: string } & Pick<CreateFlags, 'createOrganization'>,

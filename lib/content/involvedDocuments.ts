@@ -16,16 +16,16 @@ import { findLiveDocuments } from './recordListing.ts';
 
 /** The documents of an organization that a user is involved in. */
 export interface InvolvedDocuments {
-  /** The customer's ids. The document with the latest record is first. */
+  /** The document ids that the customer chose. The document with the latest record is first. */
   readonly documentIds: readonly string[];
-  /** Whether older records were not read, so that documents can be missing. */
+  /** True if older records were not read. Documents can then be missing. */
   readonly hasMore: boolean;
 }
 
-/** The users of one call. Each costs a read of up to 1,000 records of every kind. */
+/** The largest number of users in one call. Each user needs a read of up to 1,000 involvements of every kind. */
 const MOST_USERS = 5;
 
-/** Requires 1 to 5 user ids in a request for involved documents. */
+/** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
 export const limitInvolvedUsers = z.refine<{
   includeInvolvedDocuments?: boolean | undefined;
   includeInvolvedDocumentsCount?: boolean | undefined;
@@ -62,17 +62,17 @@ export function toInvolvedFields(
   };
 }
 
-/** The latest records of each kind that are read for one user. */
+/** The largest number of involvements of each kind that are read for one user. The latest are read. */
 export const INVOLVEMENTS_READ = 1_000;
 
-/** The latest record of a user in a document. */
+/** A document and the time (epoch ms) of a user's latest record in it. */
 interface LatestRecord {
   readonly documentId: string;
   readonly documentKey: string;
   readonly at: number;
 }
 
-/** Reads the documents that users are involved in: those with comments, reactions, recordings and notifications of their data. */
+/** Reads which documents users are involved in by comments, reactions, recordings or notifications. */
 export class InvolvedDocumentsReader {
   readonly #table: Table;
 
@@ -80,22 +80,25 @@ export class InvolvedDocumentsReader {
     this.#table = table;
   }
 
-  /** Returns the documents of each user, without deleted documents and records from before the user was removed from the document. */
+  /**
+   * Returns the involved documents of each user, in the order of `userIds`. Deleted documents do not count, and neither do
+   * records from before the user was removed from the document.
+   */
   async read(scope: OrganizationScope, userIds: readonly string[]): Promise<InvolvedDocuments[]> {
-    const [read, users] = await Promise.all([
+    const [latestRecords, users] = await Promise.all([
       Promise.all(userIds.map((userId) => this.#readLatest(scope, userId))),
       this.#table.getMany(
         UserEntity,
         userIds.map((userId) => ({ tenant: scope.tenant, userId })),
       ),
     ]);
-    const documentIds = read.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
-    const live = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
-    // Departures are compared with the folders, so the folders must be read first.
+    const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
+    const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
+    // `departuresOf` must run after the read of the folders. It then includes all moves that the folders show.
     const departures = await departuresOf(this.#table, scope, users);
-    return read.map(({ latest, hasMore }, index) => {
+    return latestRecords.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, at }) => {
-        const document = live.get(documentId);
+        const document = liveDocuments.get(documentId);
         if (document?.internalId !== documentKey) return false;
         const folders = document.folder ? folderChain(document.folder) : [];
         return !hasEnded(departures[index], [documentKey, ...folders, scope.organizationKey], at);
@@ -104,7 +107,7 @@ export class InvolvedDocumentsReader {
     });
   }
 
-  /** Returns the latest record of a user in each document, the latest first. */
+  /** Returns the latest record of a user in each document. The latest of these records is first. */
   async #readLatest(scope: OrganizationScope, userId: string): Promise<{ latest: LatestRecord[]; hasMore: boolean }> {
     const kinds = await Promise.all(involvedKinds.map((kind) => this.#readLatestOfKind(scope, userId, kind)));
     const byTime = kinds.flatMap(({ latest }) => latest).sort((a, b) => b.at - a.at);

@@ -5,7 +5,7 @@ import { type OrganizationScope, organizationPartition } from '../directory/fold
 import { remove, upsert, type WriteOp } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The kinds of records that belong to a user's data. */
+/** The kinds of records that users can be involved in. */
 export const involvedKinds = ['comment', 'reaction', 'recording', 'notification'] as const;
 export type InvolvedKind = (typeof involvedKinds)[number];
 
@@ -14,25 +14,25 @@ const Schema = z.object({
   documentKey: z.string(),
   /** The id of the annotation or notification. */
   id: z.string(),
-  /** The creation time of the annotation or notification, epoch ms: a part of its sort key. */
+  /** The creation time of the annotation or notification in epoch ms. Its sort key contains this time. */
   createdAt: z.number(),
-  /** The id of a comment in its annotation. */
+  /** The id of the comment. Undefined for other kinds. */
   commentId: z.number().optional(),
-  /** Whether the user made the record. Otherwise the user is mentioned, assigned or notified. */
+  /** True if the user made the record. False if the user is mentioned, assigned or notified. */
   made: z.boolean(),
 });
 
-/** A record that belongs to a user's data. */
+/** The involvement of a user in a record. */
 export interface Involvement extends z.output<typeof Schema> {
   readonly userId: string;
   readonly kind: InvolvedKind;
-  /** The creation time of the record, epoch ms. It never changes, so that paging neither loses nor repeats records. */
+  /** The creation time of the record in epoch ms. It never changes, so that paging neither loses nor repeats records. */
   readonly at: number;
 }
 
 /**
- * An involvement is in the user's partition of the organization, not in an index: an index would be eventually
- * consistent.
+ * The involvement of a user in a record. Its partition belongs to the user and the organization. An index with the same content
+ * would be eventually consistent.
  */
 export const InvolvementEntity = defineEntity({
   type: 'Involvement',
@@ -52,7 +52,7 @@ export const InvolvementEntity = defineEntity({
   ],
 });
 
-/** Returns the operation that adds an involvement. Repeating it changes nothing. */
+/** Returns the operation that adds an involvement. A repeated write changes nothing. */
 export function addInvolvement({ tenant, organizationKey }: OrganizationScope, involvement: Involvement): WriteOp {
   return upsert(InvolvementEntity, { tenant, organizationKey, ...involvement });
 }
@@ -82,20 +82,23 @@ export function involvedRecordKeys(
   }));
 }
 
-/** The user id of a notification for everybody. No user has this id. */
+/** Stands for the user id in the involvement of a notification for everybody. No user has this id. */
 export const EVERYBODY = '\u0000everybody';
 
-/** Returns the sort key of a record in its document: by creation time, then id. */
+/** Returns the parts of a record's sort key: its creation time as ISO 8601, and its id. */
 export function recordSortKey(createdAt: number, id: string): [string, string] {
   return [isoTime(createdAt), id];
 }
 
-/** Returns the partition of the records of a kind in a document. */
+/** Returns the parts of the partition key for records of one kind in a document. */
 export function recordPartition(scope: DocumentScope, records: string): string[] {
   return organizationPartition(scope, 'DOCUMENT', scope.documentKey, records);
 }
 
-/** Returns the definition of `gsi2` for records with a location: by document and location, then organization. */
+/**
+ * Returns the definition of `gsi2` for records with a location. A partition has the records of one document id and location, by
+ * organization.
+ */
 export function locationIndex(kind: string, holds: string) {
   return {
     holds,

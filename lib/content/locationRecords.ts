@@ -12,19 +12,19 @@ import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** The records of one page. */
+/** The largest number of records on one page. */
 const RECORDS_PER_PAGE = 100;
 
-/** A location of a document. `key` is a result of `locationKey`, `documentId` is the customer's. */
+/** A location of a document. `key` is a result of `locationKey`. `documentId` is the id that the customer chose. */
 export interface DocumentLocation {
   readonly tenant: string;
   readonly documentId: string;
   readonly key: string;
-  /** The internal id of the organization to read; undefined for all organizations of the tenant. */
+  /** The internal id of the organization to read. If it is undefined, all organizations of the tenant are read. */
   readonly organizationKey?: string | undefined;
 }
 
-/** A record with its document. */
+/** A record with the keys of its document. */
 export interface LocatedRecord<T> {
   readonly scope: DocumentScope;
   readonly record: Stored<T>;
@@ -36,13 +36,13 @@ export interface LocationRecords {
   readonly reactions: readonly LocatedRecord<Reaction>[];
   readonly recordings: readonly LocatedRecord<Recording>[];
   readonly notifications: readonly LocatedRecord<Notification>[];
-  /** The start of the next page; undefined at the end. */
+  /** The position at which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 /**
- * Reads a page of the records of a location: keys from the index, records from the table. Leaves out records that have another location
- * now, and records of deleted documents, because a new document can have the same id.
+ * Returns a page of the records of a location. Reads their keys from an index and the records from the table. Leaves out records
+ * that have another location now. Also leaves out records of a deleted document, because a new document can have the same id.
  */
 export async function readLocationRecords(
   table: Table,
@@ -64,18 +64,18 @@ export async function readLocationRecords(
     DocumentEntity,
     scoped.map(({ scope }) => ({ tenant, organizationKey: scope.organizationKey, documentId })),
   );
-  const live = scoped.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
+  const existing = scoped.filter(({ scope }, index) => documents[index]?.internalId === scope.documentKey);
   const read = async <T extends { locationKey?: string | undefined }, P, K>(
     entity: Entity<T, P, K>,
     kind: string,
   ): Promise<LocatedRecord<T>[]> => {
-    const own = live.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
-    const found = await table.getByKeys(
+    const ofKind = existing.filter(({ record: { PK } }) => PK.endsWith(`#${kind}`));
+    const records = await table.getByKeys(
       entity,
-      own.map(({ record }) => record),
+      ofKind.map(({ record }) => record),
     );
-    return own.flatMap(({ scope }, index) => {
-      const record = found[index];
+    return ofKind.flatMap(({ scope }, index) => {
+      const record = records[index];
       return record?.locationKey === key ? [{ scope, record }] : [];
     });
   };
@@ -88,7 +88,7 @@ export async function readLocationRecords(
   return { threads, reactions, recordings, notifications, next };
 }
 
-/** Returns the document of a key. Keys contain internal ids unchanged. */
+/** Returns the document that the partition key of a record names. */
 function scopeOfKey(tenant: string, { PK }: Key): DocumentScope {
   const [, , , organization = '', , document = ''] = PK.split('#');
   return { tenant, organizationKey: organization, documentKey: document };

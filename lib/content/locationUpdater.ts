@@ -24,16 +24,16 @@ import { ReactionEntity } from '../reactions/reactions.ts';
 import { RecordingEntity } from '../recordings/recordings.ts';
 import { ThreadEntity } from '../comments/threads.ts';
 
-/** The time that one call changes records. The timeout of the function is some seconds longer. */
+/** How long one call changes records. The timeout of the function is some seconds longer. */
 const UPDATES_FOR_MILLISECONDS = 20_000;
 const PARALLEL = 4;
 
-/** A call of `locations/update`. */
+/** A request of `locations/update`. */
 export interface LocationUpdate extends LocationChange {
-  /** The customer's id. */
+  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly oldLocation: Location;
-  /** The customer's id of the organization to change; undefined for all organizations of the tenant. */
+  /** The organization id that the customer chose. If it is undefined, all organizations of the tenant are changed. */
   readonly organizationId?: string | undefined;
 }
 
@@ -53,9 +53,10 @@ export class LocationUpdater {
   }
 
   /**
-   * Changes the location of the threads, reactions, recordings and notifications at `oldLocation`, in disabled documents too. Throws
-   * INVALID_ARGUMENT for an unknown organization, and UNAVAILABLE after 20 s: the same call then continues, because it skips changed
-   * records. Can miss a record of the last moments, because it finds records through an index.
+   * Changes the location of the threads, reactions, recordings and notifications at `oldLocation`, also in disabled documents.
+   * Can miss a record that was written a moment ago, because the index with the locations is eventually consistent. Throws:
+   * - INVALID_ARGUMENT for an unknown organization, or if a changed record would be too large
+   * - UNAVAILABLE after 20 s. A repeated call skips the changed records and continues.
    */
   async update(tenant: string, { documentId, organizationId, oldLocation, ...change }: LocationUpdate): Promise<void> {
     const organization =
@@ -64,16 +65,16 @@ export class LocationUpdater {
         : await new OrganizationReader(this.#table).require(tenant, organizationId);
     const organizationKey = organization?.internalId;
     const location = { tenant, documentId, key: locationKey(oldLocation), organizationKey };
-    const until = this.#clock() + UPDATES_FOR_MILLISECONDS;
+    const deadline = this.#clock() + UPDATES_FOR_MILLISECONDS;
     for await (const page of pages((after) => readLocationRecords(this.#table, location, after)))
       await inParallel(this.#tasksOf(page, change), PARALLEL, async (task) => {
-        if (this.#clock() > until)
+        if (this.#clock() > deadline)
           throw new ApiError('UNAVAILABLE', 'Not everything is updated yet. Send the request again.');
         await task();
       });
   }
 
-  /** Returns a task for each record of a page. */
+  /** Returns one task per record of a page. The task changes the location of the record. */
   #tasksOf(
     { threads, reactions, recordings, notifications }: LocationRecords,
     change: LocationChange,
@@ -96,14 +97,17 @@ export class LocationUpdater {
         return changed;
       });
     return [
-      ...threads.map((found) => () => changeThreadLocation(found)),
-      ...reactions.map((found) => () => this.#change(ReactionEntity, found, change, setLocation)),
-      ...recordings.map((found) => () => this.#change(RecordingEntity, found, change, setLocation)),
-      ...notifications.map((found) => () => changeNotificationLocation(found)),
+      ...threads.map((thread) => () => changeThreadLocation(thread)),
+      ...reactions.map((reaction) => () => this.#change(ReactionEntity, reaction, change, setLocation)),
+      ...recordings.map((recording) => () => this.#change(RecordingEntity, recording, change, setLocation)),
+      ...notifications.map((notification) => () => changeNotificationLocation(notification)),
     ];
   }
 
-  /** Writes a record with its changed location. Skips a record that has that location already, has another one now, or is deleted. */
+  /**
+   * Writes a record with its new location. Skips the record if it has the new location already, was moved elsewhere meanwhile, or
+   * is deleted.
+   */
   async #change<K, T extends WithLocation & K>(
     entity: Entity<T, DocumentScope, K>,
     { scope, record }: LocatedRecord<T>,
@@ -115,12 +119,12 @@ export class LocationUpdater {
       const location = changeLocation(current.location, change);
       const stored = storedLocation(location);
       if (stored.location === current.location) return 'done';
-      // The write also updates the key in the index. The key of the item does not contain the location.
+      // The item stays at its key, which does not contain the location. The write updates the key in the index.
       const changed = { ...scope, ...changeRecord(current, stored, location) };
       if ((await this.#table.write([replace(entity, changed, current._r)])) === 'done') return 'done';
-      const found = await this.#table.get(entity, { ...scope, ...current });
-      if (!found || found.locationKey !== record.locationKey) return 'done';
-      current = found;
+      const latest = await this.#table.get(entity, { ...scope, ...current });
+      if (!latest || latest.locationKey !== record.locationKey) return 'done';
+      current = latest;
       return 'conflict';
     });
   }

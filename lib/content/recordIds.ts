@@ -5,8 +5,8 @@ import { insert, remove, replace, type Table, type WriteOp } from '../table/tabl
 import type { DocumentScope } from './documentScope.ts';
 
 /**
- * The kinds of content. Ids of threads, reactions and recordings are unique in their document, the other ids in their
- * organization.
+ * The kinds of content. Ids of threads, reactions and recordings are unique in their document. Ids of notifications and activities
+ * are unique in their organization.
  */
 export const recordKinds = ['thread', 'reaction', 'recording', 'notification', 'activity'] as const;
 export type RecordKind = (typeof recordKinds)[number];
@@ -14,19 +14,19 @@ export type RecordKind = (typeof recordKinds)[number];
 const Schema = z.object({
   /** The internal id of the record's document. */
   documentKey: z.string(),
-  /** The creation time of the record, epoch ms: a part of its sort key. */
+  /** The creation time of the record in epoch ms. Its sort key contains this time. */
   createdAt: z.number(),
   /**
-   * The customer's id of the document, for kinds whose ids are unique in the organization: it shows whether the
-   * document exists.
+   * The document id that the customer chose. Only kinds whose ids are unique in the organization store it. Readers check with it
+   * whether the document still exists.
    */
   documentId: z.string().optional(),
 });
 export type RecordPosition = z.output<typeof Schema>;
 
 /**
- * The position of the record with a customer's id. Records themselves are sorted by creation time. A deleted document
- * can leave positions: they count as absent, because no document has their internal id.
+ * The position of the record with an id that the customer chose. It is needed because the keys of records begin with the creation
+ * time. Positions of a deleted document can remain. Readers ignore them, because no document has their `documentKey`.
  */
 export const RecordIdEntity = defineEntity({
   type: 'RecordId',
@@ -36,12 +36,12 @@ export const RecordIdEntity = defineEntity({
   purpose: 'The position of the thread, reaction, recording, notification or activity with an id',
   schema: Schema,
   pk: (of: OrganizationScope & { kind: RecordKind; id: string }) => organizationPartition(of, 'RECORD', of.kind, of.id),
-  // The customer's id of the document: so the position and the document can be read in parallel.
+  // The key has the document id that the customer chose, so the position and the document can be read in parallel.
   sk: (key: { within: string }) => ['IN', key.within],
 });
 
 /**
- * The id of a record. `within` is the customer's id of its document, or empty for ids that are unique in the
+ * The id of a record. `within` is the document id that the customer chose. It is empty for kinds whose ids are unique in the
  * organization.
  */
 export interface RecordIdKey {
@@ -51,8 +51,8 @@ export interface RecordIdKey {
 }
 
 /**
- * Reads the positions of records, undefined where there is none, or not in the document of a document scope. One
- * BatchGet.
+ * Returns the positions of records, in the order of `names`. An entry is undefined if there is no such record, or if `scope` is a
+ * document and the record belongs to another document. Sends one BatchGet per 100 names.
  */
 export async function findRecordIds(
   table: Table,
@@ -60,18 +60,18 @@ export async function findRecordIds(
   names: readonly RecordIdKey[],
 ): Promise<(Stored<RecordPosition> | undefined)[]> {
   const { tenant, organizationKey } = scope;
-  const found = await table.getMany(
+  const positions = await table.getMany(
     RecordIdEntity,
     names.map((name) => ({ tenant, organizationKey, ...name })),
   );
   return 'documentKey' in scope
-    ? found.map((one) => (one?.documentKey === scope.documentKey ? one : undefined))
-    : found;
+    ? positions.map((position) => (position?.documentKey === scope.documentKey ? position : undefined))
+    : positions;
 }
 
 /**
- * Returns the operation that stores the position of a record. `stored` is the position that a deleted document left
- * under the id.
+ * Returns the operation that stores the position of a new record. `stored` is the position of an older record with the same id in a
+ * deleted document, if there is one.
  */
 export function claimRecordId(
   scope: DocumentScope,
@@ -81,11 +81,11 @@ export function claimRecordId(
 ): WriteOp {
   const { tenant, organizationKey, documentKey } = scope;
   const value = { tenant, organizationKey, ...name, documentKey, createdAt };
-  // The first revision is the creation time: a record that is deleted and added again has another revision.
+  // The first revision is the creation time, so that a record that is deleted and added again gets another revision.
   return stored ? replace(RecordIdEntity, value, stored._r) : insert(RecordIdEntity, value, createdAt);
 }
 
-/** Returns the operation that frees the id of a record, optionally only at the revision that was read. */
+/** Returns the operation that frees the id of a record. With `revision`, it fails if the position has another revision. */
 export function releaseRecordId(
   { tenant, organizationKey }: OrganizationScope,
   name: RecordIdKey,

@@ -12,77 +12,80 @@ import { findOrganization } from '../directory/organizations.ts';
 import type { QueryPage, QueryOptions, Table } from '../table/table.ts';
 import type { DocumentScope } from './documentScope.ts';
 
-/** The end of a page: in a document after the sort key `after`, or after all records of the document. */
+/**
+ * The position at which a page ended: in a document after the sort key `after`, or, without `after`, at the end of the document.
+ */
 export interface ListingPosition {
-  /** The customer's id. */
+  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly after?: string | undefined;
 }
 
-/** A record of a listing, and the sort key to continue after. */
+/** A record of a listing, and its sort key. A page that ends with this record continues after the key. */
 export interface ListedRecord<V> {
   readonly key: string;
   readonly value: V;
 }
 
-/** A page of the matching records of one document. It can be empty before the end. */
+/** A page of the matching records of one document. It can be empty although more pages follow. */
 export interface RecordPage<V> {
   readonly records: readonly ListedRecord<V>[];
-  /** The sort key to continue after; undefined at the end of the document. */
+  /** The sort key after which the next page starts. Undefined on the last page of the document. */
   readonly next: string | undefined;
-  /** The size of all items that were read. */
+  /** The size in bytes of all items that were read. */
   readonly bytes: number;
 }
 
 export interface RecordPageOptions {
-  /** The sort key to continue after. */
+  /** The sort key after which the page starts. Undefined for the first page. */
   readonly after: string | undefined;
-  /** The largest number of matching records. */
+  /** The largest number of matching records on the page. */
   readonly limit: number;
 }
 
 /** A document of a listing. */
 export interface ListedDocument {
-  /** The customer's id. */
+  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly scope: DocumentScope;
 }
 
-/** The documents of a listing, by id. */
+/** The documents of a listing, ordered by document id. */
 export interface DocumentSource {
-  /** Returns the documents from the id `from` on, including that document. Empty only at the end. */
+  /** Returns the next documents, beginning with the document `from`. Returns none only if no document follows. */
   list(from: string | undefined): Promise<{ readonly documents: readonly ListedDocument[]; readonly more: boolean }>;
 }
 
 export interface ListingOptions<V> {
   readonly documents: DocumentSource;
-  /** The end of the previous page. */
+  /** `next` of the previous page. */
   readonly from?: ListingPosition | undefined;
   readonly limit: number;
-  /** Reads a page of one document, with one query. */
+  /** Returns a page of the records of one document. Sends one query. */
   readonly read: (document: ListedDocument, options: RecordPageOptions) => Promise<RecordPage<V>>;
 }
 
 export interface ListingPage<V> {
   readonly values: V[];
-  /** The start of the next page; undefined at the end. */
+  /** The position at which the next page starts. Undefined on the last page. */
   readonly next: ListingPosition | undefined;
 }
 
-/** The size of a page as JSON: a response stays below its limit of 5 MB. */
+/** The largest size in bytes of a page as JSON, so that a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** A page ends early after this many documents, or when this much was read. */
+/** The number of documents, and of bytes read, after which a page ends early. */
 const MAX_DOCUMENTS = 500;
 const MAX_BYTES_READ = 32_000_000;
-/** The documents that are listed, and at most read, at a time. */
+/** The number of documents that one query of documents returns. */
 const DOCUMENTS_PER_PAGE = 100;
+/** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
-/** The records that one query reads when a filter applies. */
+/** The number of records that one query reads if a filter applies. */
 const FILTERED_RECORDS = 2_000;
 
 /**
  * Returns a page of the records of several documents, document by document. A page ends early at about 4 MB, or after
- * many records without a match. Then it can be empty and have a `next`. Keys of records and ids of documents never
+ * many records that do not match. Such a page can be empty and have a `next`. Keys of records and ids of documents never
  * change, so a record that exists during the whole listing is returned exactly once.
  */
 export async function listAcrossDocuments<V>({
@@ -93,32 +96,32 @@ export async function listAcrossDocuments<V>({
 }: ListingOptions<V>): Promise<ListingPage<V>> {
   const values: V[] = [];
   let position = from;
-  let ahead: ListedDocument[] = [];
-  let more = true;
-  let [bytes, bytesRead, documentsDone, width] = [0, 0, 0, 1];
+  let waiting: ListedDocument[] = [];
+  let hasMoreDocuments = true;
+  let [bytes, bytesRead, documentsDone, parallel] = [0, 0, 0, 1];
 
   while (documentsDone < MAX_DOCUMENTS && bytesRead < MAX_BYTES_READ) {
-    if (ahead.length === 0) {
-      if (!more) return { values, next: undefined };
+    if (waiting.length === 0) {
+      if (!hasMoreDocuments) return { values, next: undefined };
       const documentsPage = await documents.list(position?.documentId);
-      more = documentsPage.more;
-      ahead = documentsPage.documents.filter(
+      hasMoreDocuments = documentsPage.more;
+      waiting = documentsPage.documents.filter(
         ({ documentId }) => documentId !== position?.documentId || position.after !== undefined,
       );
       continue;
     }
-    const together = ahead.slice(0, width);
-    // One record more than needed shows whether there is a next page.
-    const share = Math.ceil((limit + 1 - values.length) / together.length);
+    const batch = waiting.slice(0, parallel);
+    // One record more than the page needs shows whether there is a next page.
+    const limitPerDocument = Math.ceil((limit + 1 - values.length) / batch.length);
     const pages = await Promise.all(
-      together.map((document) => {
+      batch.map((document) => {
         const after = document.documentId === position?.documentId ? position.after : undefined;
-        return read(document, { after, limit: share });
+        return read(document, { after, limit: limitPerDocument });
       }),
     );
     for (const page of pages) bytesRead += page.bytes;
     for (const [index, { records, next }] of pages.entries()) {
-      const { documentId } = together[index] as ListedDocument;
+      const { documentId } = batch[index] as ListedDocument;
       for (const { key, value } of records) {
         bytes += Buffer.byteLength(JSON.stringify(value));
         if (values.length === limit || (values.length > 0 && bytes > PAGE_BYTES)) return { values, next: position };
@@ -127,16 +130,17 @@ export async function listAcrossDocuments<V>({
       }
       position = { documentId, after: next };
       if (next !== undefined) break;
-      ahead.shift();
+      waiting.shift();
       documentsDone += 1;
     }
-    // Documents with few records are read in parallel. A large one is read alone, so that little is read in vain.
-    width = position?.after === undefined ? Math.min(width * 2, MAX_PARALLEL_DOCUMENTS) : 1;
+    // Documents with few records are read in parallel. A document with several pages is read alone, because what is read of the
+    // documents after it is dropped.
+    parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };
 }
 
-/** All documents of an organization. */
+/** Returns a source of all documents of an organization. */
 export function allDocuments(
   reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'list'>,
   scope: OrganizationScope,
@@ -148,7 +152,7 @@ export function allDocuments(
   });
 }
 
-/** The documents directly in a folder. */
+/** Returns a source of the documents that are directly in a folder. */
 export function documentsInFolder(
   reader: Pick<DocumentReader, 'getByIds' | 'attachFolders' | 'listInFolder'>,
   scope: OrganizationScope,
@@ -161,7 +165,7 @@ export function documentsInFolder(
   });
 }
 
-/** The given documents. */
+/** Returns a source of the given documents. */
 export function givenDocuments(documents: readonly ListedDocument[]): DocumentSource {
   const sorted = documents.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1));
   return {
@@ -173,7 +177,9 @@ export function givenDocuments(documents: readonly ListedDocument[]): DocumentSo
 interface PagedDocuments {
   /** Returns the sort key of a document in the list. */
   readonly keyOf: (documentId: string) => string;
+  /** Returns the next page of the list, after a sort key. */
   readonly list: (after: string | undefined) => Promise<QueryPage<DocumentWithFolder>>;
+  /** Returns whether the list has a document. */
   readonly includes: (document: DocumentWithFolder) => boolean;
 }
 
@@ -182,19 +188,19 @@ function pagedDocuments(
   scope: OrganizationScope,
   { keyOf, list, includes }: PagedDocuments,
 ): DocumentSource {
-  // A page can be empty because its documents are deleted. Only the last page may be.
+  // A page is empty if all its documents are deleted. A source returns no empty page before the end, so read the next page.
   async function listAfter(after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
     const page = await list(after);
     return page.values.length > 0 || page.next === undefined ? page : listAfter(page.next);
   }
   return {
     async list(from) {
-      const [first, rest] = await Promise.all([
+      const [first, following] = await Promise.all([
         findLiveDocuments(reader, scope, from === undefined ? [] : [from]),
         listAfter(from === undefined ? undefined : keyOf(from)),
       ]);
-      const documents = [...[...first.values()].filter(includes), ...rest.values];
-      return { documents: documents.map((document) => toListed(scope, document)), more: rest.next !== undefined };
+      const documents = [...[...first.values()].filter(includes), ...following.values];
+      return { documents: documents.map((document) => toListed(scope, document)), more: following.next !== undefined };
     },
   };
 }
@@ -207,7 +213,7 @@ export function toListed(
   return { documentId, scope: { ...scope, documentKey: internalId } };
 }
 
-/** Reads the existing documents by the customer's ids. Records of other documents count as deleted. */
+/** Returns the documents that exist, by the ids that the customer chose. A document in a deleted folder does not exist. */
 export async function findLiveDocuments(
   reader: Pick<DocumentReader, 'getByIds' | 'attachFolders'>,
   scope: OrganizationScope,
@@ -218,17 +224,16 @@ export async function findLiveDocuments(
   return new Map(documents.flatMap((document) => (document ? [[document.documentId, document] as const] : [])));
 }
 
-/** The scope of a request: the records of one document, or of all documents of an organization. */
+/** The documents of a request: one document, or all documents of an organization. */
 export interface Listing {
   readonly organization: OrganizationScope;
-  /** Undefined when the request names no document. */
+  /** The document of the request. Undefined if the request names no document. */
   readonly document: ListedDocument | undefined;
   readonly documents: DocumentSource;
 }
 
 /**
- * Returns the listing of a request. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
- * document.
+ * Returns the documents of a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document.
  */
 type FindListing = (
   tenant: string,
@@ -261,36 +266,38 @@ export const listingCursor = {
 interface RecordListing<T, V> extends Pick<ListingOptions<V>, 'documents' | 'from' | 'limit'> {
   readonly descending: boolean;
   readonly toResponse: (value: Stored<T>) => V;
-  /** Filters the records. */
-  readonly isWanted?: ((value: Stored<T>) => boolean) | undefined;
+  /** Returns whether a record matches. Without this function all records match. */
+  readonly isMatch?: ((value: Stored<T>) => boolean) | undefined;
 }
 
-/** Reads a page of the records of one entity, document by document, in each by sort key. */
+/**
+ * Returns a page of the records of one entity, document by document. The records of a document are in the order of their sort
+ * keys.
+ */
 export async function listRecords<T extends K, K, V>(
   table: Table,
   entity: Entity<T, DocumentScope, K>,
-  { descending, toResponse, isWanted, ...listing }: RecordListing<T, V>,
+  { descending, toResponse, isMatch, ...listing }: RecordListing<T, V>,
 ): Promise<ListingPage<V>> {
   return listAcrossDocuments({
     ...listing,
-    read: ({ scope }, options) =>
-      readRecordPage(table, entity, scope, { ...options, descending }, toResponse, isWanted),
+    read: ({ scope }, options) => readRecordPage(table, entity, scope, { ...options, descending }, toResponse, isMatch),
   });
 }
 
-/** Reads a page of the records of one entity in a document. `isWanted` filters the records. One query, of about 4 MB at most. */
+/** Returns a page of the records of one entity in a document, filtered by `isMatch`. Sends one query. */
 export async function readRecordPage<T extends K, P extends object, K, V>(
   table: Table,
   entity: Entity<T, P, K>,
   partition: P,
   options: RecordPageOptions & Pick<QueryOptions, 'descending'>,
   toResponse: (value: Stored<T>) => V,
-  isWanted?: (value: Stored<T>) => boolean,
+  isMatch?: (value: Stored<T>) => boolean,
 ): Promise<RecordPage<V>> {
-  const limit = isWanted ? FILTERED_RECORDS : options.limit;
+  const limit = isMatch ? FILTERED_RECORDS : options.limit;
   const { values, next, bytes } = await table.query(entity, partition, { ...options, limit });
   const records = values
-    .filter((value) => isWanted?.(value) ?? true)
+    .filter((value) => isMatch?.(value) ?? true)
     .map((value): ListedRecord<V> => ({ key: entity.key({ ...partition, ...value }).SK, value: toResponse(value) }));
   const last = records[options.limit - 1];
   return records.length > options.limit && last

@@ -25,7 +25,7 @@ import { findLiveDocuments } from './recordListing.ts';
 /** A comment in the data of a user, with the ids of its thread and document. */
 export type UserComment = CommentResponse & { readonly annotationId: string; readonly documentId: string };
 
-/** The position in each kind: a sort key, null at the end, undefined at the start. */
+/** The position in the records of each kind: a sort key. Undefined stands for the start, null for the end. */
 export type UserDataCursor = { readonly [K in InvolvedKind]?: string | null };
 
 export interface UserDataPage {
@@ -33,22 +33,22 @@ export interface UserDataPage {
   readonly reactions: ReactionResponse[];
   readonly recordings: RecordingResponse[];
   readonly notifications: NotificationResponse[];
-  /** Undefined at the end of all kinds. */
+  /** The position at which the next page starts. Undefined if all kinds are at the end. */
   readonly next: UserDataCursor | undefined;
 }
 
-/** The records of each kind on one page. */
+/** The largest number of records of each kind on one page. */
 const RECORDS_PER_KIND = 100;
-/** A page ends early at this size as JSON: a response stays below its limit of 5 MB. */
+/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
 /** A record in the data of a user, before the check of its document. */
 interface UserRecord<V> {
   readonly key: string;
   readonly documentKey: string;
-  /** The creation time, epoch ms. */
+  /** The creation time in epoch ms. */
   readonly at: number;
-  /** Undefined when the record is deleted. */
+  /** The record in the response. Undefined if the record is deleted. */
   readonly response: RecordResponse<V> | undefined;
 }
 
@@ -56,20 +56,20 @@ interface RecordResponse<V> {
   readonly value: V;
   readonly documentId: string;
   readonly bytes: number;
-  /** The access rules without the document. Undefined for a record that the user made. */
+  /** The access rules of the record, without its document. Undefined for a record that the user made. */
   readonly access?: (RecordAccess & { readonly needsDocumentAccess: boolean }) | undefined;
 }
 
-/** A page of one kind. */
+/** A page of the records of one kind. */
 interface KindPage<V> {
   readonly records: readonly UserRecord<V>[];
-  /** The start of the next page; undefined at the end. */
+  /** The sort key after which the next page starts. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 type ReadResponses<V> = (involvements: readonly Involvement[]) => Promise<readonly UserRecord<V>['response'][]>;
 
-/** A user and the organization whose data are read. */
+/** The user whose data is read, and the organization. */
 interface UserDataRequest {
   readonly scope: OrganizationScope;
   readonly organization: Organization;
@@ -79,7 +79,7 @@ interface UserDataRequest {
   readonly now: number;
 }
 
-/** Reads the records of users: those that they made, and those that they are involved in. */
+/** Reads the records that a user made or is involved in. */
 export class UserDataReader {
   readonly #table: Table;
 
@@ -88,10 +88,11 @@ export class UserDataReader {
   }
 
   /**
-   * Reads a page of a user's data in an organization, each kind by time: up to 100 of each, fewer when they are
-   * large. A record that exists during the whole listing is returned exactly once. Leaves out records of deleted
-   * threads and documents, records that the user did not make and may not see, and records from before the user was
-   * removed from the document.
+   * Returns a page of a user's data in an organization: up to 100 records of each kind, ordered by time. A page of large records
+   * has fewer. A record that exists during the whole listing is returned exactly once. Leaves out
+   * - records of deleted threads and documents
+   * - records that the user did not make and may not see
+   * - records from before the user was removed from the document
    */
   async page(
     tenant: string,
@@ -105,14 +106,18 @@ export class UserDataReader {
     const request: UserDataRequest = { scope, organization, userId, names, now };
     const [[user], comment, reaction, recording, notification] = await Promise.all([
       this.#table.getMany(UserEntity, [{ tenant, userId }]),
-      this.#readKind(request, 'comment', cursor, (some) => this.#readComments(request, some)),
-      this.#readKind(request, 'reaction', cursor, async (some) =>
-        toResponses(await readReactions(this.#table, scope, some), (one) => toReactionResponse(names, one)),
+      this.#readKind(request, 'comment', cursor, (involvements) => this.#readComments(request, involvements)),
+      this.#readKind(request, 'reaction', cursor, async (involvements) =>
+        toResponses(await readReactions(this.#table, scope, involvements), (record) =>
+          toReactionResponse(names, record),
+        ),
       ),
-      this.#readKind(request, 'recording', cursor, async (some) =>
-        toResponses(await readRecordings(this.#table, scope, some), (one) => toRecordingResponse(names, one)),
+      this.#readKind(request, 'recording', cursor, async (involvements) =>
+        toResponses(await readRecordings(this.#table, scope, involvements), (record) =>
+          toRecordingResponse(names, record),
+        ),
       ),
-      this.#readKind(request, 'notification', cursor, (some) => this.#readNotifications(request, some)),
+      this.#readKind(request, 'notification', cursor, (involvements) => this.#readNotifications(request, involvements)),
     ]);
     const pages = { comment, reaction, recording, notification };
     const records = involvedKinds.flatMap((kind): readonly UserRecord<unknown>[] => pages[kind].records);
@@ -169,8 +174,8 @@ export class UserDataReader {
   }
 
   /**
-   * Returns the records of the page: those that exist, in an existing document, from after a removal of the user, and
-   * visible to the user.
+   * Returns the records that belong on the page. Each record and its document exist, the user may see the record, and the user
+   * was not removed from the document since the record was made.
    */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
@@ -200,8 +205,8 @@ export class UserDataReader {
   }
 
   async #readComments({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
-    const found = await new ThreadReader(this.#table).findInvolvedComments(scope, involvements);
-    const records = found.map((one) => one && { ...one, documentId: one.thread.documentId });
+    const comments = await new ThreadReader(this.#table).findInvolvedComments(scope, involvements);
+    const records = comments.map((record) => record && { ...record, documentId: record.thread.documentId });
     return toResponses(
       records,
       ({ thread: { annotationId }, comment, documentId }): UserComment => ({
@@ -218,15 +223,15 @@ export class UserDataReader {
   }
 
   async #readNotifications({ scope, names }: UserDataRequest, involvements: readonly Involvement[]) {
-    const found = await readNotifications(this.#table, scope, involvements);
-    const existing = found.flatMap((notification, index) =>
+    const notifications = await readNotifications(this.#table, scope, involvements);
+    const existing = notifications.flatMap((notification, index) =>
       notification ? [{ notification, documentKey: (involvements[index] as Involvement).documentKey }] : [],
     );
     const rules = (await notificationGuards(this.#table, scope, names.organizationId, existing)).values();
     return toResponses(
-      found,
-      (one) => toNotificationResponse(names, one),
-      (_one, index) => {
+      notifications,
+      (notification) => toNotificationResponse(names, notification),
+      (_notification, index) => {
         const access = rules.next().value as RecordAccess;
         if (involvements[index]?.made) return undefined;
         return { ...access, needsDocumentAccess: access.thread !== undefined };
@@ -235,7 +240,10 @@ export class UserDataReader {
   }
 }
 
-/** Converts records, undefined where a record is deleted. Calls `accessOf` once for each existing record, in order. */
+/**
+ * Converts records to responses. An entry is undefined if its record is deleted. Calls `accessOf` once per existing record, in
+ * order.
+ */
 function toResponses<R extends { readonly documentId: string }, V>(
   records: readonly (R | undefined)[],
   toResponse: (record: R) => V,
@@ -250,8 +258,8 @@ function toResponses<R extends { readonly documentId: string }, V>(
 }
 
 /**
- * Returns the included records up to `share` bytes, but at least one, and the end of the page; null at the end of the
- * kind.
+ * Returns the included records up to `share` bytes, but at least one record, and the sort key at which the page ends. The end is
+ * null if no record of this kind follows.
  */
 function cutPage<V>(
   { records, next }: KindPage<V>,

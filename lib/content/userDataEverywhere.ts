@@ -2,15 +2,17 @@ import { type Capability, combine } from '../app/capability.ts';
 import { type OrganizationReader, readOrganizations } from '../directory/organizations.ts';
 import { readUserData, type UserDataCursor, type UserDataPage, type UserDataReader } from './userData.ts';
 
-/** The position of a listing over all organizations. */
+/** The position in a listing of all organizations. */
 export interface EverywhereCursor {
-  /** The sort key of the last complete organization; undefined before the first one. */
+  /** The sort key of the last organization that is listed completely. Undefined if none is. */
   readonly after?: string | undefined;
-  /** The position in the next organization, which has this internal id. */
+  /** The position in the organization that follows, and the internal id of that organization. */
   readonly within?: { readonly organizationKey: string; readonly cursor: UserDataCursor } | undefined;
 }
 
-/** The organizations that one page reads: a page stays fast when the user has no data in most of them. */
+/**
+ * The largest number of organizations that one page reads, so that a page is fast if most organizations have no data of the user.
+ */
 const ORGANIZATIONS_PER_PAGE = 10;
 
 /** Reads the data of a user in all organizations of a tenant, one organization after the other. */
@@ -23,33 +25,37 @@ export class UserDataEverywhereReader {
     this.#data = data;
   }
 
-  /** Reads a page with data of one organization. The page is empty and has a `next` when ten organizations have no data of the user. */
+  /**
+   * Returns a page of the user's data in one organization. If ten organizations have no data of the user, the page is empty and
+   * has a `next`.
+   */
   async page(
     tenant: string,
     userId: string,
     { after, within }: EverywhereCursor,
     now: number,
   ): Promise<Omit<UserDataPage, 'next'> & { readonly next: EverywhereCursor | undefined }> {
-    let position = after;
-    for (let looked = 0; looked < ORGANIZATIONS_PER_PAGE; looked++) {
+    let lastComplete = after;
+    for (let organizationsRead = 0; organizationsRead < ORGANIZATIONS_PER_PAGE; organizationsRead++) {
       const {
         values: [organization],
         next,
-      } = await this.#organizations.list(tenant, { limit: 1, after: position });
+      } = await this.#organizations.list(tenant, { limit: 1, after: lastComplete });
       if (!organization) return { ...empty, next: undefined };
-      // The organization of the cursor can be deleted since: then the list returns another one.
-      const cursor = looked === 0 && within?.organizationKey === organization.internalId ? within.cursor : {};
-      const { next: rest, ...data } = await this.#data.page(tenant, organization, userId, cursor, now);
-      if (rest)
+      // If the organization of the cursor was deleted since the previous page, the list returns another organization.
+      const isOfCursor = organizationsRead === 0 && within?.organizationKey === organization.internalId;
+      const position = isOfCursor ? within.cursor : {};
+      const { next: cursor, ...data } = await this.#data.page(tenant, organization, userId, position, now);
+      if (cursor)
         return {
           ...data,
-          next: { after: position, within: { organizationKey: organization.internalId, cursor: rest } },
+          next: { after: lastComplete, within: { organizationKey: organization.internalId, cursor } },
         };
       const isEmpty = Object.values(data).every((rows) => rows.length === 0);
       if (!isEmpty || next === undefined) return { ...data, next: next === undefined ? undefined : { after: next } };
-      position = next;
+      lastComplete = next;
     }
-    return { ...empty, next: { after: position } };
+    return { ...empty, next: { after: lastComplete } };
   }
 }
 

@@ -8,17 +8,17 @@ import type { DocumentScope } from './documentScope.ts';
 import type { Involvement } from './involvements.ts';
 import type { RemovedUsers } from './rules/removedUsers.ts';
 
-/** Records per query of an erasure. */
+/** The number of records that one query of an erasure reads. */
 export const RECORDS_PER_PAGE = 1_000;
 const PARALLEL = 4;
 
 /**
- * `remove`: the user was removed by the customer, and comments in threads of other users stay. `erase`: GDPR deletion,
- * and these comments are removed too.
+ * Why users are removed. With `remove`, the customer removed the users, and their comments in threads of other users stay. With
+ * `erase` (GDPR), these comments are removed too.
  */
 export type RemovalMode = 'remove' | 'erase';
 
-/** The users to remove, and the document to remove them from. */
+/** The users to remove, and the document that the users are removed from. */
 export interface DocumentRemoval {
   readonly table: Table;
   readonly scope: DocumentScope;
@@ -27,41 +27,41 @@ export interface DocumentRemoval {
   readonly clock: () => number;
 }
 
-/** The result of one try. `conflict`: another request changed a record since the read. */
+/** The result of one try. `conflict` means that another request changed a record after it was read. */
 export type Outcome = 'done' | 'conflict';
 
-/** Removes users from what one feature stored in a document. */
+/** Erases users from the records that one feature stored in a document. */
 export interface EraseHook {
-  /** The entities that it removes users from. A test checks that every entity is covered or has no users. */
+  /** The entities whose records the hook erases users from. A test checks that each entity with users has a hook. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Erases users from a page of records after a sort key, whether or not an involvement leads to them. Returns the next
-   * sort key; undefined at the end. Writes only records that change, at the revision that was read (optimistic lock).
-   * Throws ABORTED if other requests keep changing a record.
+   * Erases users from the page of records that follows the sort key `after`. It does not need involvements to find the records.
+   * Returns the sort key at which the page ends, or undefined after the last page. Writes only records that change, with an
+   * optimistic lock. Throws ABORTED if other requests keep changing a record.
    */
   erase(removal: DocumentRemoval, after: string | undefined): Promise<string | undefined>;
 }
 
-/** Tries once to remove an involvement, and the user from its record, in one transaction. */
+/** Tries once to remove an involvement, and to remove the user from the record of the involvement, in one transaction. */
 export type RemoveInvolved = (removal: DocumentRemoval, involvement: Involvement) => Promise<Outcome>;
 
-/** Writes operations once. */
+/** Tries once to write operations in one transaction. */
 export async function writeOnce(table: Table, ops: readonly WriteOp[]): Promise<Outcome> {
   return (await table.write(ops)) === 'done' ? 'done' : 'conflict';
 }
 
-/** Whether two removals have the same key. A transaction must not contain an item twice. */
-export function isSameKey(one: WriteOp, other: WriteOp): boolean {
-  return 'remove' in one && 'remove' in other && one.remove.PK === other.remove.PK && one.remove.SK === other.remove.SK;
+/** Returns whether two operations remove the same item. A transaction must not contain an item twice. */
+export function isSameKey(a: WriteOp, b: WriteOp): boolean {
+  return 'remove' in a && 'remove' in b && a.remove.PK === b.remove.PK && a.remove.SK === b.remove.SK;
 }
 
-/** Returns a page of the records of a document that were created up to the removal. */
+/** Returns a page of the records of a document that were created before or at the time of the removal. */
 export function recordsUpTo<T, K>(
   { table, scope, removedUsers }: DocumentRemoval,
   entity: Entity<T, DocumentScope, K>,
   after: string | undefined,
 ): Promise<QueryPage<T>> {
-  // The upper bound is the separator plus one. It includes all keys that start with the time.
+  // `$` sorts directly after the separator `#`. The range therefore includes all keys that begin with the time of the removal.
   return table.query(entity, scope, {
     between: [isoTime(0), `${keyPrefix([isoTime(removedUsers.removedAt)]).slice(0, -1)}$`],
     limit: RECORDS_PER_PAGE,
@@ -69,7 +69,10 @@ export function recordsUpTo<T, K>(
   });
 }
 
-/** Writes the operations of each record. `opsOf` reads the record again on each retry after a conflict. */
+/**
+ * Writes the operations of each record, one transaction per record. After a conflict, calls `opsOf` again, which reads the record
+ * again.
+ */
 export async function writeEachRecord<T>(
   { table }: DocumentRemoval,
   records: readonly T[],

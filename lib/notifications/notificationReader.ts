@@ -195,7 +195,7 @@ export class NotificationReader {
   async #listDocuments<V>(
     scope: OrganizationScope,
     document: Document | undefined,
-    isWanted: NotificationTest | undefined,
+    isMatch: NotificationTest | undefined,
     { after, limit, ascending = false }: PageRequest,
     toResponse: (notification: Notification) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
@@ -207,7 +207,7 @@ export class NotificationReader {
       limit,
       descending: !ascending,
       toResponse,
-      isWanted,
+      isMatch,
     });
     return { values, next: listingCursor.of(next) };
   }

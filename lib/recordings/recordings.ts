@@ -111,9 +111,9 @@ export class RecordingReader {
     ids: readonly string[] | undefined,
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<RecordingResponse>> {
-    const isWanted = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
+    const isMatch = ids && (({ annotationId }: Recording) => ids.includes(annotationId));
     const toResponse = (recording: Recording) => toRecordingResponse(names, recording);
-    return listRecords(this.#table, RecordingEntity, { ...page, documents, descending: true, toResponse, isWanted });
+    return listRecords(this.#table, RecordingEntity, { ...page, documents, descending: true, toResponse, isMatch });
   }
 
   /** Reads the recordings of a document by id, in the order of the ids. Two dependent BatchGets. */

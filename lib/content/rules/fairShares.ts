@@ -1,12 +1,15 @@
-/** Divides a budget by needs. Each need gets at least an equal share, or less if it needs less; the others get the rest. */
+/**
+ * Divides a budget among needs and returns one share per need. No share is larger than its need. What small needs leave is divided
+ * equally among the larger needs.
+ */
 export function divideFairly(needs: readonly number[], budget: number): number[] {
   const shares = needs.map(() => 0);
-  let rest = budget;
+  let remaining = budget;
   const smallestFirst = [...needs.entries()].sort(([, a], [, b]) => a - b);
   for (const [position, [index, need]] of smallestFirst.entries()) {
-    const share = Math.min(need, rest / (needs.length - position));
+    const share = Math.min(need, remaining / (needs.length - position));
     shares[index] = share;
-    rest -= share;
+    remaining -= share;
   }
   return shares;
 }

@@ -13,7 +13,7 @@ const DocumentedLocation = z
   })
   .check(z.refine(isNamed, { error: 'must have an id, a locationName or another key' }));
 
-/** A position on a document, defined by the customer. Keys besides the known ones are kept. */
+/** A position in a document. The customer defines its meaning, and can add other keys, which are stored unchanged. */
 export type Location = Readonly<Record<string, unknown>> & z.output<typeof DocumentedLocation>;
 
 export const Location = unchangedObject(DocumentedLocation) as unknown as z.ZodType<Location>;
@@ -22,15 +22,16 @@ function isNamed({ id, locationName, ...others }: Readonly<Record<string, unknow
   return id != null || Boolean(locationName) || Object.keys(others).length > 0;
 }
 
-/** The key of a location in a request: a result of `locationKey`. */
+/** The key of a location in a request. Its value is a result of `locationKey`. */
 export const LocationKey = Id;
 
 /**
- * Returns the key of a location: its `id` as text, otherwise a hash of its `locationName`, otherwise a hash of the whole object in any
- * key order. The id comes first, so that a renamed location keeps its key. `1` and `"1"` are the same location.
+ * Returns the key of a location: its `id` as text. Without an `id`, a hash of its `locationName`. Without both, a hash of all
+ * other keys in sorted order. So a location with an `id` keeps its key if it is renamed. The ids `1` and `"1"` are the same
+ * location.
  */
 export function locationKey(location: Location): string {
-  // Unchecked fields: a location is kept as it was sent, with `null` for a missing id.
+  // The stored location is unchanged input, so its `id` and `locationName` can be null.
   const { id, locationName, ...others }: Readonly<Record<string, unknown>> = location;
   if (typeof id === 'string' || typeof id === 'number') return String(id);
   return digest(
@@ -44,7 +45,7 @@ function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
 
-/** Returns JSON with sorted keys: equal values have equal texts. */
+/** Returns JSON with sorted keys, so that equal values have equal texts. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

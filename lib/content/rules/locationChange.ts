@@ -4,7 +4,7 @@ import { Location, locationKey } from './location.ts';
 /** The change of a stored location by `locations/update`. */
 export interface LocationChange {
   readonly newLocation: Location;
-  /** Whether `newLocation` is merged into the stored location. Otherwise it replaces the stored one. */
+  /** True to merge the first-level fields of `newLocation` into the stored location. False to replace the stored location. */
   readonly merge: boolean;
 }
 
@@ -14,7 +14,10 @@ export interface StoredLocation {
   readonly locationKey: string;
 }
 
-/** Returns the changed location of a record (`before` is JSON text); merging is shallow. Throws INVALID_ARGUMENT when the merged location is too large. */
+/**
+ * Returns the changed location of a record. `before` is the stored location as JSON text. Throws INVALID_ARGUMENT if the merged
+ * location is too large.
+ */
 export function changeLocation(before: string | undefined, { newLocation, merge }: LocationChange): Location {
   if (!merge || before === undefined) return newLocation;
   const { success, data } = Location.safeParse(withFields(JSON.parse(before) as object, newLocation));
@@ -22,7 +25,7 @@ export function changeLocation(before: string | undefined, { newLocation, merge 
   return data;
 }
 
-/** Merges two objects like a spread, but keeps a key named `__proto__`. */
+/** Returns both objects merged, like a spread of both, but keeps a key named `__proto__`. */
 function withFields(before: object, after: object): Record<string, unknown> {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(after)]);
 }
@@ -32,7 +35,7 @@ export function storedLocation(location: Location): StoredLocation {
   return { location: JSON.stringify(location), locationKey: locationKey(location) };
 }
 
-/** Returns the error for a location, or a record with its new location, that would be too large to store. */
+/** Returns the error for a location that is too large to store, or that makes its record too large. */
 export function tooLarge(): Error {
   return invalid({
     path: ['migrate', 'newLocation'],

@@ -1,6 +1,6 @@
 import type { Location } from './location.ts';
 
-/** The customer's id and name of an organization, and its own fields as JSON text. */
+/** The id and name that the customer gave an organization, and the customer's own fields as JSON text (`metadata`). */
 interface OrganizationNames {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -14,14 +14,17 @@ interface DocumentNames {
   readonly folder?: { readonly folderId: string } | undefined;
 }
 
-/** The organization and document of content, as responses and events name them. */
+/** The organization and document of content, in the form that responses and events are made from. */
 export interface ContentNames {
   readonly apiKey: string;
   readonly organization: OrganizationNames;
   readonly document: DocumentNames;
 }
 
-/** Returns the `metadata` of a record in a response: the caller's fields, overwritten by the ids of its document. */
+/**
+ * Returns the `metadata` of a record in a response: the customer's own fields, overwritten by the ids of organization and
+ * document.
+ */
 export function recordMetadata(
   { apiKey, organization, document }: ContentNames,
   own?: string,
@@ -29,10 +32,10 @@ export function recordMetadata(
   return { ...parsed(own), apiKey, organizationId: organization.organizationId, documentId: document.documentId };
 }
 
-/** The names for an event that can be outside of a document. */
+/** The organization and document of an event. An event that is not about a document has no document. */
 export type EventNames = Omit<ContentNames, 'document'> & { readonly document?: DocumentNames | undefined };
 
-/** Returns the `metadata` of an event: organization and document with names and the customer's own fields. */
+/** Returns the `metadata` of an event: the organization and document with their names and the customer's own fields. */
 export function eventMetadata(
   { apiKey, organization, document }: EventNames,
   location?: Location,
@@ -57,7 +60,7 @@ function documentMetadata({ documentId, documentName, folder, metadata }: Docume
   };
 }
 
-/** Returns the `metadata` of an event that would be too large: ids only. */
+/** Returns the `metadata` of an event whose payload would be too large. It has ids only. */
 export function eventMetadataIds({
   apiKey,
   organization: { organizationId },

@@ -10,21 +10,21 @@ import type { ContentUser } from './user.ts';
 /**
  * Pure rules for users who are removed from a document, folder or organization, and for users who are erased (GDPR).
  *
- * An erased user stays as a bare id where other users mention or address the user, in recorded `changes` of activities,
- * and in the customer's own fields. Name, e-mail address, picture and colours are removed from every object with the
- * `userId` of the user. Names in free text cannot be found and stay.
+ * The id of an erased user stays where other users mention or address the user, in `changes` of activities, and in the customer's
+ * own fields. Name, e-mail address, picture and colours are removed from every object with the `userId` of the user. Names in
+ * free text stay, because they cannot be recognised.
  */
 
 /** The removed or erased users. */
 export interface RemovedUsers {
   readonly userIds: ReadonlySet<string>;
-  /** Epoch ms. Later records do not change. */
+  /** The time of the removal in epoch ms. Records from after this time do not change. */
   readonly removedAt: number;
 }
 
 type Open = Readonly<Record<string, unknown>>;
 
-/** The personal fields of an object with a `userId`. */
+/** The names of the fields that are personal data in an object with a `userId`. */
 const personalFields: ReadonlySet<string> = new Set([
   'name',
   'email',
@@ -35,28 +35,28 @@ const personalFields: ReadonlySet<string> = new Set([
   'plan',
 ]);
 
-/** Returns only the id of a removed user, and other users unchanged. */
+/** Returns an object with the id only for a removed user. Returns other users unchanged. */
 function keepId<U extends ContentUser>(user: U, { userIds }: RemovedUsers): U | { userId: string } {
   return userIds.has(user.userId) ? { userId: user.userId } : user;
 }
 
-/** Whether a removed user made a record before the removal. */
+/** Returns whether one of the removed users made a record of this time (epoch ms) before the removal. */
 function isMadeBy(userId: string, at: number, { userIds, removedAt }: RemovedUsers): boolean {
   return at <= removedAt && userIds.has(userId);
 }
 
-/** Returns a customer's value without the personal fields beside the `userId` of a removed user, at any depth. */
+/** Returns a customer's value without the personal fields of objects, at any depth, whose `userId` is a removed user. */
 function removePersonalFields(value: unknown, removed: RemovedUsers): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => removePersonalFields(one, removed));
+  if (Array.isArray(value)) return value.map((item) => removePersonalFields(item, removed));
   const object = value as Open;
-  const isOf =
+  const isOfRemovedUser =
     Object.hasOwn(object, 'userId') && typeof object.userId === 'string' && removed.userIds.has(object.userId);
-  const kept = Object.entries(object).filter(([key]) => !isOf || !personalFields.has(key));
-  return Object.fromEntries(kept.map(([key, part]) => [key, removePersonalFields(part, removed)]));
+  const remaining = Object.entries(object).filter(([key]) => !isOfRemovedUser || !personalFields.has(key));
+  return Object.fromEntries(remaining.map(([key, part]) => [key, removePersonalFields(part, removed)]));
 }
 
-/** The same for JSON text. Returns the same text when nothing changes. */
+/** Returns JSON text without the personal fields of removed users. Returns the same text if nothing changes. */
 function removePersonalFieldsFromText(text: string | undefined, removed: RemovedUsers): string | undefined {
   if (text === undefined || !canMention(text, removed)) return text;
   const before: unknown = JSON.parse(text);
@@ -64,13 +64,13 @@ function removePersonalFieldsFromText(text: string | undefined, removed: Removed
   return after === JSON.stringify(before) ? text : after;
 }
 
-/** Whether JSON text can contain the id of a removed user. */
+/** Returns whether JSON text can contain the id of a removed user. */
 function canMention(text: string, { userIds }: RemovedUsers): boolean {
   for (const userId of userIds) if (text.includes(JSON.stringify(userId))) return true;
   return false;
 }
 
-/** Returns the changed ones of some JSON text fields. */
+/** Returns the fields with JSON text that change, without the personal fields of removed users. */
 function changedFieldsWithoutPersonal<T extends object>(
   record: T,
   fields: readonly (keyof T)[],
@@ -84,7 +84,7 @@ function changedFieldsWithoutPersonal<T extends object>(
   return Object.fromEntries(changed) as Partial<T>;
 }
 
-/** Returns the changed record, or the same object when nothing changes: then nothing is written. */
+/** Returns the changed record, or the same object if nothing changes, so that callers can skip the write. */
 function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   const different = Object.entries(changes).some(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field as keyof T]),
@@ -92,20 +92,20 @@ function withChanges<T extends object>(before: T, changes: Partial<T>): T {
   return different ? { ...before, ...changes } : before;
 }
 
-/** Returns a list of users (JSON text) without the removed ones. */
+/** Returns a list of users, as JSON text, without the removed users. */
 function withoutUsers(text: string | undefined, { userIds }: RemovedUsers): string | undefined {
   return text === undefined
     ? undefined
     : JSON.stringify((JSON.parse(text) as ContentUser[]).filter(({ userId }) => !userIds.has(userId)));
 }
 
-/** Whether a removed user started the thread: then the thread is removed. */
+/** Returns whether a removed user started the thread before the removal. Such a thread is removed. */
 export function isThreadOf({ from, createdAt }: Pick<Thread, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
 
 /**
- * Returns a thread after users were removed: without their subscriptions; of an assignee and author only the id stays.
+ * Returns a thread after users were removed. Their subscriptions are removed. A removed assignee or author keeps the id only.
  */
 export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
@@ -119,18 +119,18 @@ export function removeFromThread(thread: Thread, removed: RemovedUsers): Thread 
 
 /**
  * Returns a thread after users were erased: without their subscriptions, assignments, status changes and visibility.
- * Its comments and participants are erased separately.
+ * Comments and participants of the thread are erased separately.
  */
 export function eraseFromThread(thread: Thread, removed: RemovedUsers): Thread {
   if (thread.createdAt > removed.removedAt) return thread;
   const { assignedTo, resolvedByUserId, statusUpdatedByUserId, visibility } = thread;
-  const other = (userId: string | undefined) =>
+  const keepOther = (userId: string | undefined) =>
     userId === undefined || removed.userIds.has(userId) ? undefined : userId;
   return withChanges(thread, {
     ...removeFromThread(thread, removed),
-    assignedTo: assignedTo && other(assignedTo.userId) === undefined ? undefined : assignedTo,
-    resolvedByUserId: other(resolvedByUserId),
-    statusUpdatedByUserId: other(statusUpdatedByUserId),
+    assignedTo: assignedTo && keepOther(assignedTo.userId) === undefined ? undefined : assignedTo,
+    resolvedByUserId: keepOther(resolvedByUserId),
+    statusUpdatedByUserId: keepOther(statusUpdatedByUserId),
     visibility: withoutVisibleUsers(visibility, removed),
     ...changedFieldsWithoutPersonal(
       thread,
@@ -146,17 +146,20 @@ function withoutVisibleUsers(visibility: Thread['visibility'], { userIds }: Remo
     : visibility;
 }
 
-/** Whether a removed user wrote the comment. */
+/** Returns whether a removed user wrote the comment before the removal. */
 export function isCommentOf({ from, createdAt }: Pick<Comment, 'from' | 'createdAt'>, removed: RemovedUsers): boolean {
   return isMadeBy(from.userId, createdAt, removed);
 }
 
-/** Returns a comment after its author was removed: only the id of the author stays. */
+/** Returns a comment after users were removed. A removed author keeps the id only. */
 export function removeFromComment(comment: Comment, removed: RemovedUsers): Comment {
   return isCommentOf(comment, removed) ? withChanges(comment, { from: keepId(comment.from, removed) }) : comment;
 }
 
-/** Returns a comment of another user after users were erased: mentioned and addressed users are bare ids. */
+/**
+ * Returns a comment of another user after users were erased. Erased users whom the comment mentions or addresses keep the id
+ * only.
+ */
 export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comment {
   if (comment.createdAt > removed.removedAt) return comment;
   const { to, taggedUserContacts } = comment;
@@ -165,12 +168,12 @@ export function eraseFromComment(comment: Comment, removed: RemovedUsers): Comme
     to: to && JSON.stringify((readJson<ContentUser[]>(to) ?? []).map((user) => keepId(user, removed))),
     taggedUserContacts:
       taggedUserContacts &&
-      JSON.stringify((readJson<Open[]>(taggedUserContacts) ?? []).map((one) => keepTaggedId(one, removed))),
+      JSON.stringify((readJson<Open[]>(taggedUserContacts) ?? []).map((tagged) => keepTaggedId(tagged, removed))),
     ...changedFieldsWithoutPersonal(comment, ['attachments', 'agent', 'progress', 'actions', 'metadata'], removed),
   });
 }
 
-/** Returns a mention with only the id of an erased user: the text contains the name. */
+/** Returns a mention with the id only, if it mentions an erased user. Its other fields can contain the user's name. */
 function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   const contact = tagged.contact as Open | null | undefined;
   const userId = tagged.userId ?? contact?.userId;
@@ -181,14 +184,14 @@ function keepTaggedId(tagged: Open, { userIds }: RemovedUsers): Open {
   };
 }
 
-/** Returns a reaction without the removed users; undefined when no user is left. */
+/** Returns a reaction without the removed users. Returns undefined if no user remains. */
 export function removeReactors(reaction: Reaction, removed: RemovedUsers): Reaction | undefined {
   const fromUsers = reaction.fromUsers.filter(({ from, lastUpdated }) => !isMadeBy(from.userId, lastUpdated, removed));
   if (fromUsers.length === 0) return undefined;
   return fromUsers.length === reaction.fromUsers.length ? reaction : { ...reaction, fromUsers };
 }
 
-/** Whether a removed user made the recording. */
+/** Returns whether a removed user made the recording before the removal. */
 export function isRecordingOf(
   { from, createdAt }: Pick<Recording, 'from' | 'createdAt'>,
   removed: RemovedUsers,
@@ -207,8 +210,8 @@ export function eraseFromRecording(recording: Recording, removed: RemovedUsers):
 }
 
 /**
- * Returns a notification without the removed recipients; of a removed actor only the id stays. Undefined when no
- * recipient is left.
+ * Returns a notification without the removed recipients. A removed actor keeps the id only. Returns undefined if no recipient
+ * remains.
  */
 export function removeFromNotification(notification: Notification, removed: RemovedUsers): Notification | undefined {
   const { notifyUsers, notifyAll, actionUser, createdAt } = notification;
@@ -218,7 +221,7 @@ export function removeFromNotification(notification: Notification, removed: Remo
   return withChanges(notification, { notifyUsers: recipients, actionUser: keepId(actionUser, removed) });
 }
 
-/** Returns the key of the comment that a notification quotes; undefined when it quotes none. */
+/** Returns the key of the comment that a notification quotes. Returns undefined if it quotes none. */
 export function quotedComment({
   thread,
   notificationSourceData,
@@ -230,8 +233,8 @@ export function quotedComment({
 }
 
 /**
- * Returns a notification after users were erased: without them as recipients and readers, and without a quote of
- * their comment (`quotes`). Undefined when an erased user caused it, or no recipient is left.
+ * Returns a notification after users were erased: without erased recipients and readers. If it quotes a comment of an erased user
+ * (`quotes`), the quote is removed too. Returns undefined if an erased user caused the notification, or if no recipient remains.
  */
 export function eraseFromNotification(
   notification: Notification,
@@ -245,9 +248,9 @@ export function eraseFromNotification(
   if (!remaining) return undefined;
   const { readByUserIds, thread } = remaining;
   const readers = readByUserIds?.filter((userId) => !removed.userIds.has(userId));
-  const without = withChanges(remaining, {
+  const erased = withChanges(remaining, {
     readByUserIds: readers?.length === 0 ? undefined : readers,
-    // No user has an empty id.
+    // An empty id stands for an erased author, because no user has an empty id.
     thread: thread && {
       ...thread,
       authorId: removed.userIds.has(thread.authorId) ? '' : thread.authorId,
@@ -259,7 +262,7 @@ export function eraseFromNotification(
       removed,
     ),
   });
-  return quotes ? withoutQuote(without) : without;
+  return quotes ? withoutQuote(erased) : erased;
 }
 
 function withoutQuote(notification: Notification): Notification {
@@ -270,8 +273,8 @@ function withoutQuote(notification: Notification): Notification {
 }
 
 /**
- * Returns an activity after users were erased; undefined when an erased user was the actor. Other activities keep
- * actor, action and time, but lose the snapshot of a record by an erased user, with its changes.
+ * Returns an activity after users were erased. Returns undefined if an erased user was the actor. If the activity has a snapshot
+ * of a record that an erased user made, the snapshot is removed. With a removed target, `changes` are removed too.
  */
 export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Activity | undefined {
   if (activity.createdAt > removed.removedAt) return activity;
@@ -289,7 +292,7 @@ export function eraseFromActivity(activity: Activity, removed: RemovedUsers): Ac
   });
 }
 
-/** Whether JSON text is a record by a removed user. */
+/** Returns whether JSON text is a record that a removed user made. */
 function isRecordBy(text: string | undefined, removed: RemovedUsers): boolean {
   if (text === undefined || !canMention(text, removed)) return false;
   const { from } = (readJson<Open | null>(text) ?? {}) as { from?: { userId?: unknown } | null };

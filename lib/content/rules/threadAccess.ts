@@ -11,31 +11,34 @@ import { type ThreadAccess, isPrivate, visibleToMembersOf } from './visibility.t
 
 /** The access rules of a record: a thread, or a comment, notification or event in a document. */
 export interface RecordAccess {
-  /** The document of the record. Without one, access to a document is not required. */
+  /** The document of the record. If it is undefined, access to a document is not required. */
   readonly document?: DocumentAccess | undefined;
   /** The thread that contains the record, or that the record is about. */
   readonly thread?: ThreadAccess | undefined;
   /** The access context of the record itself, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Whether a public document requires a user that the tenant has added. By default every user id may see it. */
+  /** True if a public document is visible to users of the tenant only. By default every user id can see a public document. */
   readonly knownUsersOnly?: boolean | undefined;
 }
 
 /** A user whose access to an organization is checked. */
 export interface CheckedUser {
   readonly userId: string;
-  /** With the grants on the document, its folders and the organization. An access context needs all grants of the user. */
+  /**
+   * The user's access. It needs the grants on the document, its folders and the organization. For an access context, it needs all
+   * grants.
+   */
   readonly access: UserAccess;
-  /** The customer's ids of other organizations that the user is a member of. */
+  /** The ids, chosen by the customer, of other organizations that the user is a member of. */
   readonly memberOf: ReadonlySet<string>;
 }
 
-/** Returns the `field:value` items that a record requires: those of its thread and its own. */
+/** Returns the `field:value` items that a record requires: the items of its thread and its own items. */
 export function requiredContext({ thread, accessFields = [] }: RecordAccess): readonly string[] {
   return [...(thread?.accessFields ?? []), ...accessFields];
 }
 
-/** Whether every user may see a record: its document and thread are public, and it has no access context. */
+/** Returns whether every user may see a record: its document and thread are public, and it has no access context. */
 export function isOpenToAll(record: RecordAccess): boolean {
   const { document, thread, knownUsersOnly = false } = record;
   if (knownUsersOnly) return false;
@@ -44,8 +47,8 @@ export function isOpenToAll(record: RecordAccess): boolean {
 }
 
 /**
- * Whether a user may see a record. All three must allow it: access to the document, the visibility of the thread, and the access context.
- * The visibility never excludes the author of a thread; the access context can.
+ * Returns whether a user may see a record. Three rules must allow the user: access to the document, the visibility of the thread,
+ * and the access context. The visibility never excludes the author of a thread. The other rules can.
  */
 export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   return (
@@ -54,7 +57,9 @@ export function canSee(record: RecordAccess, user: CheckedUser): boolean {
   );
 }
 
-/** The part of `canSee` that does not need all grants of the user: access to the document, and the visibility of the thread. */
+/**
+ * Returns whether a user has access to the document of a record and may see its thread. `canSee` also checks the access context.
+ */
 export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
   if (isOpenToAll(record)) return true;
   const { document, thread, knownUsersOnly = false } = record;
@@ -73,7 +78,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/** Returns the access context of a user. A grant on the document or on a folder above it counts by the current folder of the document. */
+/** Returns the access context of a user. Departures are checked with the current folders of the record's document. */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
   return accessContext(access, (internalId) => {

@@ -8,7 +8,7 @@ export type ContentUser = z.output<typeof ContentUser>;
 /** A user as content stores it. */
 export const StoredUser = z.object({ userId: z.string(), ...StoredProfile.shape });
 
-/** The fields of a stored profile that complete a user of a request. */
+/** The fields of a stored profile that replace missing fields of a user in a request. */
 export type ProfileResponse = Pick<ContentUser, 'name' | 'email' | 'photoUrl'>;
 
 export interface NamedUser {
@@ -17,12 +17,12 @@ export interface NamedUser {
   readonly photoUrl?: unknown;
 }
 
-/** Whether a user of a request has no name or no e-mail address. */
+/** Returns whether a user of a request has no name or no e-mail address. */
 export function isIncomplete({ name, email }: NamedUser): boolean {
   return name === undefined || email === undefined;
 }
 
-/** Returns a user of a request with the missing name, e-mail address and avatar from the stored profile. */
+/** Returns a user of a request. If the name or e-mail address is missing, missing fields are taken from the stored profile. */
 export function completeUser<U extends NamedUser>(user: U, profile: ProfileResponse | undefined): U {
   if (!profile || !isIncomplete(user)) return user;
   const { name, email, photoUrl } = profile;
@@ -32,5 +32,5 @@ export function completeUser<U extends NamedUser>(user: U, profile: ProfileRespo
   return missing.length > 0 ? { ...user, ...Object.fromEntries(missing) } : user;
 }
 
-/** The users that one comment, reaction, recording or notification can involve. */
+/** The largest number of users that one comment, reaction, recording or notification can involve. */
 export const MAX_INVOLVED_USERS = 50;

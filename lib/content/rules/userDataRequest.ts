@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import { Id, optional, PageToken } from '../../shared/schema.ts';
 
-/** A request for the data of a user. Two more fields are named after the service, which is a setting: they are among the other keys. */
+/**
+ * A request for the data of a user. The names of two more fields begin with the name of the service, which is a setting.
+ * `requireUser` reads these fields.
+ */
 export const UserDataRequest = z.looseObject({
   organizationId: optional(Id),
   userId: optional(Id),
@@ -10,7 +13,10 @@ export const UserDataRequest = z.looseObject({
   pageToken: optional(PageToken),
 });
 
-/** Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for missing, contradictory and ineffective fields. */
+/**
+ * Returns the user of a request, and whether all organizations are read. Throws INVALID_ARGUMENT for missing fields, for fields
+ * that contradict each other, and for a field without an effect.
+ */
 export function requireUser(
   input: z.output<typeof UserDataRequest>,
   service: string,

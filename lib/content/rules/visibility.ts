@@ -4,16 +4,16 @@ import { Id, list, optional } from '../../shared/schema.ts';
 
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
-/** The users of a restricted thread. */
+/** The largest number of users of a restricted thread. */
 const MOST_USERS = 500;
-/** The size of a visibility as JSON. Every event of the thread contains it twice. */
+/** The largest size in bytes of a visibility as JSON. Every event of the thread contains the visibility twice. */
 const MOST_BYTES = 32 * 1024;
 
-/** The visibility of a thread. A thread without one is public. */
+/** The visibility of a thread. A thread without a visibility is public. */
 export const Visibility = z
   .object({
     type: z.enum(visibilityTypes),
-    /** For `organizationPrivate`: the organization whose members see the thread; default: the organization of the thread. */
+    /** For `organizationPrivate`: the organization whose members see the thread. The default is the organization of the thread. */
     organizationId: optional(Id),
     /** For `restricted`: the users who see the thread besides the author. */
     userIds: optional(list(Id, MOST_USERS, 0)),
@@ -31,23 +31,23 @@ export const Visibility = z
   );
 export type Visibility = z.output<typeof Visibility>;
 
-/** The part of a thread that decides who may see it, by the rule `canSee`. */
+/** The fields of a thread from which `canSee` decides which users may see the thread. */
 export interface ThreadAccess {
   readonly visibility?: Visibility | undefined;
   /** The access context, as `field:value`. */
   readonly accessFields?: readonly string[] | undefined;
-  /** The author of the thread: the visibility never excludes the author. */
+  /** The user id of the thread's author. The visibility never excludes the author. */
   readonly authorId: string;
-  /** The customer's id of the organization. */
+  /** The organization id that the customer chose. */
   readonly organizationId: string;
 }
 
-/** Whether a thread is hidden from some users who may see its document. */
+/** Returns whether the visibility can hide a thread from users who may see its document. */
 export function isPrivate(visibility: Visibility | undefined): visibility is Visibility {
   return visibility !== undefined && visibility.type !== 'public';
 }
 
-/** Returns the organization whose members see a thread; undefined when membership does not decide. */
+/** Returns the id of the organization whose members see a thread. Returns undefined unless the thread is `organizationPrivate`. */
 export function visibleToMembersOf({ visibility, organizationId }: ThreadAccess): string | undefined {
   return visibility?.type === 'organizationPrivate' ? (visibility.organizationId ?? organizationId) : undefined;
 }

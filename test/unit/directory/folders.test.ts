@@ -16,7 +16,7 @@ import {
   isSamePosition,
 } from '../../../lib/directory/rules/folders.ts';
 
-describe('inWaves', () => {
+describe('splitIntoWaves', () => {
   const requests = fc.uniqueArray(
     fc.record({
       folderId: fc.integer({ min: 0, max: 15 }).map(String),
@@ -61,7 +61,7 @@ const folder = (internalId: string, parent?: FolderWithPosition, accessType?: Ac
   ...computePosition(parent, { internalId, accessType }),
 });
 
-describe('placeFolder', () => {
+describe('computePosition', () => {
   const [top, restricted] = [folder('top'), folder('restricted', undefined, 'restricted')];
 
   test('inherits the access type of the parent, or the default at the top, unless the folder has its own', () => {
