@@ -142,7 +142,7 @@ async function status(site: OperatorContext, now: number): Promise<string> {
   const table = openTable(site.env);
   const late: number[] = [];
   await inShards(outboxShards, async (shard) => {
-    const read = (after?: string) => new DeliveryStore(table).due(shard, now, { limit: PAGE, after });
+    const read = (after?: string) => new DeliveryStore(table).listDue(shard, now, { limit: PAGE, after });
     for await (const { values } of pages(read)) late.push(...values.map(({ nextAt }) => now - nextAt));
   });
   let jobs = 0;

@@ -7,7 +7,7 @@ import { type Table, itemOf } from '../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity, BasicWebhookConfigEntity } from '../../lib/webhooks/configs.ts';
 import { WebhookEndpointEntity, WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { DISABLED_AFTER } from '../../lib/webhooks/rules/autoDisable.ts';
-import { checkGate } from '../../lib/webhooks/rules/breaker.ts';
+import { checkBreaker } from '../../lib/webhooks/rules/breaker.ts';
 import type { Delivery } from '../../lib/webhooks/rules/delivery.ts';
 import { type EndpointHealth, healthAt } from '../../lib/webhooks/rules/health.ts';
 import { basicTargets, type BasicTargetId, isBasicTarget } from '../../lib/webhooks/rules/matching.ts';
@@ -165,7 +165,7 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
 
 /** The worker records health for a sample of successes only, so a later success in the attempt log also counts. */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
-  const gate = checkGate(breaker, now);
+  const gate = checkBreaker(breaker, now);
   const pause =
     typeof gate === 'object'
       ? `until ${isoTime(gate.pausedUntil)}`

@@ -6,7 +6,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webhooks/deliveryMessage.ts';
 import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
-import { inGroups, MOST_OF_ONE_GROUP } from '../webhooks/rules/firstAttempts.ts';
+import { groupEndpointIds, MOST_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
@@ -83,7 +83,7 @@ export async function fanOut(
           concernedBy(event, consumers),
         ]);
         const endpointIds = matchingTargets(event, subscriptions);
-        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MOST_OF_ONE_GROUP;
+        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MOST_PER_GROUP;
         const isGrouped = isSwept || concerned.length > 0 || !fitsInOne;
         planned.push({ event, endpointIds, consumers: concerned, isGrouped });
       }),
@@ -100,7 +100,7 @@ export async function fanOut(
   const delay = timing.schedule[0] ?? 0;
   await forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
     const now = call.clock();
-    const parts = inGroups(endpointIds).map((part) => toFirstAttempts(event, part, now, timing));
+    const parts = groupEndpointIds(endpointIds).map((part) => toFirstAttempts(event, part, now, timing));
     const created = isGrouped ? await groups.create(parts) : [];
     // The message of a group that exists was sent before, or the sweep of the groups sends it.
     const grouped = isSwept ? created : parts;

@@ -18,7 +18,7 @@ import { endFirstAttempts, type FirstAttemptStore } from './firstAttempts.ts';
 import { type AttemptLoader, loadAttempts, type LoadedItems } from './loadAttempt.ts';
 import { type AttemptContent, type PreparedRequest, prepareRequests, type WebhookRequests } from './prepareRequest.ts';
 import { type RateSlots, reserveRateSlots } from './rateSlots.ts';
-import { checkGate, takeProbe } from './rules/breaker.ts';
+import { checkBreaker, takeProbe } from './rules/breaker.ts';
 import {
   claimDelivery,
   type Delivery,
@@ -38,7 +38,7 @@ import { type AttemptOutcome, isStoredWithDelivery, type LoggedAttempt } from '.
 import { type AttemptResult, recordOutcome } from './rules/outcome.ts';
 import { type Target, targetOf } from './targets.ts';
 import { type WebhookClient, webhookClient, type WebhookRequest } from './transport/send.ts';
-import { disableIfGivenUp, type HealthPorts, HealthUpdater } from './updateHealth.ts';
+import { disableIfFailedTooLong, type HealthPorts, HealthUpdater } from './updateHealth.ts';
 
 /** The stores, queues and clients that an attempt uses. */
 export interface AttemptPorts extends HealthPorts {
@@ -49,9 +49,9 @@ export interface AttemptPorts extends HealthPorts {
   readonly slots: Pick<RateSlots, 'reserve'>;
   readonly requests: Pick<WebhookRequests, 'prepare'>;
   readonly client: WebhookClient;
-  /** The queue of retries, deferred messages, and deliveries to slow endpoints. */
+  /** The queue of retries, deferred attempts, and first attempts at slow endpoints. */
   readonly retryQueue: QueueSender;
-  /** Whether the message is of the queue of first attempts. Only for these, the time from commit to attempt is measured. */
+  /** Whether the messages come from the queue of first attempts. Only there, the time from commit to attempt is measured. */
   readonly isFirstQueue: boolean;
   readonly sleep: (milliseconds: number) => Promise<void>;
 }
@@ -86,15 +86,15 @@ export function attemptsFrom(queue: 'deliver' | 'deliverSlow'): Capability<Attem
 }
 
 /**
- * Makes the attempts that a message names, if they are due: the next attempt of a delivery, or the first attempts of an event at several
- * endpoints. The table is the source of truth, and the message only a hint: it can arrive twice, late or early. Whatever a receiver causes is a
- * failed attempt. Throws only on internal errors, after all attempts of the message have ended; SQS then redelivers the message.
+ * Makes the attempts that a message names, if they are due: the next attempt of a delivery, or the first attempts of an event at
+ * several endpoints. The table is the source of truth. The message can arrive twice, late or early.
+ *
+ * Every error that a receiver causes is a failed attempt. Throws only on internal errors, after all attempts of the message have
+ * ended. SQS then redelivers the message.
  */
 export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall): Promise<void> {
   const { endpointId, more = [] } = message;
-  const attempts = [endpointId, ...more].map(
-    (one) => new DeliveryAttempt(ports, { ...message, endpointId: one }, call),
-  );
+  const attempts = [endpointId, ...more].map((id) => new DeliveryAttempt(ports, { ...message, endpointId: id }, call));
   const runs = await Promise.allSettled(attempts.map((attempt) => attempt.run(message.slot)));
   const failure = runs.find((run) => run.status === 'rejected');
   if (failure) throw failure.reason;
@@ -104,8 +104,8 @@ export async function attemptDelivery(ports: AttemptPorts, message: DeliveryMess
 }
 
 /**
- * Ends a group of first attempts: each of its endpoints has a delivery now. An event without stored groups leaves the outbox, because its first
- * attempts were its last work.
+ * Ends a group of first attempts after each of its endpoints has a delivery: deletes the stored group. An event without stored
+ * groups leaves the outbox, because no other work of it remains.
  */
 async function endGroup(
   { groups, outbox }: AttemptPorts,
@@ -118,23 +118,23 @@ async function endGroup(
   else if (event && event.fannedOutAt === undefined) await outbox.markFannedOut(event, clock());
 }
 
-/** How many milliseconds before its time a message is accepted: clocks differ. */
+/** How many milliseconds before its time a message is accepted, because clocks differ. */
 const EARLY = 5_000;
-/** How often a result is written again while other writers change the claimed delivery. */
+/** How often the write of a result is tried while other writers change the delivery. */
 const RESULT_TRIES = 10;
 
-/** A delivery whose next attempt can be made now, with its target and the stored health of that target. */
+/** A delivery whose next attempt can be made now, with the stored state that the attempt needs. */
 interface LoadedDelivery extends LoadedItems {
   readonly delivery: StoredDelivery<PendingDelivery>;
-  /** Whether it is stored as parked. */
+  /** Whether the delivery is parked in the table. */
   readonly wasParked: boolean;
   readonly target: Stored<Target>;
 }
 
-/** A delivery whose lease this run holds, or whose first attempt it makes. A first attempt has no stored lease. */
+/** A delivery whose lease this run holds. A first attempt has the id of a lease, but no lease is stored. */
 type ClaimedDelivery = StoredDelivery<PendingDelivery> & { readonly claim: string };
 
-/** An attempt that was made; times are epoch ms. */
+/** An attempt that was made. Times are epoch ms. */
 interface SentAttempt {
   readonly at: number;
   readonly endedAt: number;
@@ -153,12 +153,12 @@ class DeliveryAttempt {
   readonly #ports: AttemptPorts;
   readonly #message: DeliveryMessage;
   readonly #call: AttemptCall;
-  readonly #endpoint: HealthUpdater;
-  /** How many reserved slots this run has used too late. */
+  readonly #healthUpdater: HealthUpdater;
+  /** The number of reserved slots that expired before this run could use them. */
   #expiredSlots = 0;
-  /** The event, as it was read last. */
+  /** The stored event. Undefined until it was read, and if it has expired. */
   event: StoredEvent | undefined;
-  /** Whether the delivery is known to be stored. */
+  /** Whether this run has read or written the delivery in the table. */
   #isStored = false;
 
   constructor(ports: AttemptPorts, message: DeliveryMessage, call: AttemptCall) {
@@ -177,17 +177,20 @@ class DeliveryAttempt {
     };
     this.#message = message;
     this.#call = call;
-    this.#endpoint = new HealthUpdater(ports, message, call);
+    this.#healthUpdater = new HealthUpdater(ports, message, call);
   }
 
-  /** Runs the pipeline. A step that returns `undefined` or `deferred` ends the run, and has stored or sent what happens next. */
+  /**
+   * Runs the pipeline. A step that returns `undefined` or `deferred` ends the run. This step has then stored or sent the next
+   * action.
+   */
   async run(reservedSlot: number | undefined): Promise<void> {
     const loaded = await this.#load();
     if (!loaded) return;
     const { delivery, target } = loaded;
 
-    const gate = await this.#checkBreaker(loaded);
-    if (!gate) return;
+    const breaker = await this.#checkBreaker(loaded);
+    if (!breaker) return;
 
     if (this.#ports.isFirstQueue && isSlow(healthAt(loaded.health, target._r), this.#call.clock()))
       return this.#handOver(delivery);
@@ -195,28 +198,31 @@ class DeliveryAttempt {
     const slot = await this.#reserveSlot(delivery, target, reservedSlot);
     if (slot === 'deferred') return;
 
-    const health = gate === 'probe' ? await this.#takeProbe(loaded) : loaded.health;
-    // Another run took the probe. Load again, since the endpoint may have recovered; the slot stays reserved.
+    const health = breaker === 'probe' ? await this.#takeProbe(loaded) : loaded.health;
+    // Another attempt became the probe. This run starts again, because the endpoint may have recovered. Its slot stays reserved.
     if (health === 'lost') return this.run(slot);
 
     const claimed = await this.#claim(delivery);
     if (!claimed) return;
 
-    const isCurrent = isFirst(delivery) && gate === 'closed' && slot === undefined;
+    const isCurrent = isFirst(delivery) && breaker === 'closed' && slot === undefined;
     const sent = await this.#send(claimed, { ...loaded, isCurrent }, slot);
     if (!sent) return;
 
     const recorded = await this.#recordAttempt(claimed, sent);
-    await this.#updateHealth(sent, { read: health, isProbe: gate === 'probe' }, recorded?.status === 'EXHAUSTED');
+    await this.#updateHealth(sent, { read: health, isProbe: breaker === 'probe' }, recorded?.status === 'EXHAUSTED');
   }
 
-  /** Throws if the delivery of a first attempt is not stored, for example after a conflict with another transaction. SQS then redelivers the message. */
+  /**
+   * Throws if the delivery of a first attempt is not stored, for example after a conflict of transactions. SQS then redelivers the
+   * message.
+   */
   async requireStored(): Promise<void> {
     if (this.#isStored || !this.event || (await this.#ports.deliveries.get(this.#message))) return;
     throw new Error('A first attempt has ended without a stored delivery');
   }
 
-  /** Reads all that decides about the attempt in one consistent call. Returns it if the attempt is due. */
+  /** Reads the state that the attempt needs in one consistent call. Returns undefined if the attempt must not be made now. */
   async #load(): Promise<LoadedDelivery | undefined> {
     const { deliveries, loader, retryQueue, timing } = this.#ports;
     const loaded = await loader.load(this.#message);
@@ -245,15 +251,17 @@ class DeliveryAttempt {
     return undefined;
   }
 
-  /** Returns the delivery of a first attempt, which is not stored yet. Undefined if the message is about a later attempt. */
+  /**
+   * Returns the delivery of a first attempt, which is not stored yet. Returns undefined if the message is about a stored delivery.
+   */
   #firstDelivery(event: StoredEvent | undefined, now: number): StoredDelivery | undefined {
     const { endpointId, group } = this.#message;
     return event && group !== undefined ? toDelivery(event, endpointId, now, this.#ports.timing) : undefined;
   }
 
   /**
-   * Returns whether the attempt is a normal one or the probe of an open breaker. Parks the delivery while the breaker blocks; that uses no attempt.
-   * A resend is always attempted: somebody asks whether the endpoint works.
+   * Returns whether the attempt is a normal one or the probe of an open breaker. If the breaker blocks the attempt, parks the
+   * delivery and returns undefined. A resend always passes, because the customer wants to know whether the endpoint works.
    */
   async #checkBreaker({
     delivery,
@@ -261,8 +269,8 @@ class DeliveryAttempt {
     target,
     health,
   }: LoadedDelivery): Promise<'closed' | 'probe' | undefined> {
-    const gate = checkGate(healthAt(health, target._r).breaker, this.#call.clock());
-    if (typeof gate === 'string') return gate;
+    const state = checkBreaker(healthAt(health, target._r).breaker, this.#call.clock());
+    if (typeof state === 'string') return state;
     if (delivery.otherwise) return 'closed';
     // The open breaker has a job that releases the delivery.
     if (!wasParked && (await this.#ports.deliveries.replace(delivery, parkDelivery(delivery))) !== 'lost')
@@ -271,8 +279,8 @@ class DeliveryAttempt {
   }
 
   /**
-   * Returns the time at which the rate limit allows the attempt, epoch ms: the reserved slot, or a new one if that has expired. Returns
-   * undefined for an endpoint without a limit. A slot that is too far away to wait for defers the message; that uses no attempt.
+   * Returns the slot of the attempt, epoch ms: the reserved slot, or a new slot if the reserved one has expired. Returns undefined
+   * for an endpoint without a rate limit. If the slot is more than 2 s away, defers the message and returns `deferred`.
    */
   async #reserveSlot(
     delivery: StoredDelivery<PendingDelivery>,
@@ -295,22 +303,22 @@ class DeliveryAttempt {
   }
 
   /**
-   * Sends the message again for the time of its slot. It goes to the queue of retries: the age of a message counts its delay, and the alarm of the
-   * other queue is on that age.
+   * Sends the message again for the time of its slot, to the retry queue. The age of a message includes its delay, and the queue of
+   * first attempts has an alarm on the age of its messages.
    */
   async #defer(delivery: StoredDelivery<PendingDelivery>, slot: number, nextAt: number): Promise<void> {
     const { deliveries, retryQueue, timing } = this.#ports;
     this.#call.measures.count('RateLimitedDeliveries');
     const now = this.#call.clock();
     const messages = nextAttemptMessages(delivery, now, { at: nextAt, slot });
-    // The delivery needs no write if it is not claimed, and the sweeper does not take the message for lost before the slot.
+    // No write is needed if the delivery is not claimed and the sweeper checks it only after the slot.
     const isCovered = !isFirst(delivery) && delivery.claim === undefined && delivery.dueAt > slot + timing.marginMs / 2;
     if (messages.length > 0 && isCovered) return retryQueue.send(messages);
     const stored = await deliveries.replace(delivery, postponeDelivery(delivery, nextAt, now, timing, slot));
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
-  /** Sends the message of a first attempt at a slow endpoint to the queue of retries. */
+  /** Sends the message of a first attempt at a slow endpoint to the retry queue. */
   async #handOver(delivery: StoredDelivery<PendingDelivery>): Promise<void> {
     const { deliveries, retryQueue, timing } = this.#ports;
     const now = this.#call.clock();
@@ -319,7 +327,10 @@ class DeliveryAttempt {
     if (stored !== 'lost') await retryQueue.send(nextAttemptMessages(stored, now));
   }
 
-  /** Reserves the one probe of an open breaker by a conditional write. Returns the stored health; `lost` if another run was first. */
+  /**
+   * Makes this attempt the only probe of an open breaker, by a conditional write. Returns the stored health, or `lost` if another
+   * run was first.
+   */
   async #takeProbe({ target, health }: LoadedDelivery): Promise<Stored<EndpointHealth> | 'lost'> {
     const now = this.#call.clock();
     const current = healthAt(health, target._r);
@@ -329,8 +340,11 @@ class DeliveryAttempt {
   }
 
   /**
-   * Takes the lease of the next attempt by a conditional write, so that duplicates of the message send nothing. A first attempt takes none: two
-   * workers that get its message at the same time send the event twice with the same id, which at-least-once allows.
+   * Takes the lease of the next attempt by a conditional write. Returns undefined if another worker holds the lease, so a duplicate
+   * message sends nothing.
+   *
+   * A first attempt takes no lease. Two workers with the same message can then send the event twice with the same id. At-least-once
+   * delivery allows that.
    */
   async #claim(delivery: StoredDelivery<PendingDelivery>): Promise<ClaimedDelivery | undefined> {
     const claim = this.#call.newId('clm');
@@ -346,9 +360,10 @@ class DeliveryAttempt {
   }
 
   /**
-   * Makes the request from what is stored shortly before the slot, and posts it once, in its slot. A slot that has expired by then is replaced by a
-   * new one: sending late would exceed the rate limit. Cancels the delivery if it may not be delivered any more. A receiver that fails in any way is
-   * a result.
+   * Prepares the request shortly before its slot and posts it once, in the slot. If the slot has expired by then, reserves a new
+   * slot, because late requests would exceed the rate limit. Returns undefined if the attempt was deferred to the new slot.
+   *
+   * Cancels the delivery and returns undefined if it is not allowed any more. Every error of the receiver is a result.
    */
   async #send(
     claimed: ClaimedDelivery,
@@ -388,11 +403,11 @@ class DeliveryAttempt {
     return { at, endedAt: clock(), result, target };
   }
 
-  /** Posts the request. If the answer takes long, other attempts at the endpoint learn it before this one ends. */
+  /** Posts the request. Marks the endpoint as slow while this attempt still waits for a late answer. */
   async #post(request: WebhookRequest, target: Stored<Target>): Promise<AttemptResult> {
     let marking: Promise<void> | undefined;
     const timer = setTimeout(() => {
-      marking = this.#endpoint.markSlow(target);
+      marking = this.#healthUpdater.markSlow(target);
     }, SLOW_AFTER);
     try {
       return await this.#ports.client.post(request);
@@ -402,7 +417,10 @@ class DeliveryAttempt {
     }
   }
 
-  /** Logs the attempt, stores the new state of the delivery, and sends the message of a retry that is near. Returns the stored state. */
+  /**
+   * Logs the attempt, stores the new state of the delivery, and sends the message of a retry that SQS can delay. Returns the stored
+   * delivery.
+   */
   async #recordAttempt(claimed: ClaimedDelivery, sent: SentAttempt): Promise<StoredDelivery | undefined> {
     const { random, retryQueue, timing } = this.#ports;
     const { at, endedAt, result } = sent;
@@ -423,14 +441,20 @@ class DeliveryAttempt {
     return stored;
   }
 
-  /** Stores what the attempt says about its endpoint. Disables an endpoint that has failed for days when a delivery is exhausted. */
+  /**
+   * Updates the health of the endpoint after the attempt. If the delivery is exhausted, disables an endpoint that has failed for
+   * five days.
+   */
   async #updateHealth(
     { result, target }: SentAttempt,
     { read, isProbe }: { read: Stored<EndpointHealth> | undefined; isProbe: boolean },
     isExhausted: boolean,
   ): Promise<void> {
-    const health = await this.#endpoint.record(target, read, { delivered: result.outcome === 'delivered', isProbe });
-    if (isExhausted) await disableIfGivenUp(this.#ports, this.#message, this.#call, target, health);
+    const health = await this.#healthUpdater.record(target, read, {
+      delivered: result.outcome === 'delivered',
+      isProbe,
+    });
+    if (isExhausted) await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, health);
   }
 
   #toLogEntry(claimed: ClaimedDelivery, { at, result }: SentAttempt): LoggedAttempt {
@@ -445,7 +469,7 @@ class DeliveryAttempt {
       durationMs: Math.round(durationMs),
       byHand: claimed.otherwise !== undefined,
     };
-    // The response body is the customer's data and does not belong in our logs.
+    // The response body is data of the customer and must not be in our logs.
     if (outcome !== 'delivered')
       this.#call.log.info(logMessages.webhookAttemptFailed, {
         tenant: this.#message.tenant,
@@ -455,11 +479,11 @@ class DeliveryAttempt {
         durationMs: entry.durationMs,
         reason: error,
       });
-    // A stored item is compared with its own repetition, so no field may be undefined.
+    // A repeated write is compared with the stored item, which has no undefined fields.
     return definedFields(entry) as LoggedAttempt;
   }
 
-  /** Writes an attempt to the log, best effort: a failed log write must not repeat a delivery. */
+  /** Writes an attempt to the log, best effort. A failed log write must not repeat the delivery. */
   async #logAttempt(claimed: ClaimedDelivery, entry: LoggedAttempt): Promise<void> {
     const attempt = nextAttemptNumber(claimed);
     try {
@@ -476,8 +500,9 @@ class DeliveryAttempt {
   }
 
   /**
-   * Writes the result over the claimed delivery, with the event that all attempts failed if it is exhausted. Repeats on conflicts while this
-   * run holds the lease. Returns the stored delivery; undefined when the lease was lost, and the attempt counts in the log only.
+   * Writes the result over the claimed delivery. If the delivery is exhausted, also writes the event about that. Retries on
+   * conflicts while this run holds the lease. Returns undefined if another worker took the lease. The attempt is then only in the
+   * log.
    */
   async #storeResult(
     claimed: ClaimedDelivery,
@@ -495,7 +520,7 @@ class DeliveryAttempt {
         if (isExhaustion(current, next)) this.#call.measures.count('DeliveriesExhausted');
         return stored;
       }
-      // Another transaction touched the item that this one inserts. Try again.
+      // Another transaction conflicted, but did not store the delivery. Retry.
       if (isFirst(claimed) && !stored) continue;
       const mayContinue = isFirst(claimed)
         ? isUnattempted(stored, this.#call.clock())
@@ -511,7 +536,7 @@ class DeliveryAttempt {
     throw new Error('Other writers keep changing the delivery');
   }
 
-  /** Ends a delivery whose deadline passed before all attempts were made, for example because its endpoint was paused. */
+  /** Ends a delivery whose deadline passed before all attempts were made, for example because its breaker was open. */
   async #exhaustAfterDeadline(
     delivery: StoredDelivery<PendingDelivery>,
     target: Stored<Target>,
@@ -522,16 +547,16 @@ class DeliveryAttempt {
     const outcome = await this.#ports.deliveries.replace(delivery, next, ops);
     if (outcome === 'lost') return;
     if (isExhaustion(delivery, next)) this.#call.measures.count('DeliveriesExhausted');
-    await disableIfGivenUp(this.#ports, this.#message, this.#call, target, healthAt(health, target._r));
+    await disableIfFailedTooLong(this.#ports, this.#message, this.#call, target, healthAt(health, target._r));
   }
 }
 
-/** Whether a delivery is not stored, because its first attempt has not ended. */
+/** Whether a delivery is not stored yet, because its first attempt has not ended. */
 function isFirst({ _r }: { readonly _r: number }): boolean {
   return _r === 0;
 }
 
-/** Whether a delivery that was stored during its first attempt, by a resend or a copy of the message, has no attempt yet. */
+/** Whether a delivery has no attempt yet. During a first attempt, a resend or a copy of the message can store such a delivery. */
 function isUnattempted(delivery: StoredDelivery | undefined, now: number): boolean {
   return delivery?.status === 'PENDING' && delivery.attempts === 0 && !isClaimed(delivery, now);
 }
@@ -541,8 +566,9 @@ function hasClaim(delivery: StoredDelivery | undefined, claim: string): delivery
 }
 
 /**
- * Whether the stored delivery is the result that this run wrote: the SDK repeats a write whose response was lost, and the repetition
- * conflicts with it. Only the lease holder counts an attempt.
+ * Whether the stored delivery is the result that this run wrote. The SDK repeats a write whose response was lost, and the
+ * repetition conflicts with the first write. Only the holder of the lease counts an attempt, so the numbers prove that this run
+ * wrote the result.
  */
 function isOwnResult(claimed: ClaimedDelivery, stored: StoredDelivery | undefined): boolean {
   return !isFirst(claimed) && stored?._r === claimed._r + 1 && stored.attempts === claimed.attempts + 1;

@@ -5,7 +5,7 @@ import { settingsRevision } from './webhookSettings.ts';
 
 export const AdvancedWebhookConfigEntity = defineConfig(
   'AdvancedWebhookConfig',
-  "Whether and how an API key's advanced webhooks are delivered",
+  'Whether and how the advanced webhooks of an API key are delivered',
   { schema: AdvancedWebhookConfig, initial: initialAdvancedConfig, alsoWrite: settingsRevision },
 );
 export const BasicWebhookConfigEntity = defineConfig(

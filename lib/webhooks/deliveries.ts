@@ -9,7 +9,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, itemOf, type Table, upsert, type WriteOp } from '../table/table.ts';
 import type { DueDelivery } from './deliveryMessage.ts';
-import { type FirstAttemptsOf, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
+import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
 import {
   Delivery,
   hasFailed,
@@ -26,22 +26,26 @@ import type { EndpointKey } from './targets.ts';
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
 const duePartition = (shard: number) => ['DUE', String(shard)];
-/** The deliveries to an endpoint are listed from this many index partitions, each for about 1,000 writes a second. */
+/**
+ * The number of index partitions (gsi4) for the deliveries to one endpoint. Each partition allows about 1,000 writes per second.
+ */
 const endpointShards = 8;
-/** An index partition (gsi4) of deliveries to an endpoint. */
+/** Returns the index partition (gsi4) of the deliveries to an endpoint in one shard. */
 const deliveriesTo = (tenant: string, endpointId: string, shard: number) => [
   tenant,
   'ENDPOINT',
   endpointId,
   String(shard % endpointShards),
 ];
-/** The index partitions (gsi4) of all deliveries to an endpoint. */
+/** Returns the index partitions (gsi4) of all deliveries to an endpoint. */
 export const endpointPartitions = (tenant: string, endpointId: string) =>
   shardNumbers(endpointShards).map((shard) => deliveriesTo(tenant, endpointId, shard));
-/** The index partition (gsi3) of the failed deliveries to an endpoint. */
+/** Returns the index partition (gsi3) of the failed deliveries to an endpoint. */
 export const failedDeliveriesTo = (tenant: string, endpointId: string) => [tenant, 'FAILED', endpointId];
 
-/** The index partitions (gsi3) of the parked deliveries to one endpoint: a busy endpoint can park more than one partition can write. */
+/**
+ * The number of index partitions (gsi3) for the parked deliveries to one endpoint. One partition is not enough for a busy endpoint.
+ */
 export const parkedShards = 8;
 /** Returns the index partition (gsi3) of the parked deliveries to an endpoint in one shard. */
 export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: number) => [
@@ -51,20 +55,24 @@ export const parkedDeliveriesTo = ({ tenant, endpointId }: EndpointKey, shard: n
   String(shard % parkedShards),
 ];
 
-/** A delivery is in gsi3 while it is due, while it is parked, and after it has failed until it is recovered. */
+/**
+ * The delivery of an event to one endpoint. It is in gsi3 while it is pending, while it is parked, and from its failure to its
+ * recovery.
+ */
 export const DeliveryEntity = defineEntity({
   type: 'Delivery',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'The delivery of an event to one endpoint: its state, attempts so far, and when the next one is due',
+  purpose:
+    'The delivery of an event to one endpoint: its status, its number of attempts, and the time of the next attempt',
   schema: Delivery,
   pk: eventPartition,
   sk: (key: { endpointId: string }) => ['DELIVERY', key.endpointId],
   indexes: {
     gsi3: {
       holds:
-        'deliveries that are pending, by shard and the time when the sweeper looks after them; those that are parked, by endpoint, shard and deadline; those that failed, by endpoint and the time of their event',
+        'pending deliveries, by shard and due time; parked deliveries, by endpoint, shard and deadline; failed deliveries, by endpoint and the time of their event',
       pk({ tenant, endpointId, status, parked, shard, dueAt }) {
         if (dueAt !== undefined) return duePartition(shard);
         if (parked) return parkedDeliveriesTo({ tenant, endpointId }, shard);
@@ -86,14 +94,14 @@ export const DeliveryEntity = defineEntity({
 
 const AttemptSchema = LoggedAttempt.extend({
   endpointId: z.string(),
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   attempt: z.number(),
 });
 export type Attempt = z.output<typeof AttemptSchema>;
 
 /**
- * The log entry of one attempt, except that of most first attempts that succeeded. The claim is a part of the key, so that a duplicate attempt
- * stays visible.
+ * The log entry of one attempt. Most successful first attempts have no such item (see `first` of a delivery). The claim is a part
+ * of the key, so a duplicate attempt has its own entry.
  */
 export const AttemptEntity = defineEntity({
   type: 'Attempt',
@@ -112,7 +120,10 @@ export const AttemptEntity = defineEntity({
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
-/** The tenant of a delivery, and the revision that was read; 0 for a delivery that is not stored yet, because its first attempt has not ended. */
+/**
+ * The tenant of a delivery, and the revision that was read. Revision 0: the delivery is not stored, because its first attempt has
+ * not ended.
+ */
 export interface DeliveryRevision {
   readonly tenant: string;
   readonly _r: number;
@@ -123,7 +134,7 @@ export interface DeliveryKey extends EndpointKey {
   readonly eventId: string;
 }
 
-/** Deliveries to an endpoint, for events between two times, epoch ms, both included. */
+/** Selects the failed deliveries to an endpoint for events between two times, epoch ms. Both times are included. */
 export interface FailedRange extends EndpointKey {
   readonly since: number;
   readonly until: number;
@@ -140,19 +151,22 @@ export interface DeliveryPage<D extends Delivery = Delivery> {
   readonly next: string | undefined;
 }
 
-/** More deliveries than one event has: one for each endpoint and basic target, with room for deleted endpoints. */
-const MOST_OF_ONE_EVENT = 1_000;
-/** Sorts after all times. */
+/**
+ * The most deliveries of one event that are listed. An event has one for each endpoint and basic target, also for deleted
+ * endpoints.
+ */
+const MOST_PER_EVENT = 1_000;
+/** A text that sorts after all times. */
 const LAST = '~';
 
-/** Spreads the deliveries of one event over the shards of the due index. */
+/** Returns the shard of a delivery in the due index. The deliveries of one event have different shards. */
 function shardOf(event: { shard: number }, endpointId: string): number {
   let sum = event.shard;
   for (const character of endpointId) sum += character.codePointAt(0) ?? 0;
   return sum % outboxShards;
 }
 
-/** Returns the delivery of an event to an endpoint before its first attempt, which is due now. It is not stored. */
+/** Returns a new delivery of an event to an endpoint. It is not stored. Its first attempt is due now. */
 export function toDelivery(
   { tenant, eventId, event: type, createdAt, shard }: StoredEvent,
   endpointId: string,
@@ -163,14 +177,16 @@ export function toDelivery(
   return { ...newDelivery(of, now, timing), tenant, _r: 0 };
 }
 
-/** Returns the operations that write an event for one endpoint only, for example a test event, with the group of its first attempt. */
+/**
+ * Returns the operations that write an event for one endpoint only, for example a test event, and the group of its first attempt.
+ */
 export function emitTo(
   tenant: string,
   endpointId: string,
   event: NewEvent,
   now: number,
   timing: Timing,
-): { group: FirstAttemptsOf; ops: WriteOp[] } {
+): { group: FirstAttemptGroup; ops: WriteOp[] } {
   const recorded = recordEvent(tenant, event, now, { fannedOut: true });
   const group = toFirstAttempts({ ...recorded.event, tenant }, [endpointId], now, timing);
   return { group, ops: [...recorded.ops, insertFirstAttempts(group)] };
@@ -183,15 +199,18 @@ export class DeliveryStore {
     this.#table = table;
   }
 
-  /** Writes an event for one endpoint only. The same cause again writes nothing. Returns the group, whose message the caller sends. */
+  /**
+   * Writes an event for one endpoint only. A repeated call with the same cause writes nothing. Returns the group, for the caller's
+   * message.
+   */
   async createFor(
     { tenant, endpointId }: EndpointKey,
     event: NewEvent,
     now: number,
     timing: Timing,
-  ): Promise<FirstAttemptsOf> {
+  ): Promise<FirstAttemptGroup> {
     const { group, ops } = emitTo(tenant, endpointId, event, now, timing);
-    // A conflict means that this event exists: nobody else uses its cause.
+    // A conflict means that the event is already stored, because no other call uses its cause.
     await this.#table.write(ops);
     return group;
   }
@@ -202,8 +221,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes a delivery over the revision that was read, with other operations in the same transaction. Revision 0 is inserted. Returns the stored
-   * delivery, or `lost` when somebody else wrote in between.
+   * Writes a delivery over the revision that was read, and `more` operations in the same transaction. Inserts the delivery if the
+   * revision is 0. Returns the stored delivery, or `lost` if another writer was first.
    */
   async replace<D extends Delivery>(
     { tenant, _r }: DeliveryRevision,
@@ -222,15 +241,18 @@ export class DeliveryStore {
     await this.#table.write([upsert(AttemptEntity, { ...attempt, tenant, eventId, endpointId })]);
   }
 
-  /** Lists the deliveries of a shard that were due at a time (epoch ms), the most overdue first. */
-  async due(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
+  /** Lists the pending deliveries of a shard that are due at a time (epoch ms), the most overdue first. */
+  async listDue(shard: number, at: number, options: PageOptions): Promise<DeliveryPage<PendingDelivery>> {
     const { values, next } = await this.#list('gsi3', duePartition(shard), [isoTime(0), isoTime(at)], options);
     const isDue = (delivery: StoredDelivery): delivery is StoredDelivery<PendingDelivery> =>
       isPending(delivery) && delivery.dueAt <= at;
     return { values: values.filter(isDue), next };
   }
 
-  /** Lists the deliveries to an endpoint for events since a time (epoch ms), by the time of the event. The index is eventually consistent. */
+  /**
+   * Lists the deliveries to an endpoint for events since a time (epoch ms), by the time of the event. The index is eventually
+   * consistent.
+   */
   async listOfEndpoint(
     { tenant, endpointId }: EndpointKey,
     since: number,
@@ -248,14 +270,17 @@ export class DeliveryStore {
     return { values, next: entries.length > limit ? page.at(-1)?.position : undefined };
   }
 
-  /** Lists the failed deliveries of a range, oldest event first. A page can have fewer than `limit`, if some were recovered in the meantime. */
+  /**
+   * Lists the failed deliveries of a range, oldest event first. A page has fewer than `limit` if deliveries were recovered in the
+   * meantime.
+   */
   async listFailed(range: FailedRange, options: PageOptions): Promise<DeliveryPage> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { values, next } = await this.#list('gsi3', partition, failedBounds(range), options);
     return { values: values.filter(({ status }) => hasFailed(status)), next };
   }
 
-  /** Counts the failed deliveries of a range, up to `most` + 1. One query of an index that holds no others. */
+  /** Counts the failed deliveries of a range, up to `most` + 1, with one index query. */
   async countFailed(range: FailedRange, most: number): Promise<number> {
     const partition = failedDeliveriesTo(range.tenant, range.endpointId);
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition), {
@@ -291,14 +316,14 @@ export class DeliveryStore {
     const { values } = await this.#table.query(
       DeliveryEntity,
       { tenant, eventId },
-      { prefix: ['DELIVERY'], limit: MOST_OF_ONE_EVENT, bytes: Infinity },
+      { prefix: ['DELIVERY'], limit: MOST_PER_EVENT, bytes: Infinity },
     );
     return values;
   }
 
   /**
-   * Lists the attempts of an event, by endpoint and number; those to one endpoint if its id is given. `isComplete` is false if there are more than
-   * `limit`.
+   * Lists the attempts of an event, by endpoint and number. With `endpointId`, lists only attempts at this endpoint. `isComplete`
+   * is false if there are more than `limit` attempts.
    */
   async listAttempts(
     tenant: string,
@@ -306,7 +331,7 @@ export class DeliveryStore {
     { endpointId, limit }: { endpointId?: string | undefined; limit: number },
   ): Promise<{ attempts: Attempt[]; isComplete: boolean }> {
     const prefix = endpointId === undefined ? ['ATTEMPT'] : ['ATTEMPT', endpointId];
-    // The usual limit measures JSON, in which response bodies are many times larger.
+    // The default limit of bytes measures JSON, and response bodies are many times larger as JSON.
     const options = { prefix, limit, bytes: Infinity };
     const [{ values, next }, deliveries] = await Promise.all([
       this.#table.query(AttemptEntity, { tenant, eventId }, options),
@@ -317,15 +342,17 @@ export class DeliveryStore {
     const firsts = deliveries.flatMap((delivery) =>
       delivery?.first ? [{ ...delivery.first, endpointId: delivery.endpointId, attempt: 1 }] : [],
     );
-    const attempts = [...firsts, ...values].sort(
-      (a, b) => (a.endpointId < b.endpointId ? -1 : a.endpointId > b.endpointId ? 1 : 0) || a.attempt - b.attempt,
-    );
+    const attempts = [...firsts, ...values].sort((a, b) => {
+      if (a.endpointId !== b.endpointId) return a.endpointId < b.endpointId ? -1 : 1;
+      return a.attempt - b.attempt;
+    });
     return { attempts: attempts.slice(0, limit), isComplete: next === undefined && attempts.length <= limit };
   }
 
   /**
-   * Plans one more attempt of an event at an endpoint, now and outside the schedule, in any state. An event that was not for that endpoint is
-   * delivered to it like a new one. Returns the delivery, whose message the caller sends; undefined when the event does not exist.
+   * Plans one more attempt of an event at an endpoint, now and outside the schedule. The delivery can have any status. If it does
+   * not exist, a new delivery is stored. Returns the delivery, for the caller's message. Returns undefined if the event does not
+   * exist.
    */
   async resend(
     { tenant, eventId, endpointId }: DeliveryKey,
@@ -356,8 +383,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Starts the schedule of a failed delivery again. Returns the delivery, whose message the caller sends; undefined when it is in another
-   * state, or somebody else wrote in between.
+   * Starts the schedule of a failed delivery again. Returns the delivery, for the caller's message. Returns undefined if the
+   * delivery has another status, or if another writer was first.
    */
   async recover(delivery: StoredDelivery, now: number, timing: Timing): Promise<DueDelivery | undefined> {
     if (!hasFailed(delivery.status)) return undefined;
@@ -367,11 +394,11 @@ export class DeliveryStore {
 }
 
 function failedBounds({ since, until }: FailedRange): readonly [string, string] {
-  // The ids of events follow the last time.
+  // In sort keys, event ids follow the time. The upper bound sorts after all ids of the last time.
   return [isoTime(since), `${isoTime(until)}${LAST}`];
 }
 
-/** Write events for one endpoint only. */
+/** The capability to write events for one endpoint only. */
 export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['PutItem'],
@@ -380,8 +407,8 @@ export const createDeliveries: Capability<Pick<DeliveryStore, 'createFor'>> = /*
 export const attemptDeliveries: Capability<Pick<DeliveryStore, 'get' | 'replace' | 'logAttempt'>> =
   /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'PutItem']);
 
-/** Find due deliveries and postpone them. */
-export const dueDeliveries: Capability<Pick<DeliveryStore, 'due' | 'replace'>> = /* @__PURE__ */ storeCapability(
+/** The capability to list due deliveries and to write them. */
+export const dueDeliveries: Capability<Pick<DeliveryStore, 'listDue' | 'replace'>> = /* @__PURE__ */ storeCapability(
   DeliveryStore,
   ['BatchGetItem', 'PutItem'],
   ['gsi3'],
@@ -403,6 +430,6 @@ export const countFailedDeliveries: Capability<Pick<DeliveryStore, 'countFailed'
   ['gsi3'],
 );
 
-/** Find failed deliveries and start their schedules again. */
+/** The capability to list failed deliveries and to start their schedules again. */
 export const recoverDeliveries: Capability<Pick<DeliveryStore, 'listFailed' | 'recover'>> =
   /* @__PURE__ */ storeCapability(DeliveryStore, ['GetItem', 'BatchGetItem', 'PutItem'], ['gsi3']);

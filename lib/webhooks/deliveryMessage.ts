@@ -2,22 +2,22 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueMessage } from '../workers/sender.ts';
-import type { FirstAttemptsOf } from './firstAttempts.ts';
+import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
 import { parseSchedule, planAttempt, type Timing } from './rules/schedule.ts';
 
-/** The `group` of a message about all first attempts of an event, which stays in the outbox until they have ended. */
+/** The `group` of a message about all first attempts of an event. The event stays in the outbox until these attempts have ended. */
 export const ALL_FIRST_ATTEMPTS = 'all';
 
 /**
- * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. It holds ids only; the
- * table says what to do.
+ * A queue message about the next attempt of a delivery, or about the first attempts of an event at several endpoints. The message
+ * contains ids. The state is in the table.
  */
 export const DeliveryMessage = z.object({
   tenant: z.string(),
   eventId: z.string(),
   endpointId: z.string(),
-  /** More endpoints, in a message about first attempts. */
+  /** The ids of more endpoints, in a message about first attempts. */
   more: z.array(z.string()).optional(),
   /** The stored group of these first attempts, or `ALL_FIRST_ATTEMPTS`. Absent in a message about a stored delivery. */
   group: z.string().optional(),
@@ -28,10 +28,13 @@ export const DeliveryMessage = z.object({
 });
 export type DeliveryMessage = z.output<typeof DeliveryMessage>;
 
-/** A pending delivery with its tenant: what a message needs. */
+/** A pending delivery with its tenant. A message is built from these fields. */
 export type DueDelivery = PendingDelivery & { readonly tenant: string };
 
-/** Returns the message about the next attempt, delayed until `at`. Returns none if that is later than SQS can delay: the sweeper sends it. */
+/**
+ * Returns the message about the next attempt, delayed until `at`. Returns no message if SQS cannot delay it so long. The sweeper
+ * sends it later.
+ */
 export function nextAttemptMessages(
   delivery: DueDelivery,
   now: number,
@@ -46,15 +49,11 @@ export function nextAttemptMessages(
 
 /** Returns the message that starts the first attempts of an event. `group` is the stored group, or `ALL_FIRST_ATTEMPTS`. */
 export function firstAttemptMessage(
-  { tenant, eventId, group, endpointIds }: Pick<FirstAttemptsOf, 'tenant' | 'eventId' | 'group' | 'endpointIds'>,
+  { tenant, eventId, group, endpointIds }: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group' | 'endpointIds'>,
   delayMs: number,
 ): QueueMessage {
   const [endpointId = '', ...more] = endpointIds;
-  const body: DeliveryMessage = {
-    ...{ tenant, eventId, endpointId },
-    ...(more.length > 0 && { more }),
-    ...{ group, attemptNo: 1 },
-  };
+  const body: DeliveryMessage = { tenant, eventId, endpointId, ...(more.length > 0 && { more }), group, attemptNo: 1 };
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
   return { body, groupId: `${tenant}.${endpointId}`, delaySeconds };
 }

@@ -15,8 +15,8 @@ export class EndpointDisabler {
   }
 
   /**
-   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` when the endpoint is not at the given
-   * revision any more: its failures were those of the old version.
+   * Disables an endpoint and writes the event `endpoint.disabled` in the same transaction. Returns `lost` if the endpoint was
+   * changed after `revision`, because the failures belong to that revision.
    */
   async disable(
     { tenant, endpointId }: EndpointKey,

@@ -7,29 +7,31 @@ import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
 import { AdvancedWebhookConfigEntity } from './configs.ts';
-import { checkGate } from './rules/breaker.ts';
+import { checkBreaker } from './rules/breaker.ts';
 import { EndpointHealth, healthAt } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
 import { type EndpointKey, targetItem } from './targets.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** Each endpoint has its own partition, so that a busy one does not slow the others down. */
+/**
+ * Returns the partition of an endpoint's health. Each endpoint has its own partition, so a busy endpoint does not slow others down.
+ */
 export const healthPartition = (of: EndpointKey) => [of.tenant, 'ENDPOINT_RUNTIME', of.endpointId];
-const UNHEALTHY = ['AILING'];
+const UNHEALTHY = ['UNHEALTHY'];
 
-/** The failures of an endpoint. An endpoint that never failed has no such item, and its deliveries do not write one. */
+/** The health of an endpoint. An endpoint that never failed has no such item, and its deliveries do not write one. */
 export const EndpointHealthEntity = defineEntity({
   type: 'EndpointHealth',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'The failures of a webhook endpoint: its breaker, and since when nothing has succeeded',
+  purpose: 'The health of a webhook endpoint: its breaker, and since when all attempts have failed',
   schema: EndpointHealth,
   pk: healthPartition,
   sk: (_key: unknown) => ['HEALTH'],
   indexes: {
-    // One partition is enough: it is written when a breaker changes, not for every delivery.
+    // One partition is enough, because only a changed breaker or a warning writes to it.
     gsi3: {
       holds: 'endpoints whose breaker is open or whose owner was warned',
       pk: ({ breaker, failing }) => (breaker.open || failing?.warned ? UNHEALTHY : undefined),
@@ -43,16 +45,16 @@ export const EndpointHealthEntity = defineEntity({
   expiresAt: ({ writtenAt }) => Math.floor(writtenAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** The content of the job of an endpoint's parked deliveries. */
+/** The data of the job that releases the parked deliveries of an endpoint. */
 export const ParkingJob = z.object({ endpointId: z.string() });
 
-/** Returns the job of an endpoint's parked deliveries, due at a time. */
+/** Returns the job that releases the parked deliveries of an endpoint, due at `dueAt` (epoch ms). */
 export function parkingJob(endpointId: string, dueAt: number): NewJob {
   const data: z.output<typeof ParkingJob> = { endpointId };
   return { jobId: `job_parked_${endpointId}`, kind: 'releaseParked', data, dueAt };
 }
 
-/** At most this many unhealthy endpoints are counted. */
+/** The most unhealthy endpoints that one call counts. */
 const MOST_UNHEALTHY = 2_000;
 
 export class EndpointHealthStore {
@@ -67,8 +69,9 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Writes the health of an endpoint over the version that was read, or creates it. A change of the pause starts the job of its parked deliveries
-   * in the same transaction: while a breaker is open, there is such a job. Returns `lost` when somebody else wrote in between.
+   * Writes the health of an endpoint over the version that was read, or creates it. Returns `lost` if another writer was first. A
+   * write that changes the pause starts the job of the parked deliveries in the same transaction, so an open breaker always has a
+   * job.
    */
   async write(
     { tenant, endpointId }: EndpointKey,
@@ -85,11 +88,11 @@ export class EndpointHealthStore {
   }
 
   /**
-   * Counts the endpoints whose breaker is open now, and those whose owner was warned. Skips health that is outdated: the endpoint was
-   * disabled, deleted or changed since, or its webhooks are turned off.
+   * Counts the endpoints whose breaker is open now, and the endpoints whose owner was warned. Skips outdated health: of endpoints
+   * that were disabled, deleted or changed since, or whose webhooks are turned off.
    */
   async countUnhealthy(now: number): Promise<{ readonly open: number; readonly warned: number }> {
-    // Descending order counts endpoints with a warning first, if there are too many.
+    // In descending order, endpoints with a warning come first. They are counted even if there are too many endpoints.
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', UNHEALTHY), {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
       limit: MOST_UNHEALTHY,
@@ -105,13 +108,13 @@ export class EndpointHealthStore {
       target && (target.kind === 'basic' || advanced[index]?.isEnabled) ? [healthAt(stored[index], target._r)] : [],
     );
     return {
-      open: current.filter(({ breaker }) => typeof checkGate(breaker, now) === 'object').length,
+      open: current.filter(({ breaker }) => typeof checkBreaker(breaker, now) === 'object').length,
       warned: current.filter(({ failing }) => failing?.warned).length,
     };
   }
 }
 
-/** Returns the endpoint whose health has this key. Endpoint ids are generated, so nothing in them is escaped. */
+/** Returns the endpoint whose health has this table key. Endpoint ids are generated, so keys contain them unescaped. */
 function endpointOf(key: Key): EndpointKey {
   const tenant = tenantOf(key);
   return { tenant, endpointId: key.PK.slice(EndpointHealthEntity.partition({ tenant, endpointId: '' }).length) };

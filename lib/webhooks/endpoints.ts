@@ -8,7 +8,7 @@ import { insert, type QueryPage, remove, replace, type Table } from '../table/ta
 import { storeCapability } from '../table/storeCapability.ts';
 import { reviseSettings, settingsRevision, WebhookSettingsEntity } from './webhookSettings.ts';
 
-/** All advanced webhook endpoints of an API key are in one partition. */
+/** Returns the partition of all advanced webhook endpoints of an API key. */
 const endpointsOf = (of: { tenant: string }) => [of.tenant, 'WEBHOOK_ENDPOINTS'];
 
 export const WebhookEndpointEntity = defineEntity({
@@ -22,7 +22,7 @@ export const WebhookEndpointEntity = defineEntity({
   sk: (key: { endpointId: string }) => ['ENDPOINT', key.endpointId],
 });
 
-/** Maps a customer's `uid` to its endpoint. An item of its own makes the uid unique. */
+/** Maps a customer's `uid` to its endpoint. The key of this item makes the uid unique. */
 export const WebhookEndpointUidEntity = defineEntity({
   type: 'WebhookEndpointUid',
   version: 1,
@@ -34,7 +34,10 @@ export const WebhookEndpointUidEntity = defineEntity({
   sk: (key: { uid: string }) => ['UID', key.uid],
 });
 
-/** Endpoints, oldest first, and the positions of the next and the previous page; undefined where there is none. */
+/**
+ * A page of endpoints, oldest first, with the positions of the next and the previous page. A position is undefined if there is no
+ * such page.
+ */
 export interface EndpointPage {
   readonly endpoints: WebhookEndpoint[];
   readonly next: ListPosition | undefined;
@@ -52,20 +55,23 @@ export class WebhookEndpointStore {
     return this.#table.get(WebhookEndpointEntity, { tenant, endpointId });
   }
 
-  /** Returns the id of the endpoint with a `uid`; undefined when none has it. */
+  /** Returns the id of the endpoint with a `uid`. Returns undefined if no endpoint has it. */
   async idByUid(tenant: string, uid: string): Promise<string | undefined> {
     return (await this.#table.get(WebhookEndpointUidEntity, { tenant, uid }))?.endpointId;
   }
 
-  /** Stores a new endpoint, its uid and the new count in one transaction. Returns `taken` if the uid exists, `full` at the limit. */
+  /**
+   * Stores a new endpoint, its uid and the new count in one transaction. Returns `taken` if the uid exists, `full` if there are 200
+   * endpoints.
+   */
   async create(tenant: string, endpoint: WebhookEndpoint): Promise<'done' | 'taken' | 'full'> {
     const { endpointId, uid } = endpoint;
     return retryOnConflict(async () => {
-      const [settings, named] = await Promise.all([
+      const [settings, existingUid] = await Promise.all([
         this.#table.get(WebhookSettingsEntity, { tenant }),
         uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
       ]);
-      if (named) return 'taken';
+      if (existingUid) return 'taken';
       if (settings && settings.endpoints >= MOST_ENDPOINTS) return 'full';
       const outcome = await this.#table.write([
         insert(WebhookEndpointEntity, { tenant, ...endpoint }),
@@ -77,8 +83,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint by the result of `change` and returns it; undefined when the endpoint does not exist. `change` runs again after a
-   * conflict. If it throws, nothing is written.
+   * Replaces an endpoint by the result of `change` and returns the new endpoint. Returns undefined if the endpoint does not exist.
+   * Calls `change` again after a conflict. Writes nothing if `change` throws.
    */
   async update(
     tenant: string,
@@ -100,7 +106,7 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Deletes an endpoint with its secrets, and frees its uid, in one transaction. Returns `unknown` when the endpoint does not exist. */
+  /** Deletes an endpoint with its secrets and its uid in one transaction. Returns `unknown` if the endpoint does not exist. */
   async delete(tenant: string, endpointId: string): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const [endpoint, settings] = await Promise.all([
@@ -117,7 +123,7 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** Returns a page of endpoints, oldest first: the first page, or the one before or after a position. */
+  /** Returns a page of endpoints, oldest first: the first page, or the page before or after a position. */
   async list(
     tenant: string,
     { limit, from }: { limit: number; from?: ListPosition | undefined },
@@ -127,12 +133,12 @@ export class WebhookEndpointStore {
 
   async #after(tenant: string, key: string | undefined, limit: number): Promise<EndpointPage> {
     const { values: endpoints, next } = await this.#read(tenant, { limit, after: key });
-    // An empty page: the endpoint at the position is the last one of the page before.
+    // This page can be empty. The previous page then ends with the endpoint at the position.
     const start = endpoints[0] ? keyOf(tenant, endpoints[0]) : `${key}~`;
-    const more = key !== undefined && (await this.#any(tenant, { after: start, descending: true }));
+    const hasPrevious = key !== undefined && (await this.#hasEndpoint(tenant, { after: start, descending: true }));
     return {
       endpoints,
-      previous: more ? { direction: 'before', key: start } : undefined,
+      previous: hasPrevious ? { direction: 'before', key: start } : undefined,
       next: next === undefined ? undefined : { direction: 'after', key: next },
     };
   }
@@ -140,18 +146,18 @@ export class WebhookEndpointStore {
   async #before(tenant: string, key: string, limit: number): Promise<EndpointPage> {
     const { values, next } = await this.#read(tenant, { limit, after: key, descending: true });
     const [last] = values;
-    // All endpoints before the position were deleted: the first page is now the one after it.
+    // All endpoints before the position were deleted. The endpoints after the position are now the first page.
     if (!last) return this.#after(tenant, undefined, limit);
     const end = keyOf(tenant, last);
-    const more = await this.#any(tenant, { after: end });
+    const hasNext = await this.#hasEndpoint(tenant, { after: end });
     return {
       endpoints: values.reverse(),
       previous: next === undefined ? undefined : { direction: 'before', key: next },
-      next: more ? { direction: 'after', key: end } : undefined,
+      next: hasNext ? { direction: 'after', key: end } : undefined,
     };
   }
 
-  async #any(tenant: string, where: { after: string; descending?: boolean }): Promise<boolean> {
+  async #hasEndpoint(tenant: string, where: { after: string; descending?: boolean }): Promise<boolean> {
     return (await this.#read(tenant, { limit: 1, ...where })).values.length > 0;
   }
 

@@ -4,15 +4,15 @@ import * as logMessages from '../observability/logMessages.ts';
 import { openSqs } from '../workers/sqsClient.ts';
 import type { SweepCall } from '../workers/sweep.ts';
 
-/** How many messages of first attempts wait while their consumers keep up: about as many as run at the same time. */
+/** The most waiting messages of first attempts while their workers are fast enough. About as many messages run at the same time. */
 const NORMAL_BACKLOG = 1_000;
 
-/** Returns whether first attempts wait longer than usual. */
+/** Returns whether the queue of first attempts is long. */
 export type IsBacklogged = (call: Pick<SweepCall, 'log'>) => Promise<boolean>;
 
 /**
- * Returns a function that says whether the queue of first attempts is long, from a function that reads about how many messages wait in it. If the
- * queue cannot be read, the answer is no: the growing margins of first attempts limit the copies.
+ * Returns a function that checks the number of waiting messages, which `waiting` reads. If the queue cannot be read, the function
+ * returns false. Growing margins then limit the copies of messages.
  */
 export function readBacklog(waiting: () => Promise<number>): IsBacklogged {
   return async ({ log }) => {

@@ -13,19 +13,19 @@ import type { Timing } from './rules/schedule.ts';
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
 
-/** A group of first attempts. It is deleted when each of its endpoints has a delivery, and is in gsi3 until then. */
+/** A group of first attempts. It is deleted after each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
 export const FirstAttemptsEntity = defineEntity({
   type: 'FirstAttempts',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'Endpoints to which an event is attempted for the first time, until each of them has a delivery',
+  purpose: 'Endpoints that an event must be sent to for the first time, until each of them has a delivery',
   schema: FirstAttempts,
   pk: (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId],
   sk: (key: { group: string }) => ['FIRST', key.group],
   indexes: {
     gsi3: {
-      holds: 'groups of first attempts, by shard and the time when the sweeper looks after them',
+      holds: 'groups of first attempts, by shard and due time',
       pk: ({ shard }) => groupPartition(shard),
       sk: ({ dueAt, eventId, group }) => [isoTime(dueAt), eventId, group],
     },
@@ -34,24 +34,24 @@ export const FirstAttemptsEntity = defineEntity({
 });
 
 /** A group of first attempts with its tenant. */
-export type FirstAttemptsOf = FirstAttempts & { readonly tenant: string };
+export type FirstAttemptGroup = FirstAttempts & { readonly tenant: string };
 
-/** Groups of one event in parallel. */
+/** The number of groups that are written at the same time. */
 const PARALLEL = 10;
 
-/** Returns a new group. Its name derives from its endpoints, so that the same group is never stored twice. */
+/** Returns a new group. Its name is a digest of its endpoint ids, so the same group is never stored twice. */
 export function toFirstAttempts(
   { tenant, eventId, createdAt, shard }: Pick<StoredEvent, 'tenant' | 'eventId' | 'createdAt' | 'shard'>,
   endpointIds: readonly string[],
   now: number,
   timing: Timing,
-): FirstAttemptsOf {
+): FirstAttemptGroup {
   const digest = createHash('sha256').update(JSON.stringify(endpointIds)).digest('base64url').slice(0, 12);
   return { ...newFirstAttempts({ eventId, group: digest, endpointIds, createdAt, shard }, now, timing), tenant };
 }
 
 /** Returns the operation that stores a group, for the transaction of its event. */
-export function insertFirstAttempts(group: FirstAttemptsOf): WriteOp {
+export function insertFirstAttempts(group: FirstAttemptGroup): WriteOp {
   return insert(FirstAttemptsEntity, { ...group, endpointIds: [...group.endpointIds] });
 }
 
@@ -62,40 +62,43 @@ export class FirstAttemptStore {
     this.#table = table;
   }
 
-  /** Writes groups of first attempts. Existing ones stay unchanged. Returns the new ones. */
-  async create(groups: readonly FirstAttemptsOf[]): Promise<FirstAttemptsOf[]> {
-    const created: FirstAttemptsOf[] = [];
+  /** Writes groups of first attempts. Existing groups stay unchanged. Returns the groups that were new. */
+  async create(groups: readonly FirstAttemptGroup[]): Promise<FirstAttemptGroup[]> {
+    const created: FirstAttemptGroup[] = [];
     await inParallel(groups, PARALLEL, async (group) => {
       if ((await this.#table.write([insertFirstAttempts(group)])) === 'done') created.push(group);
     });
     return created;
   }
 
-  /** Deletes a group after each of its endpoints has a delivery. */
-  async delete(of: Pick<FirstAttemptsOf, 'tenant' | 'eventId' | 'group'>): Promise<void> {
+  /** Deletes a group. The caller makes sure that each of its endpoints has a delivery. */
+  async delete(of: Pick<FirstAttemptGroup, 'tenant' | 'eventId' | 'group'>): Promise<void> {
     await this.#table.write([remove(FirstAttemptsEntity, of)]);
   }
 
-  /** Lists the groups of a shard that were due at a time (epoch ms), the most overdue first. */
-  async due(
+  /** Lists the groups of a shard that are due at a time (epoch ms), the most overdue first. */
+  async listDue(
     shard: number,
     at: number,
     options: { limit: number; after?: string | undefined },
-  ): Promise<{ values: Stored<FirstAttemptsOf>[]; next: string | undefined }> {
+  ): Promise<{ values: Stored<FirstAttemptGroup>[]; next: string | undefined }> {
     const { keys, next } = await this.#table.queryIndex('gsi3', indexPartition('tenant', groupPartition(shard)), {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });
-    const found = await this.#table.getByKeys(FirstAttemptsEntity, keys);
+    const groups = await this.#table.getByKeys(FirstAttemptsEntity, keys);
     const values = keys.flatMap((key, index) => {
-      const group = found[index];
+      const group = groups[index];
       return group && group.dueAt <= at ? [{ ...group, tenant: tenantOf(key) }] : [];
     });
     return { values, next };
   }
 
-  /** Postpones a group after its message was found lost. Returns `lost` when another sweeper did, or the group has ended. */
-  async postpone(group: Stored<FirstAttemptsOf>, now: number, timing: Timing): Promise<'done' | 'lost'> {
+  /**
+   * Postpones the next check of a group whose message counts as lost. Returns `lost` if another sweeper was first, or the group has
+   * ended.
+   */
+  async postpone(group: Stored<FirstAttemptGroup>, now: number, timing: Timing): Promise<'done' | 'lost'> {
     const { _r, tenant } = group;
     const next = { ...afterGroupSweep(group, now, timing), tenant };
     return (await this.#table.write([replace(FirstAttemptsEntity, next, _r)])) === 'done' ? 'done' : 'lost';
@@ -112,6 +115,6 @@ export const endFirstAttempts: Capability<Pick<FirstAttemptStore, 'delete'>> = /
   ['DeleteItem'],
 );
 
-/** Find due groups of first attempts and postpone them. */
-export const dueFirstAttempts: Capability<Pick<FirstAttemptStore, 'due' | 'postpone'>> =
+/** The capability to list due groups of first attempts and to postpone them. */
+export const dueFirstAttempts: Capability<Pick<FirstAttemptStore, 'listDue' | 'postpone'>> =
   /* @__PURE__ */ storeCapability(FirstAttemptStore, ['BatchGetItem', 'PutItem'], ['gsi3']);

@@ -10,23 +10,23 @@ import { EndpointHealthEntity } from './endpointHealth.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { readSubscriptions, settingsItem, type SubscriptionReader, type Subscriptions } from './subscriptions.ts';
 
-/** What the table says about an attempt. */
+/** The stored state that an attempt needs. */
 export interface LoadedItems {
   /** Undefined when the event has expired. */
   readonly event: StoredEvent | undefined;
   readonly payload: EventPayload | undefined;
-  /** Undefined before the end of the first attempt. */
+  /** Undefined until the first attempt has ended. */
   readonly delivery: StoredDelivery | undefined;
   readonly health: Stored<EndpointHealth> | undefined;
   readonly subscriptions: Subscriptions;
 }
 
-/** Reads what attempts need. Attempts that begin together share one consistent BatchGet. */
+/** Reads the stored state that attempts need. Attempts that begin together share one consistent BatchGet. */
 export class AttemptLoader {
   readonly #reader: BatchReader;
-  readonly #subscriptions: Pick<SubscriptionReader, 'at'>;
+  readonly #subscriptions: Pick<SubscriptionReader, 'readAt'>;
 
-  constructor(table: Table, subscriptions: Pick<SubscriptionReader, 'at'>) {
+  constructor(table: Table, subscriptions: Pick<SubscriptionReader, 'readAt'>) {
     this.#reader = BatchReader.of(table);
     this.#subscriptions = subscriptions;
   }
@@ -45,7 +45,7 @@ export class AttemptLoader {
       payload,
       delivery: delivery && { ...delivery, tenant },
       health,
-      subscriptions: await this.#subscriptions.at(tenant, settings),
+      subscriptions: await this.#subscriptions.readAt(tenant, settings),
     };
   }
 }

@@ -10,7 +10,7 @@ import { DeliveryEntity, DeliveryStore, endpointPartitions, failedDeliveriesTo }
 import type { Delivery } from './rules/delivery.ts';
 import { type MessageStatus, toMessageStatus } from './rules/messageView.ts';
 
-/** Lists only messages with a matching delivery, and of each message only the matching deliveries. */
+/** Selects the messages that have a matching delivery. A selected message contains only its matching deliveries. */
 export interface MessageFilter {
   readonly endpointId?: string | undefined;
   readonly status?: MessageStatus | undefined;
@@ -24,15 +24,15 @@ export interface Message {
 
 export interface MessagePage {
   readonly messages: Message[];
-  /** The position to continue after; undefined at the end. */
+  /** The position after which the next page begins. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
 export interface MessagePageOptions {
   readonly limit: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined;
-  /** The time, epoch ms. */
+  /** The current time, epoch ms. */
   readonly now: number;
 }
 
@@ -47,15 +47,16 @@ const DAY = 24 * 60 * 60 * 1000;
 const RETENTION = 30 * DAY;
 /** Sorts after all times. */
 const LAST = '~';
-/** How many messages one call examines for a filter, and how many of them in one step. */
+/** The most messages that one call with a filter examines. */
 const MOST_EXAMINED = 1_000;
 const EXAMINED_PER_STEP = 250;
-/** A page ends early at this size as JSON, so that the response stays below 5 MB. */
+/** The size of a page, in bytes of JSON, at which it ends early. The response then stays below 5 MB. */
 const PAGE_BYTES = 4_000_000;
 const PARALLEL = 20;
 
 /**
- * Reads messages, newest first. Indexes are eventually consistent. New messages appear before all pages that were read, so that no page changes.
+ * Reads messages, newest first. New messages come before the pages that were already read, so these pages do not change. Indexes
+ * are eventually consistent.
  */
 export class MessageReader {
   readonly #table: Table;
@@ -67,8 +68,8 @@ export class MessageReader {
   }
 
   /**
-   * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a filter, it
-   * can have fewer messages than `limit`, or none, and not be the last one.
+   * Lists messages of the last 30 days. A page ends at `limit` messages, at about 4 MB, or after 1,000 examined messages. With a
+   * filter, a page that is not the last can have fewer messages than `limit`, even none.
    */
   async list(tenant: string, filter: MessageFilter, { limit, after, now }: MessagePageOptions): Promise<MessagePage> {
     const hasFilter = filter.endpointId !== undefined || filter.status !== undefined;
@@ -94,12 +95,12 @@ export class MessageReader {
     return { messages, next: before };
   }
 
-  /** Returns an event; undefined when it does not exist or has expired. */
+  /** Returns an event. Returns undefined if the event does not exist or has expired. */
   async event(tenant: string, eventId: string): Promise<Stored<Message['event']> | undefined> {
     return this.#table.get(EventEntity, { tenant, eventId });
   }
 
-  /** Returns the next index entries to examine: of events, or of the deliveries to one endpoint. */
+  /** Returns the next index entries to examine: entries of events, or entries of deliveries to the endpoint of the filter. */
   async #entries(
     tenant: string,
     { endpointId, status }: MessageFilter,
@@ -118,7 +119,7 @@ export class MessageReader {
       : queryShards(this.#table, 'gsi4', endpointPartitions(tenant, endpointId), query);
   }
 
-  /** Returns the message of each entry; undefined where the filter excludes it. */
+  /** Returns the message of each entry, in the same order. A message is undefined if the filter excludes it. */
   async #read(
     tenant: string,
     { endpointId, status }: MessageFilter,
@@ -156,12 +157,12 @@ export class MessageReader {
   }
 }
 
-/** Returns a delivery without the response of its first attempt, which no message shows. */
+/** Returns a delivery without the log entry of its first attempt, because messages do not contain log entries. */
 function withoutLog({ first: _first, ...delivery }: Delivery): Delivery {
   return delivery;
 }
 
-/** List messages and look one up. */
+/** The capability to list messages and to read the event of one. */
 export const readMessages: Capability<Pick<MessageReader, 'list' | 'event'>> = /* @__PURE__ */ storeCapability(
   MessageReader,
   ['GetItem', 'BatchGetItem', 'Query'],

@@ -11,9 +11,9 @@ import { isParked, type ParkedDelivery } from './rules/delivery.ts';
 import type { EndpointHealth } from './rules/health.ts';
 import { type EndpointKey, type Target, targetItem } from './targets.ts';
 
-/** What decides about the parked deliveries of an endpoint. */
+/** The state of an endpoint. It decides what happens to the endpoint's parked deliveries. */
 export interface EndpointState {
-  /** Undefined if the endpoint gets no deliveries: it is deleted or disabled, or advanced webhooks are. */
+  /** Undefined if the endpoint is deleted or disabled, or if advanced webhooks are disabled. */
   readonly target: Stored<Target> | undefined;
   readonly health: Stored<EndpointHealth> | undefined;
   /** The first free slot of the rate limit, epoch ms. */
@@ -22,11 +22,14 @@ export interface EndpointState {
 
 export interface ParkedPage {
   readonly deliveries: StoredDelivery<ParkedDelivery>[];
-  /** Whether the index has no entry. It is eventually consistent, so an entry can be of a delivery that is not parked any more. */
+  /**
+   * Whether the index has no entry. The index is eventually consistent, so it can have entries of deliveries that are not parked
+   * any more.
+   */
   readonly isEmpty: boolean;
 }
 
-/** Sorts after all times. */
+/** A text that sorts after all times. */
 const LAST = '~';
 
 export class ParkedDeliveryStore {
@@ -36,7 +39,7 @@ export class ParkedDeliveryStore {
     this.#table = table;
   }
 
-  /** Reads the state of an endpoint. One consistent BatchGet. */
+  /** Reads the state of an endpoint in one consistent BatchGet. */
   async readEndpoint(key: EndpointKey): Promise<EndpointState> {
     const [target, advanced, health, slots] = await this.#table.batchGet(
       targetItem(key),
@@ -49,10 +52,10 @@ export class ParkedDeliveryStore {
   }
 
   /**
-   * Reads parked deliveries with the earliest deadlines, up to about `limit` of all shards together; only those with a deadline up to `until`
-   * (epoch ms) if it is given.
+   * Reads the parked deliveries with the earliest deadlines from all shards, at most `limit`. With `until` (epoch ms), reads only
+   * deliveries whose deadline is not later than `until`.
    */
-  async oldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
+  async listOldest(key: EndpointKey, limit: number, until?: number): Promise<ParkedPage> {
     const between = [isoTime(0), `${until === undefined ? '' : isoTime(until)}${LAST}`] as const;
     const pages = await Promise.all(
       Array.from({ length: parkedShards }, (_each, shard) =>
@@ -78,7 +81,7 @@ export class ParkedDeliveryStore {
     };
   }
 
-  /** Writes an event that nobody receives, which is listed as a message only. Nothing is written if it exists. */
+  /** Writes an event that no endpoint receives. Customers can still list it as a message. Writes nothing if the event exists. */
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);
   }
@@ -96,11 +99,11 @@ export class ParkedDeliveryStore {
   }
 }
 
-/** Returns the sort key of an index position, which begins with the deadline. */
+/** Returns the sort key of an index position. It begins with the deadline, so sort keys are in the order of deadlines. */
 function deadlineOf(position = '{}'): string {
   return (JSON.parse(position) as { gsi3sk?: string }).gsi3sk ?? '';
 }
 
 export const endParkedDeliveries: Capability<
-  Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest' | 'writeListedEvent'>
+  Pick<ParkedDeliveryStore, 'readEndpoint' | 'listOldest' | 'writeListedEvent'>
 > = /* @__PURE__ */ storeCapability(ParkedDeliveryStore, ['BatchGetItem', 'PutItem'], ['gsi3']);

@@ -36,26 +36,26 @@ import type { WebhookRequest } from './transport/send.ts';
 import { basicHeaders, type SignedContent, signHeaders } from './transport/sign.ts';
 import { readRecipientRules, audienceMembers, type OccurredEvent } from '../events/audience.ts';
 
-/** The request of an attempt, or why it cannot be built. */
+/** The request of an attempt, or the reason why it cannot be built, and its target. */
 export interface PreparedRequest {
   readonly request: WebhookRequest | { readonly error: string };
   readonly target: Stored<Target>;
 }
 
-/** What is known of an attempt when its request is made. */
+/** The loaded state from which a request is prepared. */
 export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 'subscriptions'> {
-  /** Whether nothing was read, written or waited for since `subscriptions` were read. They are then not read again. */
+  /** Whether the attempt has not waited for any call or time since it read `subscriptions`. They are then not read again. */
   readonly isCurrent: boolean;
 }
 
-/** What a delivery says, read at the time of the attempt. */
+/** The content of a delivery, read at the time of the attempt. */
 interface DeliveryContent {
   readonly event: OccurredEvent;
-  /** For advanced payloads. */
+  /** Only for advanced payloads. */
   readonly notificationsConfig: NotificationsConfig | undefined;
-  /** For basic payloads. */
+  /** The ids of the users in the audience who may not see the content. Only for basic payloads. */
   readonly accessDeniedUsers: readonly string[];
-  /** For the processed URL of basic webhooks. */
+  /** Only for the processed URL of basic webhooks. */
   readonly enrichment: Enrichment | undefined;
 }
 
@@ -66,20 +66,20 @@ interface ThreadState {
   readonly visibility: Visibility | undefined;
 }
 
-/** The most users whose notification levels a payload has. */
+/** The most users whose notification levels a payload contains. */
 const MOST_CONFIGS = 100;
 
 export class WebhookRequests {
   readonly #table: Table;
   readonly #box: SecretBox;
   readonly #reader: BatchReader;
-  readonly #subscriptions: Pick<SubscriptionReader, 'at'>;
+  readonly #subscriptions: Pick<SubscriptionReader, 'readAt'>;
   readonly #clock: () => number;
 
   constructor(
     table: Table,
     box: SecretBox,
-    subscriptions: Pick<SubscriptionReader, 'at'>,
+    subscriptions: Pick<SubscriptionReader, 'readAt'>,
     clock: () => number = Date.now,
   ) {
     this.#table = table;
@@ -90,9 +90,13 @@ export class WebhookRequests {
   }
 
   /**
-   * Builds the request of a delivery from what is stored now. Returns `cancelled` when it may not be delivered any more: its endpoint is deleted
-   * or disabled, advanced webhooks are disabled, or the thread of the event is deleted. `comment.delete` is delivered even then. The settings are
-   * read last: no attempt begins after a delete call has answered.
+   * Builds the request of a delivery from the current state of the table. Returns `cancelled` in these cases:
+   *
+   * - The event has expired.
+   * - The endpoint is deleted or disabled, or advanced webhooks are disabled.
+   * - The thread of the event is deleted, and the event is not `comment.delete`.
+   *
+   * The settings are read last, so that no attempt begins after a delete call has answered.
    */
   async prepare(
     { tenant, endpointId }: DeliveryKey,
@@ -102,10 +106,10 @@ export class WebhookRequests {
     const content = await this.#readContent({ ...event, payload: sent }, endpointId);
     if (!content) return 'cancelled';
     const { payload } = content.event;
-    // The profiles of actor and authors are in the same read as the settings, so that they cost no further call.
+    // One call reads the settings and the profiles of actor and authors.
     const actors = incompleteActors(payload).map((userId) => itemOf(UserEntity, { tenant, userId }));
     const isUnread = isCurrent && !readsContent(endpointId, sent.audience) && actors.length === 0;
-    const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readLast(tenant, actors);
+    const [subscriptions, users] = isUnread ? [loaded, []] : await this.#readSettings(tenant, actors);
     const target = targetOf(subscriptions, endpointId);
     if (!target) return 'cancelled';
     const completed = { ...content, event: { ...event, payload: completeActors(payload, profilesOf(users)) } };
@@ -114,15 +118,16 @@ export class WebhookRequests {
     return { request: await this.#advancedRequest(target, subscriptions.advanced, completed), target };
   }
 
-  async #readLast(
+  /** Reads the current settings and the profiles of actors in one call. */
+  async #readSettings(
     tenant: string,
     actors: readonly ItemRead<User>[],
   ): Promise<[Subscriptions, (Stored<User> | undefined)[]]> {
     const [settings, ...users] = await this.#reader.batchGet(settingsItem(tenant), ...actors);
-    return [await this.#subscriptions.at(tenant, settings), users];
+    return [await this.#subscriptions.readAt(tenant, settings), users];
   }
 
-  /** Reads the current content of a delivery; undefined when nothing of the event may be delivered any more. */
+  /** Reads the current content of a delivery. Returns undefined if the thread of the event is deleted. */
   async #readContent(event: OccurredEvent, endpointId: string): Promise<DeliveryContent | undefined> {
     const { audience } = event.payload;
     const isBasic = isBasicTarget(endpointId);
@@ -150,7 +155,10 @@ export class WebhookRequests {
     };
   }
 
-  /** Reads the thread of an event. Returns undefined for an event without a thread, and for `comment.delete` of a deleted thread. */
+  /**
+   * Reads the thread of an event. Returns undefined for an event without a thread. For a deleted thread, returns undefined if the
+   * event is `comment.delete`, otherwise `deleted`.
+   */
   async #readThread({
     tenant,
     event,
@@ -175,7 +183,7 @@ export class WebhookRequests {
     };
   }
 
-  /** Reads the notification levels of the audience of a thread's event. Of a large audience, addressed users come first. */
+  /** Reads the notification levels of the audience of an event in a thread: of the first 100 users. Addressed users come first. */
   async #readNotificationsConfig(
     tenant: string,
     audience: Audience | undefined,
@@ -188,7 +196,7 @@ export class WebhookRequests {
     return { of: 'document', users };
   }
 
-  /** Reads the users who are notified of an event, on any channel. */
+  /** Reads the users whom an event notifies, in the inbox or by mail. */
   async #readRecipients(tenant: string, audience: Audience, rules: RecipientRules): Promise<Recipient[]> {
     const userIds = distinct([...recipientsOf(audience, 'inbox', rules), ...recipientsOf(audience, 'email', rules)]);
     const users = await this.#table.getMany(
@@ -227,7 +235,7 @@ export class WebhookRequests {
   }
 }
 
-/** Whether the content of a delivery needs more than the event: its thread, or the access rules of a basic payload's audience. */
+/** Whether the request of a delivery needs more reads than the event: of its thread, or of access rules for a basic payload. */
 function readsContent(endpointId: string, audience: Audience | undefined): boolean {
   return audience !== undefined && (audience.thread !== undefined || isBasicTarget(endpointId));
 }
@@ -246,9 +254,9 @@ function signedContent({ eventId }: OccurredEvent, { body }: Body, now: number):
   return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
 }
 
-/** Returns the payload with the current visibility of its thread. Only private visibility is shown in `data`. */
+/** Returns the payload with the current visibility of its thread. `data.visibility` is only there if the thread is private. */
 function withVisibility(payload: EventPayload, visibility: Visibility | undefined): EventPayload {
-  const { visibility: _then, ...data } = payload.data;
+  const { visibility: _storedVisibility, ...data } = payload.data;
   const { commentAnnotation: annotation } = data;
   return {
     ...payload,
@@ -261,7 +269,7 @@ function withVisibility(payload: EventPayload, visibility: Visibility | undefine
   };
 }
 
-/** Build the requests of deliveries. Its user may read the master key. */
+/** The capability to build the requests of deliveries. It includes reading the master key. */
 export const prepareRequests = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

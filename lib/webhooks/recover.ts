@@ -13,13 +13,13 @@ import { deliveryTiming, type DueDelivery, nextAttemptMessages } from './deliver
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey } from './targets.ts';
 
-/** The most messages of one recovery. */
+/** The most messages that one recovery sends. */
 const MOST = 10_000;
 const PAGE = 100;
 const PARALLEL = 8;
-/** How long the caller has to send the message of the job before the sweeper does. */
+/** How long the caller has to send the message of the job, in milliseconds. After that, the sweeper sends it. */
 const TIME_TO_START = 60_000;
-/** How many messages per second an endpoint gets that has just come back. All 10,000 fit in 200 s, so SQS can delay each of them. */
+/** The number of messages per second that a recovery sends. It sends 10,000 messages in 200 s, so SQS can delay each of them. */
 const PER_SECOND = 50;
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -52,8 +52,8 @@ export interface RecoveryRequest extends EndpointKey {
 }
 
 /**
- * Starts a job that sends an endpoint all failed messages since a time. Returns how many these are. The same request again, while its job
- * runs, starts no other. Throws INVALID_ARGUMENT if there are more than `most`.
+ * Starts a job that sends all messages again that failed at an endpoint since a time. Returns the number of these messages. If the
+ * job of an equal request runs, starts no other job. Throws INVALID_ARGUMENT if there are more than `most` messages.
  */
 export async function startRecovery(
   { deliveries, jobs, queue }: StartRecoveryPorts,
@@ -92,8 +92,9 @@ export interface RecoveryPorts {
 }
 
 /**
- * Runs one step of a recovery job: starts the schedules of a page of deliveries again and sends their messages, spread over time. Returns the
- * progress, or `done`. A step can run twice: deliveries that are pending are skipped, and the sweeper sends lost messages.
+ * Runs one step of a recovery job. It starts the schedules of a page of deliveries again, and sends their messages with growing
+ * delays. Returns the progress, or `done`. A step can run twice, because it skips pending deliveries. The sweeper sends lost
+ * messages.
  */
 export async function recoverStep(
   { deliveries, retryQueue, timing }: RecoveryPorts,

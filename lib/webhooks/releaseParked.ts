@@ -20,35 +20,41 @@ import { decideParking, planRelease } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader } from './subscriptions.ts';
 import type { EndpointKey } from './targets.ts';
-import { disableIfGivenUp, type DisablingPorts } from './updateHealth.ts';
+import { disableIfFailedTooLong, type DisablingPorts } from './updateHealth.ts';
 
 export interface ReleasePorts extends DisablingPorts {
-  readonly parked: Pick<ParkedDeliveryStore, 'readEndpoint' | 'oldest' | 'writeListedEvent'>;
+  readonly parked: Pick<ParkedDeliveryStore, 'readEndpoint' | 'listOldest' | 'writeListedEvent'>;
   readonly deliveries: Pick<DeliveryStore, 'replace'>;
   readonly subscriptions: Pick<SubscriptionReader, 'read'>;
   readonly retryQueue: QueueSender;
   readonly timing: Timing;
 }
 
-/** How many deliveries one step ends. */
+/** The most deliveries that one step cancels or exhausts. */
 const PAGE = 500;
-/** Writes in parallel. */
+/** The number of writes at the same time. */
 const PARALLEL = 16;
-/** The pause before the next look after an index showed only deliveries that are not parked any more. */
+/** The pause before the next step, in milliseconds, if the index lists only deliveries that are not parked any more. */
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({
-  /** Since when no delivery is parked, epoch ms. */
+  /** The time of the first of the last steps that found no parked delivery, epoch ms. */
   emptySince: z.number().optional(),
 });
 
 /**
- * Runs one step of the job that an endpoint has while its breaker is open or deliveries to it are parked. Exhausts deliveries after their
- * deadline, and then, as the endpoint's state says: cancels them, waits for the end of the pause, attempts the oldest as a probe, or releases
- * some within the rate limit. Every write is conditional, and the sweeper sends lost messages, so that a step can run twice.
+ * Runs one step of the job for the parked deliveries of an endpoint. The step does the first of these actions that applies:
  *
- * The job ends after two looks without a parked delivery, a minute apart: a worker that read the open breaker before the first look has written
- * its delivery by then, and the index shows it. A worker that opens the breaker later starts the job again.
+ * - It cancels the deliveries to a deleted or disabled endpoint.
+ * - It exhausts deliveries after their deadline.
+ * - It waits for the end of the breaker's pause.
+ * - It attempts the oldest delivery as a probe.
+ * - It releases deliveries within the rate limit.
+ *
+ * Every write is conditional, and the sweeper sends lost messages, so a step can run twice.
+ *
+ * The job ends if two steps, a minute apart, find no parked delivery. A worker that read the open breaker before the first of these
+ * steps has parked its delivery before the second. A worker that opens the breaker later starts the job again.
  */
 export async function releaseParkedStep(
   ports: ReleasePorts,
@@ -84,7 +90,7 @@ class ParkedRelease {
     this.#call = call;
   }
 
-  /** Returns `empty` if no delivery is parked. */
+  /** Runs the step. Returns the time of the next step, or `empty` if no delivery is parked. */
   async step(): Promise<NextStep | 'empty'> {
     const endpoint = await this.#ports.parked.readEndpoint(this.#key);
     const now = this.#clock();
@@ -96,7 +102,7 @@ class ParkedRelease {
   }
 
   async #cancel(): Promise<NextStep | 'empty'> {
-    const { deliveries, isEmpty } = await this.#ports.parked.oldest(this.#key, PAGE);
+    const { deliveries, isEmpty } = await this.#ports.parked.listOldest(this.#key, PAGE);
     if (isEmpty) return 'empty';
     await inParallel(deliveries, PARALLEL, async (delivery) => {
       await this.#ports.deliveries.replace(delivery, endDelivery(delivery, 'CANCELLED'));
@@ -108,14 +114,15 @@ class ParkedRelease {
   async #exhaust({ target, health }: EndpointState, now: number): Promise<boolean> {
     const { parked, deliveries } = this.#ports;
     const { tenant } = this.#key;
-    const page = await parked.oldest(this.#key, PAGE, now - 1);
+    const page = await parked.listOldest(this.#key, PAGE, now - 1);
     if (page.deliveries.length === 0) return false;
     const isReceived = await this.#isExhaustionReceived();
     let exhausted = 0;
     await inParallel(page.deliveries, PARALLEL, async (delivery) => {
       const next = endDelivery(delivery, 'EXHAUSTED');
       const event = exhaustedEvent(tenant, delivery, next, now, { isReceived });
-      // A transaction costs twice. If nobody receives the event, it is enough that it is written first: a repeated step writes it once.
+      // A transaction costs twice as much as single writes. An event that no endpoint receives is written first, and a repeated
+      // step does not write it again.
       if (!isReceived) await parked.writeListedEvent(event);
       const stored = await deliveries.replace(delivery, next, isReceived ? event : []);
       if (stored !== 'lost' && isExhaustion(delivery, next)) exhausted++;
@@ -123,12 +130,12 @@ class ParkedRelease {
     this.#call.measures.count('DeliveriesExhausted', exhausted);
     if (target && exhausted > 0) {
       const call = { ...this.#call, clock: this.#clock };
-      await disableIfGivenUp(this.#ports, this.#key, call, target, healthAt(health, target._r));
+      await disableIfFailedTooLong(this.#ports, this.#key, call, target, healthAt(health, target._r));
     }
     return exhausted > 0;
   }
 
-  /** Whether the tenant has a receiver for events about exhausted deliveries. */
+  /** Whether an endpoint of the tenant receives events about exhausted deliveries. */
   async #isExhaustionReceived(): Promise<boolean> {
     const event = { event: 'message.attempt.exhausted' };
     const { endpoints, basic } = await this.#ports.subscriptions.read(this.#key.tenant);
@@ -138,9 +145,9 @@ class ParkedRelease {
     );
   }
 
-  /** Sends the message of the oldest delivery. Its attempt is the probe; its result starts the job again. */
+  /** Sends the message of the oldest delivery. Its attempt is the probe. The result of the probe starts the job again. */
   async #probe(): Promise<NextStep | 'empty'> {
-    const { deliveries, isEmpty } = await this.#ports.parked.oldest(this.#key, 1);
+    const { deliveries, isEmpty } = await this.#ports.parked.listOldest(this.#key, 1);
     if (isEmpty) return 'empty';
     const now = this.#clock();
     const due = deliveries.map((delivery) => unparkDelivery(delivery, now, now, this.#ports.timing));
@@ -152,7 +159,7 @@ class ParkedRelease {
   async #release({ target, freeSlot }: EndpointState, now: number): Promise<NextStep | 'empty'> {
     const { deliveries: store, parked, timing } = this.#ports;
     const { count, attemptAt } = planRelease({ rateLimit: target?.rateLimit, freeSlot }, now);
-    const { deliveries, isEmpty } = await parked.oldest(this.#key, Math.max(1, count));
+    const { deliveries, isEmpty } = await parked.listOldest(this.#key, Math.max(1, count));
     if (isEmpty) return 'empty';
     if (count === 0) return { notBefore: now + STALE_INDEX };
     const released: DueDelivery[] = [];

@@ -20,7 +20,7 @@ export type SubscribedEndpoint = Pick<
 
 /** All webhook settings of a tenant. */
 export interface Subscriptions {
-  /** By id. */
+  /** The endpoints by id. */
   readonly endpoints: ReadonlyMap<string, SubscribedEndpoint>;
   readonly advanced: AdvancedWebhookConfig | undefined;
   readonly basic: Stored<BasicWebhookConfig> | undefined;
@@ -31,19 +31,19 @@ interface CachedSubscriptions {
   readonly subscriptions: Promise<Subscriptions>;
 }
 
-/** How many tenants a process keeps the settings of. */
+/** The most tenants whose settings a process keeps. */
 const MOST_CACHED = 200;
 
 const readers = new WeakMap<Table, SubscriptionReader>();
 
 /**
- * Reads the webhook settings of tenants. A process keeps them with the revision of the settings item that was read before them. They are used
- * again only after a consistent read has returned the same revision, so they are never older than that read.
+ * Reads the webhook settings of tenants. A process keeps them with the revision of the settings item, which is read before them. It
+ * uses kept settings only after a consistent read of the same revision, so they are never older than this read.
  */
 export class SubscriptionReader {
   readonly #table: Table;
   readonly #reader: BatchReader;
-  /** By tenant, the least recently used first. */
+  /** The kept settings by tenant, least recently used first. */
   readonly #cache = new Map<string, CachedSubscriptions>();
 
   constructor(table: Table) {
@@ -51,30 +51,36 @@ export class SubscriptionReader {
     this.#reader = BatchReader.of(table);
   }
 
-  /** Returns the reader of a table that all its users share. */
+  /** Returns the reader of a table. All callers in the process share it. */
   static of(table: Table): SubscriptionReader {
     const reader = readers.get(table) ?? new SubscriptionReader(table);
     readers.set(table, reader);
     return reader;
   }
 
-  /** Returns the receivers of a tenant's events now. There are none of advanced webhooks while they are disabled, or withheld by the operator. */
+  /**
+   * Reads the current settings of a tenant, for fan-out. Returns no advanced endpoints if advanced webhooks are disabled, or if the
+   * operator withholds them. Returns no receivers for a deleted API key.
+   */
   async read(tenant: string): Promise<Subscriptions> {
     const [key, settings] = await this.#reader.batchGet(itemOf(ApiKeyEntity, { apiKey: tenant }), settingsItem(tenant));
     if (!key) return { endpoints: new Map(), advanced: undefined, basic: undefined };
-    const current = await this.at(tenant, settings);
+    const current = await this.readAt(tenant, settings);
     const isAvailable = !key.withheld?.includes('advancedWebhooks') && current.advanced?.isEnabled;
     return isAvailable ? current : { ...current, endpoints: new Map() };
   }
 
-  /** Returns the settings of a tenant now. One read if they are kept. */
+  /** Returns the current settings of a tenant. Costs one read if the process keeps them. */
   async current(tenant: string): Promise<Subscriptions> {
     const [settings] = await this.#reader.batchGet(settingsItem(tenant));
-    return this.at(tenant, settings);
+    return this.readAt(tenant, settings);
   }
 
-  /** Returns the settings of a tenant at the revision of a settings item that was read just now, or newer ones. Reads nothing if they are kept. */
-  async at(tenant: string, settings: Stored<WebhookSettings> | undefined): Promise<Subscriptions> {
+  /**
+   * Returns the settings of a tenant at the revision of `settings`, which was just read, or newer ones. Reads nothing if they are
+   * kept.
+   */
+  async readAt(tenant: string, settings: Stored<WebhookSettings> | undefined): Promise<Subscriptions> {
     const revision = settings?._r ?? 0;
     const cached = this.#cache.get(tenant);
     const isCurrent = cached !== undefined && cached.revision >= revision;
@@ -112,7 +118,7 @@ export class SubscriptionReader {
   }
 }
 
-/** Returns the item whose revision says whether kept settings of a tenant are current. */
+/** Returns the read of the item whose revision says whether kept settings of a tenant are current. */
 export function settingsItem(tenant: string): ItemRead<WebhookSettings> {
   return itemOf(WebhookSettingsEntity, { tenant });
 }

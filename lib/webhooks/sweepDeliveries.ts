@@ -8,26 +8,29 @@ import { type DeliveryStore, dueDeliveries, type StoredDelivery } from './delive
 import { deliveryTiming, firstAttemptMessage, nextAttemptMessages } from './deliveryMessage.ts';
 import { countUnhealthyEndpoints, type EndpointHealthStore } from './endpointHealth.ts';
 import { firstAttemptBacklog, type IsBacklogged } from './firstAttemptBacklog.ts';
-import { dueFirstAttempts, type FirstAttemptsOf, type FirstAttemptStore } from './firstAttempts.ts';
+import { dueFirstAttempts, type FirstAttemptGroup, type FirstAttemptStore } from './firstAttempts.ts';
 import { afterSweep, isClaimed, type PendingDelivery } from './rules/delivery.ts';
 import type { Timing } from './rules/schedule.ts';
 
 export interface DeliverySweepPorts {
-  readonly deliveries: Pick<DeliveryStore, 'due' | 'replace'>;
-  readonly groups: Pick<FirstAttemptStore, 'due' | 'postpone'>;
+  readonly deliveries: Pick<DeliveryStore, 'listDue' | 'replace'>;
+  readonly groups: Pick<FirstAttemptStore, 'listDue' | 'postpone'>;
   readonly retryQueue: QueueSender;
   /** Whether the queue of first attempts is long. */
   readonly isBacklogged: IsBacklogged;
   readonly timing: Timing;
 }
 
-/** Writes of one shard in parallel. All shards together use about as many connections as the SDK has. */
+/** The number of writes of one shard at the same time. All shards together use about as many connections as the SDK has. */
 const PARALLEL = 4;
 
 /**
- * Returns the sweep that sends the messages of due deliveries and of first attempts that have not ended. Each is first postponed by a conditional
- * write. Of two sweepers only one therefore sends, and a message that is lost in between is sent by a later run. During a backlog, first attempts
- * are only postponed: their messages are in the queue, and copies would make it longer.
+ * Returns the sweep that sends the messages of due deliveries and of first attempts that have not ended. A conditional write
+ * postpones each of them before its message is sent. Two sweepers therefore send it only once, and a later run sends a message that
+ * is lost.
+ *
+ * During a backlog, first attempts are only postponed. Their messages are still in the queue, and copies would make the queue
+ * longer.
  */
 export function sweepDeliveries({
   deliveries,
@@ -49,7 +52,7 @@ export function sweepDeliveries({
     const sweepRows = sweepShards(
       outboxShards,
       call,
-      (shard, options) => deliveries.due(shard, startedAt, options),
+      (shard, options) => deliveries.listDue(shard, startedAt, options),
       async (values) => {
         measure(values.map(({ nextAt }) => startedAt - nextAt));
         const now = call.clock();
@@ -65,11 +68,11 @@ export function sweepDeliveries({
     const sweepGroups = sweepShards(
       outboxShards,
       call,
-      (shard, options) => groups.due(shard, startedAt, options),
+      (shard, options) => groups.listDue(shard, startedAt, options),
       async (values) => {
         measure(values.map(({ createdAt }) => startedAt - createdAt));
         const now = call.clock();
-        const postponed: FirstAttemptsOf[] = [];
+        const postponed: FirstAttemptGroup[] = [];
         await inParallel(values, PARALLEL, async (group) => {
           if ((await groups.postpone(group, now, timing)) === 'done' && !isBacklogged) postponed.push(group);
         });

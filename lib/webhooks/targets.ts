@@ -27,12 +27,12 @@ export type Target =
       readonly config: BasicWebhookConfig;
     };
 
-/** Returns the target of deliveries to an endpoint; undefined if it is disabled or deleted. */
+/** Returns the target of deliveries to an endpoint. Returns undefined if the endpoint is disabled or deleted. */
 export function targetOf({ endpoints, basic }: Subscriptions, endpointId: string): Stored<Target> | undefined {
   return isBasicTarget(endpointId) ? basicTarget(basic, endpointId) : advancedTarget(endpoints.get(endpointId));
 }
 
-/** Returns the item of a target for a batch read. A target that is disabled or deleted reads as undefined. */
+/** Returns the read of a target, for a batch read. The read returns undefined if the target is disabled or deleted. */
 export function targetItem({ tenant, endpointId }: EndpointKey): ItemRead<Target> {
   if (isBasicTarget(endpointId)) {
     const { key, fromItem } = itemOf(BasicWebhookConfigEntity, { tenant });

@@ -9,21 +9,21 @@ import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryKey } from './deliveries.ts';
 import { type EndpointHealthStore, parkingJob } from './endpointHealth.ts';
 import type { EndpointDisabler } from './disableEndpoints.ts';
-import { isGivenUp, warningDue } from './rules/autoDisable.ts';
+import { hasFailedTooLong, findDueWarning } from './rules/autoDisable.ts';
 import { breakerPauses } from './rules/breaker.ts';
 import { afterAttempt, type EndpointHealth, healthAt, markSlow } from './rules/health.ts';
 import { parkingDueAt } from './rules/parking.ts';
 import type { Timing } from './rules/schedule.ts';
 import type { EndpointKey, Target } from './targets.ts';
 
-/** What automatic disabling reads and writes. */
+/** The stores and clients that automatic disabling uses. */
 export interface DisablingPorts {
   readonly health: Pick<EndpointHealthStore, 'get'>;
   readonly endpoints: Pick<EndpointDisabler, 'disable'>;
   readonly notifyOwner: NotifyOwnerOfFailure;
 }
 
-/** What a health update reads and writes. */
+/** The stores, queues and clients that a health update uses. */
 export interface HealthPorts extends DisablingPorts {
   readonly health: Pick<EndpointHealthStore, 'get' | 'write'>;
   /** The queue of the jobs that release parked deliveries. */
@@ -35,10 +35,10 @@ export interface HealthPorts extends DisablingPorts {
 
 type HealthCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
-/** How often health is written again while other attempts write it. */
+/** How often a health update is tried while other attempts write the same health. */
 const TRIES = 5;
 
-/** The last step of an attempt: keeps the health of one endpoint, and warns its owner after days of failures. */
+/** Updates the health of one endpoint after an attempt, and warns its owner after days of failures. */
 export class HealthUpdater {
   readonly #ports: HealthPorts;
   readonly #key: DeliveryKey;
@@ -51,9 +51,9 @@ export class HealthUpdater {
   }
 
   /**
-   * Stores what an attempt says about its endpoint: for the breaker, and for how long every attempt has failed. Warns the owner when a
-   * warning is due. Returns the health after the attempt; undefined when it is not known. Never throws: the attempt is already recorded, and
-   * a failed message would be redelivered.
+   * Updates the breaker and the failures of the endpoint after an attempt. Warns the owner if a warning is due. Returns the health
+   * after the attempt, or undefined if it is not known. Never throws, because the attempt is already recorded, and SQS would
+   * redeliver its message.
    */
   async record(
     target: Stored<Target>,
@@ -69,7 +69,7 @@ export class HealthUpdater {
     }
   }
 
-  /** Notes that an attempt waits long for its answer, best effort. */
+  /** Marks the endpoint as slow, best effort. */
   async markSlow(target: Stored<Target>): Promise<void> {
     const { health } = this.#ports;
     try {
@@ -93,12 +93,12 @@ export class HealthUpdater {
     const pauses = breakerPauses(timing.schedule);
     let stored = read;
     for (let i = 0; i < TRIES; i++) {
-      // A newer revision of the endpoint exists. This attempt says nothing about it.
+      // The stored health is of a newer revision of the endpoint, which this attempt did not use.
       if (stored && stored.about > target._r) return undefined;
       const current = healthAt(stored, target._r);
       const now = this.#call.clock();
       const next = afterAttempt(current, { ...result, random: random(), now }, pauses);
-      // Health of an older revision is replaced even if nothing changed: the sweeper would read it every minute.
+      // Health of an older revision is replaced even if nothing changed. Otherwise the sweeper would read it every minute.
       const isOutdated = stored !== undefined && stored.about !== target._r;
       if (next === current && !isOutdated) return current;
       const warned = await this.#warn(target, { ...next, writtenAt: now }, now);
@@ -112,20 +112,23 @@ export class HealthUpdater {
     return undefined;
   }
 
-  /** Sends the message of the job that releases parked deliveries, for the end of the pause. The sweeper finds the job if that fails. */
+  /**
+   * Sends the message of the job that releases parked deliveries, delayed until the end of the pause. If this fails, the sweeper
+   * finds the job.
+   */
   async #notifyParkingJob(dueAt: number | undefined, now: number): Promise<void> {
     if (dueAt === undefined) return;
     const { tenant, endpointId } = this.#key;
     const { jobId } = parkingJob(endpointId, dueAt);
-    // A second later than the pause: clocks differ, and a job that is not due yet is not run.
+    // The message arrives a second after the pause. Clocks differ, and a job that is not due yet does not run.
     const delaySeconds = dueAt > now ? Math.min(LONGEST_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
     await notifyJobs(this.#ports.jobQueue, [{ tenant, jobId }], this.#call.log, delaySeconds);
   }
 
-  /** Sends the warning that is due now, if any. Returns the health with the warning noted if it was sent. */
+  /** Sends the warning that is due, if there is one. Returns the health. It contains the warning if the warning was sent. */
   async #warn({ kind, url }: Target, health: EndpointHealth, now: number): Promise<EndpointHealth> {
     const { failing } = health;
-    const stage = failing && kind === 'advanced' ? warningDue(failing, now) : undefined;
+    const stage = failing && kind === 'advanced' ? findDueWarning(failing, now) : undefined;
     if (!failing || stage === undefined) return health;
     const failure = { url, stage, failingSince: failing.since, now };
     const isSent = await notifyOwner(this.#ports, this.#key, this.#call, failure);
@@ -134,10 +137,10 @@ export class HealthUpdater {
 }
 
 /**
- * Disables an advanced endpoint if every attempt has failed for five days, and notifies its owner. Called when a delivery is exhausted.
- * The URLs of basic webhooks are never disabled: they have no such state that a customer could see.
+ * Disables an advanced endpoint if all attempts have failed for five days, and notifies its owner. Callers run it after a delivery
+ * was exhausted. The URLs of basic webhooks are never disabled, because customers could not see that.
  */
-export async function disableIfGivenUp(
+export async function disableIfFailedTooLong(
   ports: DisablingPorts,
   key: EndpointKey,
   call: HealthCall,
@@ -145,11 +148,11 @@ export async function disableIfGivenUp(
   health: EndpointHealth | undefined,
 ): Promise<void> {
   const now = call.clock();
-  if (target.kind !== 'advanced' || !health?.failing || !isGivenUp(health.failing, now)) return;
+  if (target.kind !== 'advanced' || !health?.failing || !hasFailedTooLong(health.failing, now)) return;
   const { tenant, endpointId } = key;
-  // Read again: a success in the meantime counts.
+  // The health is read again, because another attempt may have succeeded in the meantime.
   const { failing } = healthAt(await ports.health.get(key), target._r);
-  if (!failing || !isGivenUp(failing, now)) return;
+  if (!failing || !hasFailedTooLong(failing, now)) return;
   const outcome = await ports.endpoints.disable(key, target._r, failing.since, now);
   if (outcome === 'lost') return;
   call.measures.count('EndpointsDisabled');
@@ -157,7 +160,7 @@ export async function disableIfGivenUp(
   await notifyOwner(ports, key, call, { url: target.url, stage: 'disabled', failingSince: failing.since, now });
 }
 
-/** Notifies the owner of an endpoint. Returns false when that failed; deliveries do not depend on it. */
+/** Notifies the owner of an endpoint. Returns false if the mail could not be written. Deliveries continue in both cases. */
 async function notifyOwner(
   ports: DisablingPorts,
   { tenant, endpointId }: EndpointKey,

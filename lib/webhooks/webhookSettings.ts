@@ -6,8 +6,8 @@ const WebhookSettings = z.object({ endpoints: z.number() });
 export type WebhookSettings = z.output<typeof WebhookSettings>;
 
 /**
- * One item per API key. Each change of an endpoint or of a webhook configuration writes it in the same transaction, so that its revision says
- * whether settings which a process keeps are current.
+ * The settings item of an API key. Each change of an endpoint or of a webhook configuration writes this item in the same
+ * transaction. Its revision therefore says whether the settings that a process keeps are current.
  */
 export const WebhookSettingsEntity = defineEntity({
   type: 'WebhookSettings',
@@ -21,13 +21,13 @@ export const WebhookSettingsEntity = defineEntity({
   sk: (_key: unknown) => ['SETTINGS'],
 });
 
-/** Returns the operation that starts a new revision of the settings that were read, with the change of the number of endpoints. */
+/** Returns the operation that writes a new revision of the settings. `added` is the change of the number of endpoints. */
 export function reviseSettings(tenant: string, stored: Stored<WebhookSettings> | undefined, added = 0): WriteOp {
   const value = { tenant, endpoints: (stored?.endpoints ?? 0) + added };
   return stored ? replace(WebhookSettingsEntity, value, stored._r) : insert(WebhookSettingsEntity, value);
 }
 
-/** Reads the settings and returns the operation that starts a new revision of them. */
+/** Reads the settings and returns the operation that writes a new revision of them. */
 export async function settingsRevision(table: Pick<Table, 'get'>, tenant: string): Promise<WriteOp> {
   return reviseSettings(tenant, await table.get(WebhookSettingsEntity, { tenant }));
 }

@@ -1,6 +1,6 @@
 import type { Attempt, DeliveryRevision, StoredDelivery } from '../../lib/webhooks/deliveries.ts';
 import { targetOf } from '../../lib/webhooks/targets.ts';
-import type { FirstAttemptsOf } from '../../lib/webhooks/firstAttempts.ts';
+import type { FirstAttemptGroup } from '../../lib/webhooks/firstAttempts.ts';
 import { afterGroupSweep } from '../../lib/webhooks/rules/firstAttempts.ts';
 import type { Subscriptions } from '../../lib/webhooks/subscriptions.ts';
 import type { Stored } from '../../lib/table/entity.ts';
@@ -81,7 +81,7 @@ export class World {
   exhaustedEvents = 0;
   fannedOut = false;
   /** Stored groups of first attempts, by name. */
-  readonly groups = new Map<string, FirstAttemptsOf & { _r: number }>();
+  readonly groups = new Map<string, FirstAttemptGroup & { _r: number }>();
 
   readonly #choose: Choose;
   readonly #left: Faults;
@@ -477,7 +477,7 @@ export class World {
 
   #sweeps(actor: Actor): Sweep[] {
     const deliveries = {
-      due: async (shard: number, at: number) => ({
+      listDue: async (shard: number, at: number) => ({
         values: [...this.rows.values()]
           .filter(
             (row): row is PendingDelivery & { _r: number } =>
@@ -496,11 +496,11 @@ export class World {
       }),
     };
     const groups = {
-      due: async (shard: number, at: number) => ({
+      listDue: async (shard: number, at: number) => ({
         values: [...this.groups.values()].filter(({ dueAt }) => shard === 0 && dueAt <= at),
         next: undefined,
       }),
-      postpone: async ({ group, _r }: Stored<FirstAttemptsOf>, now: number) => {
+      postpone: async ({ group, _r }: Stored<FirstAttemptGroup>, now: number) => {
         await this.#step(actor);
         const stored = this.groups.get(group);
         if (stored?._r !== _r) return 'lost';

@@ -24,7 +24,7 @@ export const initialAdvancedConfig: AdvancedWebhookConfig = {
   enableDataProtection: false,
 };
 
-/** The fields of an update. */
+/** The fields that an update can set. */
 export const AdvancedConfigChange = z.object({
   isEnabled: optional(z.boolean()),
   encryptData: optional(z.boolean()),
@@ -36,8 +36,9 @@ export const AdvancedConfigChange = z.object({
 const ENABLE = 'POST /v2/workspace/advancedwebhookconfig/update with { "isEnabled": true }';
 
 /**
- * Returns the config with the sent fields; the others keep their values. Throws FAILED_PRECONDITION if the first config does not enable
- * advanced webhooks, INVALID_ARGUMENT if the result would encrypt without a key.
+ * Returns the stored config with the sent fields. Fields that are not sent keep their values. Throws FAILED_PRECONDITION if no
+ * config is stored and the update does not enable advanced webhooks. Throws INVALID_ARGUMENT if the result would encrypt without a
+ * public key.
  */
 export function changeAdvancedConfig(
   stored: AdvancedWebhookConfig | undefined,
@@ -65,7 +66,7 @@ export function requireAvailable({ withheld }: FeatureAccess): void {
     throw new ApiError('FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.');
 }
 
-/** Throws FAILED_PRECONDITION unless advanced webhooks are available and enabled. Every call about endpoints needs this. */
+/** Throws FAILED_PRECONDITION unless advanced webhooks are available to the caller and enabled. */
 export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config?.isEnabled)
@@ -75,7 +76,7 @@ export function requireEnabled(caller: FeatureAccess, config: AdvancedWebhookCon
     );
 }
 
-/** The same check for the list of endpoints, with another message if advanced webhooks were never configured. */
+/** Throws like `requireEnabled`, for the list of endpoints. The message is different if advanced webhooks were never configured. */
 export function requireEnabledToList(caller: FeatureAccess, config: AdvancedWebhookConfig | undefined): void {
   requireAvailable(caller);
   if (!config)

@@ -6,10 +6,10 @@ import { TriggerMap } from '../../events/rules/triggers.ts';
 import { PublicKey, requireKeyToEncrypt } from './encryption.ts';
 import { WebhookUrlOrNone } from './urlField.ts';
 
-/** The basic webhook config. Its auth token is stored encrypted, and shown as it was sent. */
+/** The basic webhook config. The table stores the auth token encrypted. Responses contain it as the customer sent it. */
 export const BasicWebhookConfig = z.object({
   useWebhookService: z.boolean(),
-  /** The first three fields are empty until they are sent; the others are absent. */
+  /** Until an update sends them, the token and the URLs are empty strings, and the other fields are absent. */
   webhookServiceConfig: z.object({
     authToken: z.string(),
     rawNotificationUrl: z.string(),
@@ -18,13 +18,13 @@ export const BasicWebhookConfig = z.object({
     encryptData: z.boolean().optional(),
     publicKey: z.string().optional(),
     enableDataProtection: z.boolean().optional(),
-    /** By event type: on or off. Absent until the service is enabled or triggers are sent. */
+    /** Whether events of a type are delivered, by event type. Absent until an update turns the service on or sends triggers. */
     triggers: z.record(z.string(), z.boolean()).optional(),
   }),
 });
 export type BasicWebhookConfig = z.output<typeof BasicWebhookConfig>;
 
-/** The fields of an update. An empty string clears the stored value. */
+/** The fields that an update can set. An empty string clears the stored value. */
 export const BasicConfigChange = z.object({
   useWebhookService: optional(z.boolean()),
   webhookServiceConfig: optional(
@@ -52,8 +52,8 @@ const defaultConfig = merge(initialBasicConfig, {
 });
 
 /**
- * Returns the config after an update. Sent fields win over stored ones, triggers key by key. An update that turns the service on while no
- * triggers are stored also writes the defaults, below both. Throws INVALID_ARGUMENT if the result would encrypt without a key.
+ * Returns the stored config with the sent fields. Triggers are merged by event type. If an update turns the service on and no
+ * triggers are stored, default triggers fill the gaps. Throws INVALID_ARGUMENT if the result would encrypt without a public key.
  */
 export function changeBasicConfig(
   stored: BasicWebhookConfig = initialBasicConfig,

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
 /**
- * The circuit breaker of an endpoint. While closed, it counts attempts. While open, deliveries pause; after the pause one probe may try. Every
- * change replaces the whole value, by the version that was read.
+ * The circuit breaker of an endpoint. A closed breaker lets attempts pass and counts failures. An open breaker blocks attempts for
+ * a pause. After the pause, it lets one attempt pass: the probe.
  */
 export const Breaker = z.object({
-  /** Failures since the last success. */
+  /** The number of failures since the last success. */
   inARow: z.number(),
-  /** The attempts since the first failure of the current window, epoch ms. */
+  /** The counts of a window of 5 minutes. It starts at a failure, at `since` (epoch ms). */
   window: z.object({ since: z.number(), attempts: z.number(), failures: z.number() }).optional(),
-  /** The end of the current pause, epoch ms, and its length. */
+  /** Present while the breaker is open: the end of the pause (epoch ms) and its length (milliseconds). */
   open: z.object({ until: z.number(), pauseMs: z.number() }).optional(),
 });
 export type Breaker = z.output<typeof Breaker>;
@@ -18,48 +18,53 @@ export const closedBreaker: Breaker = { inARow: 0 };
 
 const MOST_IN_A_ROW = 10;
 const WINDOW = 5 * 60_000;
-/** The share of failures counts from this many attempts on. */
+/** The share of failures in a window opens the breaker only if the window has at least this number of attempts. */
 const SMALLEST_WINDOW = 10;
 const LARGEST_SHARE = 0.7;
-/** Longer than the attempt of a probe can take, milliseconds. */
+/** How long a probe blocks other attempts, in milliseconds. The attempt of the probe always takes less time. */
 export const PROBE_LEASE = 30_000;
 
-/** The length of the first pause and of the longest one, milliseconds. */
+/** The lengths of the first and of the longest pause, in milliseconds. */
 export interface BreakerPauses {
   readonly first: number;
   readonly longest: number;
 }
 
-/** Returns pauses from 30 seconds to 15 minutes, but never longer than the longest pause of the retry schedule. */
+/**
+ * Returns a first pause of 30 seconds and a longest pause of 15 minutes. Neither is longer than the longest pause of the retry
+ * schedule.
+ */
 export function breakerPauses(schedule: readonly number[]): BreakerPauses {
   const most = Math.max(1_000, ...schedule);
   return { first: Math.min(30_000, most), longest: Math.min(15 * 60_000, most) };
 }
 
-/** Whether deliveries pass. `probe` means that the pause is over, and one delivery may try. */
-export type Gate = 'closed' | 'probe' | { readonly pausedUntil: number };
+/**
+ * Whether a breaker lets attempts pass. `probe` means that the pause is over and one attempt may pass. `pausedUntil` is epoch ms.
+ */
+export type BreakerState = 'closed' | 'probe' | { readonly pausedUntil: number };
 
-export function checkGate({ open }: Breaker, now: number): Gate {
+export function checkBreaker({ open }: Breaker, now: number): BreakerState {
   if (!open) return 'closed';
   return open.until <= now ? 'probe' : { pausedUntil: open.until };
 }
 
-/** Returns the breaker that lets nobody but the probe pass, for as long as its attempt can take. */
+/** Returns the breaker after an attempt became the probe. It blocks all other attempts for the time of `PROBE_LEASE`. */
 export function takeProbe(breaker: Breaker, now: number): Breaker {
   return { ...breaker, open: { pauseMs: breaker.open?.pauseMs ?? 0, until: now + PROBE_LEASE } };
 }
 
-/** An attempt that has ended. */
+/** An attempt that has ended at `now`, epoch ms. */
 export interface EndedAttempt {
   readonly now: number;
   readonly isProbe: boolean;
-  /** How many attempts this one stands for. */
+  /** The number of attempts that this attempt stands for (see `sampleWeight`). */
   readonly weight: number;
 }
 
 /**
- * Returns the breaker after a failure. It opens after 10 failures in a row, or when 70 % of at least 10 attempts in 5 minutes failed. A failed
- * probe doubles the pause. An attempt that began before the breaker opened changes nothing: the same value is returned.
+ * Returns the breaker after a failure. It opens after 10 failures in a row, or if 70 % of at least 10 attempts in 5 minutes failed.
+ * A failed probe doubles the pause. Returns the same value for an attempt that began before the breaker opened.
  */
 export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAttempt, pauses: BreakerPauses): Breaker {
   if (breaker.open && !isProbe) return breaker;
@@ -76,7 +81,7 @@ export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAt
   return opens ? { inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : { inARow, window };
 }
 
-/** Returns the breaker after a success. A probe closes it. The same value is returned when nothing changes. */
+/** Returns the breaker after a success. A successful probe closes an open breaker. Returns the same value if nothing changes. */
 export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAttempt): Breaker {
   if (breaker.open) return isProbe ? closedBreaker : breaker;
   const window = currentWindow(breaker, now);
@@ -84,13 +89,13 @@ export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAt
   return breaker.inARow > 0 ? closedBreaker : breaker;
 }
 
-/** Up to this many attempts in a window are all counted. */
+/** The number of attempts in a window up to which every attempt is counted. */
 const ALL_COUNTED = 100;
 const SMALLEST_SAMPLE = 1 / 50;
 
 /**
- * Returns how many attempts this one stands for; 0 when it is not counted. Every counted attempt writes the same item, and a sample of many
- * attempts says as much. `random` is from 0 to 1.
+ * Returns the number of attempts that this attempt stands for, or 0 if this attempt is not counted. Every counted attempt writes
+ * the same item, so only a sample of many attempts is counted. `random` is from 0 to 1.
  */
 export function sampleWeight(breaker: Breaker, now: number, random: number): number {
   const share = Math.max(SMALLEST_SAMPLE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));

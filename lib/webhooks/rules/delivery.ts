@@ -3,13 +3,17 @@ import { LoggedAttempt } from './loggedAttempt.ts';
 import { deliveryLifetime, marginAfter, planAttempt, type Timing } from './schedule.ts';
 
 /**
- * PENDING while attempts are to come. It ends as DELIVERED, as EXHAUSTED when all attempts failed, or as CANCELLED when it may not be
- * delivered any more. Only a resend or a recovery makes an ended delivery pending again.
+ * The status of a delivery. Only a resend or a recovery makes an ended delivery pending again.
+ *
+ * - PENDING: the delivery has a next attempt, or it is parked.
+ * - DELIVERED: an attempt succeeded.
+ * - EXHAUSTED: all attempts failed, or the deadline has passed.
+ * - CANCELLED: the delivery is not allowed any more, for example because its endpoint was deleted.
  */
 export const deliveryStatuses = ['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The delivery of one event to one endpoint. It is the source of truth; queue messages only repeat it. Times are epoch ms. */
+/** The delivery of one event to one endpoint. It is the source of truth. Queue messages only repeat it. Times are epoch ms. */
 export const Delivery = z.object({
   eventId: z.string(),
   /** `ep_...`, or one of `basicTargets`. */
@@ -17,32 +21,37 @@ export const Delivery = z.object({
   /** The event type. */
   event: z.string(),
   status: z.enum(deliveryStatuses),
-  /** The number of attempts made. It only grows, so an attempt number stays unique. */
+  /** The number of attempts that were made. It never becomes smaller, so every attempt has its own number. */
   attempts: z.number(),
-  /** The attempts that do not count in the schedule: resends, and attempts before a recovery. */
+  /** The number of attempts that the schedule does not count: resends, and attempts before a recovery. */
   uncounted: z.number(),
-  /** The time of the next attempt; only while PENDING, and not while parked. */
+  /** The time of the next attempt. Absent after the end of the delivery, and while it is parked. */
   nextAt: z.number().optional(),
-  /** When the sweeper checks the delivery: after `nextAt` if a message was sent, before it if none was; set together with `nextAt`. */
+  /**
+   * When the sweeper checks the delivery: after `nextAt` if a message was sent, otherwise before `nextAt`. Set together with
+   * `nextAt`.
+   */
   dueAt: z.number().optional(),
-  /** Set while the delivery waits for the breaker of its endpoint; only while PENDING. It then has no next attempt, message or due time. */
+  /**
+   * Set while a pending delivery waits for the breaker of its endpoint. A parked delivery has no next attempt, message or due time.
+   */
   parked: z.literal(true).optional(),
-  /** How often the message of the next attempt seemed lost. */
+  /** How often the message of the next attempt counted as lost. */
   sweeps: z.number(),
   /** No attempt begins after this time. */
   deadline: z.number(),
-  /** The slot that is reserved in the rate limit of the endpoint, if it is too far away for a queue message. */
+  /** The reserved slot in the rate limit of the endpoint, if the attempt was deferred to it by a write. */
   slot: z.number().optional(),
-  /** The worker that makes the next attempt, and the end of its lease. No other worker begins before. */
+  /** The id of the lease of the next attempt. Only the worker that made the id makes this attempt, until `leaseUntil`. */
   claim: z.string().optional(),
   leaseUntil: z.number().optional(),
-  /** Set while the next attempt is a resend: the state to return to if it fails. */
+  /** Set while the next attempt is a resend: the state that the delivery gets back if the resend fails. */
   otherwise: z.object({ status: z.enum(deliveryStatuses), nextAt: z.number().optional() }).optional(),
-  /** The log entry of a first attempt that succeeded with a short answer. Other attempts are items of their own. */
+  /** The log entry of a first attempt that succeeded with a short response. Log entries of other attempts are `Attempt` items. */
   first: LoggedAttempt.optional(),
   /** The time of the event. */
   createdAt: z.number(),
-  /** From 0 to 127. */
+  /** The number of the partition in the due index, from 0 to 127. */
   shard: z.number(),
 });
 export type Delivery = z.output<typeof Delivery>;
@@ -53,13 +62,17 @@ export type PendingDelivery = Delivery & { readonly nextAt: number; readonly due
 /** A delivery that waits for the breaker of its endpoint. */
 export type ParkedDelivery = Delivery & { readonly parked: true };
 
-/** Longer than an attempt can take, and shorter than SQS hides the message of a crashed worker. */
+/**
+ * The length of a lease, in milliseconds. An attempt takes less time. SQS hides the message of a crashed worker for a longer time.
+ */
 const LEASE = 60_000;
 
-/** The first attempt is always made, even if the event has waited past its deadline. */
+/**
+ * The least time from a new delivery to its deadline, in milliseconds. An event that waited for days still gets its first attempt.
+ */
 const LEAST_LIFETIME = 60 * 60 * 1000;
 
-/** Returns a new delivery, whose first attempt is due now. */
+/** Returns a new delivery. Its first attempt is due now. */
 export function newDelivery(
   of: Pick<Delivery, 'eventId' | 'endpointId' | 'event' | 'createdAt' | 'shard'>,
   now: number,
@@ -80,7 +93,7 @@ export function nextAttemptNumber({ attempts }: Pick<Delivery, 'attempts'>): num
   return attempts + 1;
 }
 
-/** Whether a delivery has a next attempt. A parked one has none. */
+/** Whether a delivery has a next attempt. A parked delivery has none. */
 export function isPending<D extends Delivery>(delivery: D): delivery is D & PendingDelivery {
   return delivery.status === 'PENDING' && delivery.parked === undefined;
 }
@@ -89,7 +102,7 @@ export function isParked<D extends Delivery>(delivery: D): delivery is D & Parke
   return delivery.status === 'PENDING' && delivery.parked === true;
 }
 
-/** Whether a delivery has ended without success. It can be recovered. */
+/** Whether a delivery with this status has ended without success. Such a delivery can be recovered. */
 export function hasFailed(status: DeliveryStatus): boolean {
   return status === 'EXHAUSTED' || status === 'CANCELLED';
 }
@@ -108,7 +121,10 @@ export function claimDelivery<D extends PendingDelivery>(
   return { ...delivery, claim, leaseUntil: now + LEASE };
 }
 
-/** Returns the delivery with its next attempt at another time. No attempt is used. `slot` is reserved for that time. */
+/**
+ * Returns the delivery with its next attempt at `nextAt`. The number of attempts stays. `slot` is the reserved slot, if there is
+ * one.
+ */
 export function postponeDelivery(
   delivery: PendingDelivery,
   nextAt: number,
@@ -119,13 +135,13 @@ export function postponeDelivery(
   return { ...releaseDelivery(delivery), slot, sweeps: 0, ...attemptTimes(nextAt, now, timing) };
 }
 
-/** Returns the delivery as it waits for the breaker of its endpoint, without a next attempt. No attempt is used. */
+/** Returns the delivery parked: without a next attempt, until the breaker of its endpoint closes. The number of attempts stays. */
 export function parkDelivery(delivery: Delivery): ParkedDelivery {
-  const { nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...rest } = releaseDelivery(delivery);
-  return { ...rest, sweeps: 0, parked: true };
+  const { nextAt: _nextAt, dueAt: _dueAt, slot: _slot, ...waiting } = releaseDelivery(delivery);
+  return { ...waiting, sweeps: 0, parked: true };
 }
 
-/** Returns a parked delivery with its next attempt at a time. */
+/** Returns a delivery that was parked, with its next attempt at `nextAt`. */
 export function unparkDelivery<D extends ParkedDelivery>(
   { parked: _parked, ...delivery }: D,
   nextAt: number,
@@ -136,8 +152,8 @@ export function unparkDelivery<D extends ParkedDelivery>(
 }
 
 /**
- * Returns the delivery after the sweeper found it due and sent its message. The margin doubles each time: the message may wait in a long
- * queue, which must not fill with copies. A claimed delivery is checked again at the end of its lease.
+ * Returns the delivery after a sweep that sends its message again. The margin doubles each time, because the message may still wait
+ * in a long queue, and copies make the queue longer. A claimed delivery is checked again at the end of its lease.
  */
 export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }: Timing): PendingDelivery {
   if (isClaimed(delivery, now)) return { ...delivery, dueAt: delivery.leaseUntil ?? now };
@@ -145,7 +161,7 @@ export function afterSweep(delivery: PendingDelivery, now: number, { marginMs }:
   return { ...delivery, sweeps, dueAt: Math.max(now, delivery.nextAt) + marginAfter(sweeps, marginMs) };
 }
 
-/** Returns the ended delivery. A failed resend of a delivery that had ended before restores that status. */
+/** Returns the ended delivery. After a failed resend, a delivery that had ended before gets its earlier status back. */
 export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 'PENDING'>): Delivery {
   const {
     otherwise,
@@ -153,13 +169,16 @@ export function endDelivery(delivery: Delivery, status: Exclude<DeliveryStatus, 
     dueAt: _dueAt,
     slot: _slot,
     parked: _parked,
-    ...rest
+    ...ended
   } = releaseDelivery(delivery);
   const isRestored = status !== 'DELIVERED' && otherwise !== undefined && otherwise.status !== 'PENDING';
-  return { ...rest, sweeps: 0, status: isRestored ? otherwise.status : status };
+  return { ...ended, sweeps: 0, status: isRestored ? otherwise.status : status };
 }
 
-/** Returns the delivery with one more attempt now, in any state. The attempt is outside the schedule: if it fails, the state before it returns. */
+/**
+ * Returns a delivery of any status with one more attempt now. The schedule does not count this attempt. If it fails, the delivery
+ * gets its earlier state back.
+ */
 export function resendDelivery(delivery: Delivery, now: number, timing: Timing): PendingDelivery {
   const otherwise = delivery.otherwise ?? { status: delivery.status, nextAt: delivery.nextAt };
   return {
@@ -174,7 +193,7 @@ export function resendDelivery(delivery: Delivery, now: number, timing: Timing):
   };
 }
 
-/** Returns a failed delivery at the start of its schedule. */
+/** Returns a failed delivery as pending again, at the start of its schedule. */
 export function recoverDelivery(delivery: Delivery, now: number, timing: Timing): PendingDelivery {
   return {
     ...releaseDelivery(delivery),
@@ -186,7 +205,7 @@ export function recoverDelivery(delivery: Delivery, now: number, timing: Timing)
   };
 }
 
-/** Returns the time of the next attempt, and when the sweeper checks it. */
+/** Returns the time of the next attempt, and the time when the sweeper checks the delivery. */
 export function attemptTimes(
   nextAt: number,
   now: number,
@@ -197,6 +216,6 @@ export function attemptTimes(
 
 /** Returns the delivery without a lease. */
 export function releaseDelivery<D extends Delivery>(delivery: D): Omit<D, 'claim' | 'leaseUntil'> {
-  const { claim: _claim, leaseUntil: _leaseUntil, ...rest } = delivery;
-  return rest;
+  const { claim: _claim, leaseUntil: _leaseUntil, ...released } = delivery;
+  return released;
 }

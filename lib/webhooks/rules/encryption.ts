@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 import { invalid } from '../../shared/errors.ts';
 
-/** The longest key that works has 16,384 bits: 2,900 characters as PEM. */
+/** The most characters of a public key. The longest key that works has 16,384 bits, which are 2,900 characters as PEM. */
 const LONGEST_KEY = 8_192;
 
-/** The key that payloads are encrypted with, kept as it was sent. The empty string clears it. */
+/** The public key that encrypts payloads, stored as the customer sent it. The empty string clears the stored key. */
 export const PublicKey = z
   .string()
   .max(LONGEST_KEY)
@@ -15,7 +15,10 @@ export const PublicKey = z
     }),
   );
 
-/** Throws INVALID_ARGUMENT if a config turns encryption on without a key. `path` names the field of the key. */
+/**
+ * Throws INVALID_ARGUMENT if a config turns encryption on without a public key. `path` is the path of the key's field, for the
+ * message.
+ */
 export function requireKeyToEncrypt(
   config: { encryptData?: boolean | undefined; publicKey?: string | undefined },
   path: readonly string[],

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
+import { isoTime } from '../../shared/isoTime.ts';
 import { Id, IsoTime, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { type Change, merge } from '../../workspaces/rules/mergeConfig.ts';
 import { EventTypeName } from '../../events/rules/triggers.ts';
 import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
 
-/** How many endpoints an API key may have. */
+/** The most advanced webhook endpoints of one API key. */
 export const MOST_ENDPOINTS = 200;
 const MOST_FILTERS = 100;
 
@@ -19,20 +20,20 @@ export const WebhookEndpoint = z.object({
   filterTypes: z.array(z.string()).optional(),
   channels: z.array(z.string()).optional(),
   disabled: z.boolean(),
-  /** When and by what a disabled endpoint was disabled. Absent for endpoints that were disabled before this field existed. */
+  /** When and by what the endpoint was disabled. Absent while it is enabled, and if it was disabled before this field existed. */
   disabling: z.object({ at: z.number(), by: z.enum(['request', 'failures']) }).optional(),
   rateLimit: z.number().optional(),
   uid: z.string().optional(),
-  /** JSON text. */
+  /** The metadata object as JSON text. */
   metadata: z.string().optional(),
-  /** Newest first. */
+  /** The signing secrets, newest first. */
   secrets: z.array(SigningSecret),
   createdAt: z.number(),
   updatedAt: z.number(),
 });
 export type WebhookEndpoint = z.output<typeof WebhookEndpoint>;
 
-/** An object with string values, at most 64 KB. It is kept as it was sent, even with a key `__proto__`. */
+/** An object with string values, at most 64 KB. All keys are kept, even `__proto__`. */
 const Metadata = OpenObject.check(({ value, issues }) => {
   // The check also runs on a value that is not an object.
   const metadata: unknown = value;
@@ -43,7 +44,7 @@ const Metadata = OpenObject.check(({ value, issues }) => {
   }
 }).meta({ type: 'object', additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
 
-/** The fields that requests can set at any time. */
+/** The fields that both a new endpoint and an update can set. */
 const changeable = {
   description: optional(Text),
   filterTypes: optional(list(EventTypeName, MOST_FILTERS)),
@@ -55,13 +56,13 @@ const changeable = {
 
 export const NewWebhookEndpoint = z.object({ url: WebhookUrl, ...changeable, uid: optional(Id) });
 
-/** The fields of an update: all but `uid`. */
+/** The fields that an update can set: all fields except `uid`. */
 export const WebhookEndpointChange = z.object({ url: optional(WebhookUrl), ...changeable });
 
-/** The field `uid` of an update, which is rejected. */
+/** The field `uid` of an update. Any value of it is rejected. */
 export const FixedUid = optional(z.never({ error: 'must be left out: it is fixed when the endpoint is created' }));
 
-/** Returns sent fields as they are stored, without duplicate types and channels. */
+/** Returns the sent fields in stored form, without duplicate event types and channels. */
 function toStoredFields({
   filterTypes,
   channels,
@@ -76,7 +77,7 @@ function toStoredFields({
   };
 }
 
-/** Returns a new endpoint, enabled unless the request disables it. */
+/** Returns a new endpoint. It is enabled unless the request disables it. */
 export function newEndpoint(
   { url, ...fields }: z.output<typeof NewWebhookEndpoint>,
   made: { endpointId: string; secret: SigningSecret; now: number },
@@ -92,7 +93,7 @@ export function newEndpoint(
   );
 }
 
-/** Returns the endpoint with the sent fields; the others keep their values. Expired secrets are dropped. */
+/** Returns the endpoint with the sent fields. Fields that are not sent keep their values. Expired secrets are removed. */
 export function changeEndpoint(
   endpoint: WebhookEndpoint,
   change: z.output<typeof WebhookEndpointChange>,
@@ -105,7 +106,7 @@ export function changeEndpoint(
   );
 }
 
-/** Returns the endpoint with the time of its disabling: now, if it was enabled before. */
+/** Returns the endpoint with `disabling` if it is disabled. The time of disabling is now if the endpoint was enabled before. */
 function withDisabling(
   before: WebhookEndpoint | undefined,
   { disabling, ...after }: WebhookEndpoint,
@@ -116,7 +117,7 @@ function withDisabling(
   return { ...after, ...(since && { disabling: since }) };
 }
 
-/** An endpoint in responses: unset fields are null. Metadata and secrets are never shown. */
+/** An endpoint in responses. Unset fields are null. Metadata and secrets are never part of it. */
 export const WebhookEndpointResponse = z.object({
   id: z.string(),
   url: z.string(),
@@ -141,14 +142,13 @@ export function toEndpointResponse(endpoint: WebhookEndpoint): z.output<typeof W
     rateLimit = null,
     uid = null,
   } = endpoint;
-  const [createdAt, updatedAt] = [endpoint.createdAt, endpoint.updatedAt].map((at) => new Date(at).toISOString()) as [
-    string,
-    string,
-  ];
+  const [createdAt, updatedAt] = [isoTime(endpoint.createdAt), isoTime(endpoint.updatedAt)];
   return { id, url, description, filterTypes, channels, disabled, rateLimit, uid, createdAt, updatedAt };
 }
 
-/** The error for an endpoint that the caller does not have. It begins with a text that published clients look for. */
+/**
+ * Returns the error for an endpoint that the caller does not have. Published clients look for the first sentence of its message.
+ */
 export function endpointNotFound(): ApiError {
   return new ApiError('NOT_FOUND', 'Advanced webhook provider request failed. No endpoint has this endpointId.');
 }

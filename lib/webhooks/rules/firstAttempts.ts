@@ -1,33 +1,35 @@
 import * as z from 'zod';
 import { marginAfter, type Timing } from './schedule.ts';
 
-/** Endpoints whose first attempts one queue message starts. Times are epoch ms. */
+/** A group of first attempts: the endpoints of one event that one queue message contains. Times are epoch ms. */
 export const FirstAttempts = z.object({
   eventId: z.string(),
   group: z.string(),
   endpointIds: z.array(z.string()),
   /** When the sweeper sends the message again. */
   dueAt: z.number(),
-  /** How often the message seemed lost. */
+  /** How often the message counted as lost. */
   sweeps: z.number(),
   /** The time of the event. */
   createdAt: z.number(),
-  /** From 0 to 127. */
+  /** The number of the partition in the due index, from 0 to 127. */
   shard: z.number(),
 });
 export type FirstAttempts = z.output<typeof FirstAttempts>;
 
-/** The most endpoints of one message: a message is received once for all of them, and one that hangs holds back the deletion of the message. */
-export const MOST_OF_ONE_GROUP = 20;
+/**
+ * The most endpoints of one group. The message of a group stays in the queue until the attempts at all its endpoints have ended.
+ */
+export const MOST_PER_GROUP = 20;
 
-/** Returns the endpoints of an event in groups of up to 20. */
-export function inGroups(endpointIds: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(endpointIds.length / MOST_OF_ONE_GROUP) }, (_each, index) =>
-    endpointIds.slice(index * MOST_OF_ONE_GROUP, (index + 1) * MOST_OF_ONE_GROUP),
+/** Returns the ids of endpoints in groups of up to 20. */
+export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(endpointIds.length / MOST_PER_GROUP) }, (_each, index) =>
+    endpointIds.slice(index * MOST_PER_GROUP, (index + 1) * MOST_PER_GROUP),
   );
 }
 
-/** Returns a new group, whose message the caller sends. */
+/** Returns a new group. The caller sends its message. */
 export function newFirstAttempts(
   {
     endpointIds,
@@ -42,8 +44,8 @@ export function newFirstAttempts(
 }
 
 /**
- * Returns the group after the sweeper found it due. The margin doubles each time: the message may wait in a long queue, which must not fill
- * with copies.
+ * Returns the group after a sweep that sends its message again. The margin doubles each time, because the message may still wait in
+ * a long queue, and copies make the queue longer.
  */
 export function afterGroupSweep<G extends FirstAttempts>(group: G, now: number, { marginMs }: Timing): G {
   const sweeps = group.sweeps + 1;

@@ -1,35 +1,41 @@
 import * as z from 'zod';
-import { Failing, stillFailing } from './autoDisable.ts';
+import { Failing, addFailure } from './autoDisable.ts';
 import { afterFailure, afterSuccess, Breaker, type BreakerPauses, closedBreaker, sampleWeight } from './breaker.ts';
 
-/** The failures of an endpoint. An endpoint that never failed has none stored. */
+/** The health of an endpoint: its breaker, its failures, and whether it is slow. A healthy endpoint has no stored health. */
 export const EndpointHealth = z.object({
-  /** The revision of the endpoint, or of the basic webhook config. Every change of it starts with fresh health. */
+  /** The revision of the endpoint, or of the basic webhook config, that has this health. A new revision is healthy at first. */
   about: z.number(),
   breaker: Breaker,
   failing: Failing.optional(),
-  /** Until when the endpoint counts as slow, epoch ms: an attempt waited long for its answer. */
+  /** Until when the endpoint counts as slow, epoch ms. Set when an attempt waited 2 seconds for its answer. */
   slowUntil: z.number().optional(),
-  /** Epoch ms. */
+  /** The time of the last write, epoch ms. */
   writtenAt: z.number(),
 });
 export type EndpointHealth = z.output<typeof EndpointHealth>;
 
-/** Returns the health of an endpoint at a revision: the stored one, or a healthy one if that is about another revision. */
+/** Returns the health of an endpoint at a revision. Returns a healthy state if no health of this revision is stored. */
 export function healthAt<H extends EndpointHealth>(stored: H | undefined, revision: number): H | EndpointHealth {
   return stored?.about === revision ? stored : { about: revision, breaker: closedBreaker, writtenAt: 0 };
 }
 
-/** An attempt that waits this long for its answer makes its endpoint slow, milliseconds. */
+/** How long an attempt waits for its answer before its endpoint counts as slow, in milliseconds. */
 export const SLOW_AFTER = 2_000;
 const SLOW_FOR = 60_000;
 
-/** Whether first attempts at the endpoint use the queue of retries, so that they do not hold the workers of the other one. */
+/**
+ * Whether an endpoint is slow. First attempts at a slow endpoint use the retry queue, so they do not delay first attempts at other
+ * endpoints.
+ */
 export function isSlow({ slowUntil = 0 }: EndpointHealth, now: number): boolean {
   return slowUntil > now;
 }
 
-/** Returns the health of an endpoint that does not answer; the same value if it counts as slow for at least half a minute more. */
+/**
+ * Returns the health of an endpoint that is slow from now on. Returns the same value if it counts as slow for 30 more seconds
+ * anyway.
+ */
 export function markSlow(health: EndpointHealth, now: number): EndpointHealth {
   return isSlow(health, now + SLOW_FOR / 2) ? health : { ...health, slowUntil: now + SLOW_FOR, writtenAt: now };
 }
@@ -42,10 +48,15 @@ export interface HealthChange {
   readonly now: number;
 }
 
-/** A success is always counted after the endpoint has failed for this long: it prevents automatic disabling. */
+/**
+ * How long an endpoint has failed when every success is counted, in milliseconds. A counted success prevents automatic disabling.
+ */
 const LONG_FAILING = 10 * 60_000;
 
-/** Returns the health after an attempt; the same value when nothing is to be written. A healthy endpoint costs no write. */
+/**
+ * Returns the health after an attempt. Returns the same value if nothing must be written, for example if a healthy endpoint stays
+ * healthy.
+ */
 export function afterAttempt(
   health: EndpointHealth,
   { delivered, isProbe, random, now }: HealthChange,
@@ -58,6 +69,6 @@ export function afterAttempt(
   const attempt = { now, isProbe, weight };
   const next = delivered
     ? { breaker: afterSuccess(breaker, attempt), failing: undefined }
-    : { breaker: afterFailure(breaker, attempt, pauses), failing: stillFailing(failing, now) };
+    : { breaker: afterFailure(breaker, attempt, pauses), failing: addFailure(failing, now) };
   return next.breaker === breaker && next.failing === failing ? health : { ...health, ...next, writtenAt: now };
 }

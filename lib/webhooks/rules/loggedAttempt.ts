@@ -1,31 +1,34 @@
 import * as z from 'zod';
 
-/** How an attempt can end. All but `delivered` are failures; `refused` means that the address is not allowed. */
+/**
+ * How an attempt can end. All outcomes except `delivered` are failures. `refused`: nothing was sent, because the URL is not
+ * allowed.
+ */
 export const attemptOutcomes = ['delivered', 'failed', 'timeout', 'refused'] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /** The log entry of one attempt of a delivery. */
 export const LoggedAttempt = z.object({
-  /** The lease under which the attempt was made. A first attempt has no lease, but an id of its own. */
+  /** The id of the lease of the attempt. A first attempt has no lease, but also has an id here. */
   claim: z.string(),
   /** The start of the attempt, epoch ms. */
   at: z.number(),
   outcome: z.enum(attemptOutcomes),
   responseStatus: z.number().optional(),
-  /** The first 16 KiB, unchanged. It is untrusted text of the receiver: escape it wherever it is shown. */
+  /** The first 16 KiB of the response body, unchanged. It is untrusted text of the receiver, so every page must escape it. */
   responseBody: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
-  /** Our own short reason of a failure. */
+  /** The reason of a failure, as a short text of ours. */
   error: z.string().optional(),
   durationMs: z.number(),
-  /** Whether the attempt is a resend, outside the schedule. */
+  /** Whether the attempt is a resend. */
   byHand: z.boolean(),
 });
 export type LoggedAttempt = z.output<typeof LoggedAttempt>;
 
-/** A longer response body is not stored with the delivery: every change of the delivery would write it again. */
+/** The longest response body that is stored with the delivery. Every change of the delivery writes this body again. */
 const SHORT_BODY_BYTES = 512;
 
-/** Whether the log entry of a first attempt is stored with its delivery. */
+/** Whether the log entry of a first attempt is stored with its delivery, and not as an item of its own. */
 export function isStoredWithDelivery({ outcome, responseBody }: LoggedAttempt): boolean {
   return outcome === 'delivered' && (responseBody?.length ?? 0) <= SHORT_BODY_BYTES;
 }

@@ -8,8 +8,11 @@ export interface MatchedEvent {
 }
 
 /**
- * Whether an endpoint receives an event. It must be enabled, have no type filter or one with the event's type, and have no channels or one of
- * the event's. An endpoint with channels does not receive events without channels.
+ * Whether an endpoint receives an event. All of these conditions must be true:
+ *
+ * - The endpoint is enabled.
+ * - The endpoint has no type filter, or the filter contains the event type.
+ * - The endpoint has no channels, or the event has at least one of them.
  */
 export function matchesEndpoint(
   { event, channels = [] }: MatchedEvent,
@@ -20,7 +23,7 @@ export function matchesEndpoint(
   return !endpoint.channels || endpoint.channels.some((channel) => channels.includes(channel));
 }
 
-/** The two URLs of basic webhooks are delivered to like endpoints, under these reserved ids. By id: the config field of the URL. */
+/** The reserved endpoint ids of the two URLs of basic webhooks, each with the config field of its URL. */
 export const basicTargets = {
   ep_basic_raw: 'rawNotificationUrl',
   ep_basic_processed: 'processedNotificationUrl',
@@ -39,7 +42,9 @@ export function basicUrl(
   return (useWebhookService && webhookServiceConfig[basicTargets[endpointId]]) || undefined;
 }
 
-/** Returns the basic targets that receive an event: those with a URL, if the trigger of the event type is on. */
+/**
+ * Returns the basic targets that receive an event: all targets with a URL if the trigger of the event type is on, otherwise none.
+ */
 export function matchingBasicTargets({ event }: MatchedEvent, config: BasicWebhookConfig | undefined): BasicTargetId[] {
   const { triggers = {} } = config?.webhookServiceConfig ?? {};
   if (!config || !Object.hasOwn(triggers, event) || !triggers[event]) return [];

@@ -3,9 +3,9 @@ import { IsoTime } from '../../shared/schema.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { isoTime } from '../../shared/isoTime.ts';
 import { type Delivery, type DeliveryStatus, hasFailed } from './delivery.ts';
-import { type AttemptOutcome, attemptOutcomes } from './loggedAttempt.ts';
+import { attemptOutcomes, type LoggedAttempt } from './loggedAttempt.ts';
 
-/** The status of a delivery in responses. A cancelled delivery is `failed` for its receiver, and can be recovered. */
+/** The status of a delivery in responses. A cancelled delivery has the status `failed`. */
 export const messageStatuses = ['pending', 'delivered', 'failed'] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
 
@@ -65,20 +65,18 @@ export const AttemptResponse = z.object({
   durationMs: z.number(),
 });
 
-/** How much of a response body responses show. */
+/** The number of bytes of a receiver's response body that an API response contains. */
 const BODY_BYTES = 1024;
 
-interface LoggedAttempt {
+interface AttemptOfEndpoint extends Pick<
+  LoggedAttempt,
+  'at' | 'outcome' | 'responseStatus' | 'responseBody' | 'durationMs'
+> {
   readonly endpointId: string;
   readonly attempt: number;
-  readonly at: number;
-  readonly outcome: AttemptOutcome;
-  readonly responseStatus?: number | undefined;
-  readonly responseBody?: Uint8Array | undefined;
-  readonly durationMs: number;
 }
 
-/** Returns an attempt for a response. The body is untrusted text of the receiver: escape it before you show it on a page. */
+/** Returns an attempt for a response. The body is untrusted text of the receiver, so every page must escape it. */
 export function toAttemptResponse({
   endpointId,
   attempt,
@@ -87,7 +85,7 @@ export function toAttemptResponse({
   responseStatus,
   responseBody,
   durationMs,
-}: LoggedAttempt): z.output<typeof AttemptResponse> {
+}: AttemptOfEndpoint): z.output<typeof AttemptResponse> {
   return {
     endpointId,
     attempt,
@@ -99,7 +97,7 @@ export function toAttemptResponse({
   };
 }
 
-/** Returns the first kilobyte of a body as text, without a character that the limit would cut in two. */
+/** Returns the first kilobyte of a body as text. A character that the limit would cut in two is left out. */
 function bodyText(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, BODY_BYTES), { stream: bytes.length > BODY_BYTES });
 }

@@ -6,11 +6,11 @@ import { nextAttemptAt, type Timing } from './schedule.ts';
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly responseStatus?: number;
-  /** The first 16 KiB of the response body, unchanged. It comes from the receiver: do not trust it. */
+  /** The first 16 KiB of the response body, unchanged. It is untrusted text of the receiver. */
   readonly responseBody?: Uint8Array;
-  /** What a 429 or 503 response asked for. */
+  /** The pause that a 429 or 503 response asked for, in seconds. */
   readonly retryAfterSeconds?: number;
-  /** A short reason for the attempt log that the customer sees. It never has a URL, an address or text of the receiver. */
+  /** The reason of a failure, as a short text that the customer sees. It never has a URL, an address or text of the receiver. */
   readonly error?: string;
   /** When the response headers had arrived, epoch ms. */
   readonly firstByteAt?: number;
@@ -18,8 +18,8 @@ export interface AttemptResult {
 }
 
 /**
- * Returns the delivery after an attempt that ended at `now`, without a lease: delivered, pending with the time of the next attempt, or
- * exhausted. A failed resend changes only the number of attempts. `random` is from 0 to 1.
+ * Returns the delivery after an attempt that ended at `now`, without a lease. It is delivered, exhausted, or pending with the time
+ * of the next attempt. A failed resend only increases the number of attempts. `random` is from 0 to 1.
  */
 export function recordOutcome(
   delivery: PendingDelivery,
@@ -40,7 +40,7 @@ export function recordOutcome(
 }
 
 function afterFailedResend(delivery: PendingDelivery, now: number, timing: Timing): Delivery {
-  const { otherwise, ...rest } = delivery;
+  const { otherwise, ...scheduled } = delivery;
   if (otherwise?.status !== 'PENDING') return endDelivery(delivery, 'EXHAUSTED');
-  return { ...rest, ...attemptTimes(Math.max(now, otherwise.nextAt ?? now), now, timing) };
+  return { ...scheduled, ...attemptTimes(Math.max(now, otherwise.nextAt ?? now), now, timing) };
 }

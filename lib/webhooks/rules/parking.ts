@@ -1,56 +1,63 @@
 /**
- * While the breaker of an endpoint is open, its deliveries are parked: they have no queue message and no entry in the due index. One job of the
- * endpoint probes it at the end of each pause, and releases the deliveries when the breaker has closed.
+ * While the breaker of an endpoint is open, its deliveries are parked. A parked delivery has no queue message and no entry in the
+ * due index. Each endpoint with an open breaker has one job. It sends a probe at the end of each pause, and releases the deliveries
+ * of a closed breaker.
  */
-import { checkGate } from './breaker.ts';
+import { checkBreaker } from './breaker.ts';
 import { type EndpointHealth, healthAt } from './health.ts';
 
-/** What is to happen to the parked deliveries of an endpoint. */
+/** The next action of the job of an endpoint's parked deliveries. Times are epoch ms. */
 export type ParkingAction =
-  /** The endpoint gets no deliveries any more. */
+  /** Cancel all deliveries, because the endpoint was deleted or disabled. */
   | { readonly do: 'cancel' }
   | { readonly do: 'wait'; readonly until: number }
-  /** Attempt one delivery; its result decides about the others. */
+  /** Attempt one delivery. Its result closes the breaker or doubles the pause. */
   | { readonly do: 'probe' }
   | { readonly do: 'release' };
 
-/** Decides from the revision of the target (undefined: deleted or disabled) and its stored health. */
+/**
+ * Returns the next action for parked deliveries. `target` is undefined if the endpoint was deleted or disabled. `health` is the
+ * stored health.
+ */
 export function decideParking(
   target: { readonly _r: number } | undefined,
   health: EndpointHealth | undefined,
   now: number,
 ): ParkingAction {
   if (!target) return { do: 'cancel' };
-  const gate = checkGate(healthAt(health, target._r).breaker, now);
-  if (gate === 'closed') return { do: 'release' };
-  return gate === 'probe' ? { do: 'probe' } : { do: 'wait', until: gate.pausedUntil };
+  const breaker = checkBreaker(healthAt(health, target._r).breaker, now);
+  if (breaker === 'closed') return { do: 'release' };
+  return breaker === 'probe' ? { do: 'probe' } : { do: 'wait', until: breaker.pausedUntil };
 }
 
 /**
- * Returns when the job of an endpoint must run after its health was written, epoch ms; undefined if the pause did not change. A pause that ended
- * or changed early releases deliveries at once.
+ * Returns when the job of an endpoint must run after a write of its health, epoch ms. Returns undefined if the write did not change
+ * the pause. If the write closed the breaker, the job must run at once.
  */
 export function parkingDueAt(before: EndpointHealth | undefined, after: EndpointHealth): number | undefined {
   const until = after.breaker.open?.until;
   return until === before?.breaker.open?.until ? undefined : (until ?? after.writtenAt);
 }
 
-/** How many deliveries per second an endpoint without a rate limit gets when its breaker has closed. */
+/** The number of deliveries per second that are released to an endpoint without a rate limit. */
 const PER_SECOND = 50;
-/** How far ahead deliveries are released. When the breaker opens again, those that were not attempted yet are parked again, at a write each. */
+/**
+ * How far ahead deliveries are released, in milliseconds. If the breaker opens again, each released delivery must be parked by one
+ * more write.
+ */
 const AHEAD = 10_000;
 const MOST_AT_ONCE = 1_000;
 
-/** The deliveries to release now: how many, and the time of each attempt. Times are epoch ms. */
+/** How many deliveries to release now, and the times of their attempts. Times are epoch ms. */
 export interface ReleasePlan {
   readonly count: number;
-  /** Returns the time of an attempt by its position, from 0. */
+  /** Returns the time of the attempt at a position. Positions start at 0. */
   readonly attemptAt: (position: number) => number;
 }
 
 /**
- * Plans the attempts of the next 10 seconds within the rate limit of the endpoint (deliveries per second). `freeSlot` is the first slot of that
- * limit which is not reserved yet: new deliveries take slots too, and come first.
+ * Plans the attempts of the next 10 seconds within the rate limit of the endpoint (deliveries per second). `freeSlot` is the first
+ * free slot of this limit. New deliveries also reserve slots, so the plan starts after their slots.
  */
 export function planRelease(
   { rateLimit, freeSlot = 0 }: { readonly rateLimit: number | undefined; readonly freeSlot?: number | undefined },

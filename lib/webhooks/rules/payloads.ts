@@ -6,28 +6,30 @@ import { fillTemplates } from './templates.ts';
 
 /** A stored event with its payload. */
 export interface DeliverableEvent {
-  /** The message id: `webhook-id` and `webhookId` of all its deliveries. */
+  /** The id that receivers get as `webhook-id` and `webhookId`. All deliveries of the event have the same id. */
   readonly eventId: string;
   readonly event: string;
   readonly createdAt: number;
   readonly payload: EventPayload;
 }
 
-interface Protection {
+interface ProtectionConfig {
   readonly enableDataProtection?: boolean | undefined;
 }
 
-/** The notification levels of the users in the audience, by user id, for the organization or the document. */
+/**
+ * The notification levels of the users in the audience, by user id. They are the levels for the organization or for the document.
+ */
 export interface NotificationsConfig {
   readonly of: 'organization' | 'document';
   readonly users: Readonly<Record<string, Readonly<Record<'inbox' | 'email', NotificationLevel>>>>;
 }
 
-/** Names and recipients that are read at delivery, for the processed URL of basic webhooks. */
+/** What only the processed URL of basic webhooks gets: names and recipients, as they are at the time of the attempt. */
 export interface Enrichment {
   readonly organizationName?: string | undefined;
   readonly documentName?: string | undefined;
-  /** The users who are notified, after settings and access checks. */
+  /** The users whom the event notifies, after their settings and access were checked. */
   readonly recipients?: readonly Recipient[];
 }
 
@@ -38,10 +40,10 @@ export interface Recipient {
 }
 
 export interface BasicOptions {
-  readonly config: Protection;
-  /** The users in the audience who may not see the content. */
+  readonly config: ProtectionConfig;
+  /** The ids of the users in the audience who may not see the content. */
   readonly accessDeniedUsers?: readonly string[];
-  /** For the processed URL. Without it, the event is sent as it is stored, for the raw URL. */
+  /** Present for the processed URL. For the raw URL, it is undefined, and the body has the event as it is stored. */
   readonly enrichment?: Enrichment | undefined;
 }
 
@@ -50,10 +52,13 @@ const configField = {
   document: 'usersDocumentNotificationsConfig',
 } as const;
 
-/** Returns the body of an advanced delivery (V2) as JSON text. It has the time of the event, because deliveries arrive in any order. */
+/**
+ * Returns the body of an advanced delivery (V2) as JSON text. Its timestamp is the time of the event, because deliveries arrive in
+ * any order.
+ */
 export function advancedPayload(
   event: DeliverableEvent,
-  { config, notificationsConfig }: { config: Protection; notificationsConfig?: NotificationsConfig | undefined },
+  { config, notificationsConfig }: { config: ProtectionConfig; notificationsConfig?: NotificationsConfig | undefined },
 ): string {
   const { source, data } = event.payload;
   return JSON.stringify({
@@ -74,17 +79,17 @@ export function basicPayload(
 ): string {
   const { source, data: stored } = event.payload;
   const enriched = enrichment ? enrich(stored, enrichment) : stored;
-  const { actionUser, metadata, ...rest } = config.enableDataProtection ? protectData(enriched) : enriched;
+  const { actionUser, metadata, ...fields } = config.enableDataProtection ? protectData(enriched) : enriched;
   return JSON.stringify({
-    // First, so that data cannot replace the fields of the envelope.
-    ...rest,
+    // The fields of the data come first. They cannot replace the fields of the envelope, which follow.
+    ...fields,
     webhookId: event.eventId,
     actionType: basicActionType(event.event),
     notificationSource: source,
     timestamp: new Date(event.createdAt).toISOString(),
     actionUser,
     metadata: flattenMetadata(asObject(metadata)),
-    ...(source === 'comment' && { assigned: isSet(asObject(rest.commentAnnotation).assignedTo) }),
+    ...(source === 'comment' && { assigned: isSet(asObject(fields.commentAnnotation).assignedTo) }),
     ...((source === 'comment' || source === 'crdt') && { accessDeniedUsers }),
   });
 }
@@ -111,7 +116,9 @@ function enrich(
   };
 }
 
-/** Returns the flat metadata of basic payloads. Both forms of an id, with and without `client`, are the customer's. */
+/**
+ * Returns the flat metadata of basic payloads. It has each id that the customer chose twice: with and without the prefix `client`.
+ */
 function flattenMetadata({ organization, document, ...metadata }: Record<string, unknown>): object {
   const { organizationId, organizationName, ...organizationMetadata } = asObject(organization);
   const { documentId, documentName, ...documentMetadata } = asObject(document);

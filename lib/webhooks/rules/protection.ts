@@ -1,6 +1,6 @@
 /**
- * The fields that `enableDataProtection` keeps: ids here, and our own numbers, times and words below. Everything else is removed. A new field
- * or a customer's own key can therefore not leak a name or a text before somebody lists it.
+ * The fields with ids that `enableDataProtection` keeps. Fields that are in none of the lists of this file are removed. A new field
+ * or a customer's own key can therefore not leak a name or a text.
  */
 const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'id',
@@ -43,6 +43,7 @@ const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'messageId',
 ]);
 
+/** The fields with our own words, numbers and times that `enableDataProtection` keeps. */
 const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'type',
   'commentType',
@@ -93,10 +94,10 @@ const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'disabledAt',
 ]);
 
-/** The form of a word. Other text under the name of a word is removed. */
+/** The form of a word. Text of another form in a field of words is removed. */
 const WORD = /^[\w.:/+-]{1,64}$/;
 
-/** The fields whose objects and lists are kept, with their kept fields. */
+/** The fields with objects and lists that are kept. The lists of this file also apply to the fields inside them. */
 const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'commentAnnotation',
   'targetComment',
@@ -128,7 +129,7 @@ const nestedFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'lastAttempt',
 ]);
 
-/** The fields that hold a person or a customer's own keys: only ids are kept in them. */
+/** The fields that contain a person or keys that a customer chose. Only ids are kept inside them. */
 const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'actionUser',
   'from',
@@ -152,7 +153,7 @@ const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns `data` of a payload without personal data and user text: ids and structure remain. */
+/** Returns `data` of a payload without personal data and user text. Ids, our own words and the structure remain. */
 export function protectData(data: Json): Record<string, unknown> {
   return protectFields(data, false);
 }
@@ -161,18 +162,18 @@ function protectFields(data: Json, onlyIds: boolean): Record<string, unknown> {
   const isKept = (key: string, value: unknown) =>
     isPlain(value) &&
     (idFields.has(key) || (!onlyIds && wordFields.has(key) && (typeof value !== 'string' || WORD.test(value))));
-  const kept: [string, unknown][] = [];
+  const fields: [string, unknown][] = [];
   for (const [key, value] of Object.entries(data)) {
     const isIdOnly = idOnlyFields.has(key);
     if (!isPlain(value) && (isIdOnly || nestedFields.has(key))) {
-      kept.push([key, protectNested(value, onlyIds || isIdOnly)]);
+      fields.push([key, protectNested(value, onlyIds || isIdOnly)]);
     } else if (Array.isArray(value)) {
-      if (idFields.has(key)) kept.push([key, value.filter((item) => isKept(key, item))]);
+      if (idFields.has(key)) fields.push([key, value.filter((item) => isKept(key, item))]);
     } else if (isKept(key, value)) {
-      kept.push([key, value]);
+      fields.push([key, value]);
     }
   }
-  return Object.fromEntries(kept);
+  return Object.fromEntries(fields);
 }
 
 function protectNested(value: unknown, onlyIds: boolean): unknown {

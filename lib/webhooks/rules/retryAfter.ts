@@ -1,7 +1,7 @@
-/** Longer values are capped: no attempt is ever that far away. */
+/** The largest result, in seconds. A larger value becomes this one. */
 const LONGEST_SECONDS = 24 * 60 * 60;
 
-/** The current date format of HTTP, and the two obsolete ones that must be accepted (RFC 9110, 5.6.7). */
+/** The current date format of HTTP, and two obsolete formats that must be accepted (RFC 9110, 5.6.7). */
 const httpDates = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
@@ -9,8 +9,8 @@ const httpDates = [
 ];
 
 /**
- * Parses a `Retry-After` header: seconds or an HTTP date. Returns the seconds to wait from `now` (epoch ms), at most a day; undefined for an
- * invalid header or a time in the past.
+ * Parses a `Retry-After` header: seconds or an HTTP date. Returns the seconds to wait from `now` (epoch ms), at most a day. Returns
+ * undefined for an invalid header or a time in the past.
  */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

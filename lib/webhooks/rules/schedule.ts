@@ -1,8 +1,8 @@
 import { LONGEST_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 
-/** When attempts are made, and when a message counts as lost; milliseconds. */
+/** When attempts are made, and when a message counts as lost. Values are milliseconds. */
 export interface Timing {
-  /** The pause before each attempt, including the first. Every other pause starts at the end of the previous attempt. */
+  /** The pause before each attempt. The first pause starts at the event, and each later one at the end of the previous attempt. */
   readonly schedule: readonly number[];
   /** How long a delivery can be overdue before its message counts as lost. */
   readonly marginMs: number;
@@ -15,32 +15,38 @@ export function parseSchedule(text: string): number[] {
 
 const HOUR = 60 * 60 * 1000;
 
-/** Returns how long a delivery is attempted: at least 30 hours, and always longer than its schedule, so that pauses of the breaker fit in. */
+/**
+ * Returns the time from an event to the deadline of its deliveries, in milliseconds. It is at least 30 hours, and at least 2 hours
+ * longer than the schedule, because the breaker can pause deliveries.
+ */
 export function deliveryLifetime(schedule: readonly number[]): number {
   return Math.max(30 * HOUR, schedule.reduce((sum, pause) => sum + pause, 0) + 2 * HOUR);
 }
 
-/** From this step on, pauses vary by up to a fifth, so that deliveries that failed together are not repeated together. */
+/**
+ * The first step of the schedule (from 0) whose pause varies by up to a fifth. Deliveries that failed together are then retried
+ * apart.
+ */
 const FIRST_STEP_WITH_JITTER = 2;
 const JITTER = 0.2;
-/** The last attempt is planned this long before the deadline. It would miss the deadline if it had to wait. */
+/** The last attempt is planned this long before the deadline, because it may still have to wait in a queue. */
 const BEFORE_DEADLINE = HOUR / 2;
 
 export interface FailedAttempt {
-  /** How many attempts of the schedule were made. */
+  /** The number of attempts that were made and that the schedule counts. */
   readonly made: number;
   /** When the last attempt ended, epoch ms. */
   readonly now: number;
   readonly deadline: number;
-  /** What a 429 or 503 response asked for. */
+  /** The pause that a 429 or 503 response asked for. */
   readonly retryAfterSeconds?: number | undefined;
   /** From 0 to 1. */
   readonly random: number;
 }
 
 /**
- * Returns the time of the next attempt after a failure, epoch ms; undefined when no attempt is left. `Retry-After` can make the pause longer,
- * at most twice as long. An attempt that would miss the deadline is made just before it.
+ * Returns the time of the next attempt after a failure, epoch ms. Returns undefined if no attempt remains. `Retry-After` can make
+ * the pause up to twice as long. An attempt that would miss the deadline is planned half an hour before the deadline.
  */
 export function nextAttemptAt(
   { made, now, deadline, retryAfterSeconds = 0, random }: FailedAttempt,
@@ -54,25 +60,31 @@ export function nextAttemptAt(
   return Math.min(now + Math.round(wait), latest);
 }
 
-/** 64 margins are 5 hours by default. */
+/** The margin is doubled at most this often. With the default margin, 64 margins are 5 hours. */
 const MOST_DOUBLINGS = 6;
 
-/** Returns how long the sweeper waits for a message that seemed lost this often: the margin, doubled each time. */
+/**
+ * Returns how long the sweeper waits for a message that counted as lost `sweeps` times: the margin, doubled each time. In
+ * milliseconds.
+ */
 export function marginAfter(sweeps: number, marginMs: number): number {
   return marginMs * 2 ** Math.min(sweeps, MOST_DOUBLINGS);
 }
 
-/** The sweeper runs every minute and sends messages before their time. It therefore checks deliveries this much earlier. */
+/** How long before its attempt the sweeper checks a delivery without a message, in milliseconds. The sweeper runs every minute. */
 const SWEEP_AHEAD = 90_000;
 
 export interface AttemptPlan {
-  /** The delay of the message to send now; undefined when the attempt is too far away for a message. */
+  /** The delay of the message to send now. Undefined if the attempt is too far away for a message. */
   readonly delaySeconds: number | undefined;
   /** When the sweeper checks the delivery. */
   readonly dueAt: number;
 }
 
-/** Plans an attempt: by a delayed message if SQS can delay it that long, else by the sweeper. */
+/**
+ * Plans an attempt. A delayed message starts it if SQS can delay a message that long. Otherwise the sweeper sends the message
+ * later.
+ */
 export function planAttempt(nextAt: number, now: number, marginMs: number): AttemptPlan {
   const delaySeconds = Math.ceil(Math.max(0, nextAt - now) / 1000);
   if (delaySeconds <= LONGEST_DELAY_SECONDS) return { delaySeconds, dueAt: Math.max(now, nextAt) + marginMs };

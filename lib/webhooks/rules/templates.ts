@@ -1,6 +1,6 @@
-/** Fields with a text template. The sibling field `<name>Data` has the values of its variables. */
+/** The name of a field with a text template. The field `<name>Data` next to it has the values of its variables. */
 const TEMPLATE = /^display\w+Template$/;
-/** Notifications use `{name}`, activities `{{name}}`. */
+/** A variable in a template. Notifications write it as `{name}`, activities as `{{name}}`. */
 const VARIABLE = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,11 +31,13 @@ function fillTemplate(template: string, values: unknown): string {
   });
 }
 
-/** Returns a value as text. A user becomes its name, else its e-mail address or id. */
+/**
+ * Returns a value as text. A user becomes their name, otherwise their e-mail address or id. Returns undefined for other objects.
+ */
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, email, userId } = value as Json;
-  return [name, email, userId].find((one) => typeof one === 'string');
+  return [name, email, userId].find((text) => typeof text === 'string');
 }

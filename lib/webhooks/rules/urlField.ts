@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
 
-/** An http(s) URL, kept as it was sent. `requireAllowedUrls` checks its host. */
+/** An http(s) URL, stored as the customer sent it. `requireAllowedUrls` checks its host. */
 export const WebhookUrl = urlOr(() => false);
 
-/** The same, or the empty string, which clears the stored URL. */
+/** An http(s) URL, or the empty string, which clears the stored URL. */
 export const WebhookUrlOrNone = urlOr((text) => text === '');
 
 function urlOr(isAllowed: (text: string) => boolean) {

@@ -1,20 +1,20 @@
 import { constants, createCipheriv, publicEncrypt, randomBytes } from 'node:crypto';
 import { parsePublicKey } from '../../crypto/publicKey.ts';
 
-/** The fields of both webhook configs that decide about encoding and encryption. */
+/** The fields for encoding and encryption, which both webhook configs have. */
 export interface BodyEncoding {
   readonly encodeData?: boolean | undefined;
   readonly encryptData?: boolean | undefined;
   readonly publicKey?: string | undefined;
 }
 
-/** The body that is signed and sent. An error makes the attempt fail. */
+/** The body that is signed and sent, or the reason why the payload cannot be encrypted. */
 export type EncodedBody =
   { readonly body: string; readonly contentType: string } | { readonly error: 'public key unusable' };
 
 /**
- * Encodes a payload by the config: unchanged, as `{ encodedPayload }`, or as `{ encryptedData, encryptedKey, iv }`. Encryption wins over
- * encoding. Every call generates a new key and IV.
+ * Encodes a payload as the config says: as `{ encryptedData, encryptedKey, iv }`, as `{ encodedPayload }`, or unchanged. Encryption
+ * wins if both fields are on. Every call generates a new key and IV.
  */
 export function encodeBody(json: string, { encodeData, encryptData, publicKey }: BodyEncoding): EncodedBody {
   if (encryptData) {
@@ -32,7 +32,7 @@ function asJson(envelope: object): EncodedBody {
   return { body: JSON.stringify(envelope), contentType: CONTENT_TYPE };
 }
 
-/** Encrypts with AES-256-CBC and a random key, which is encrypted with RSA-OAEP and SHA-256. Returns undefined for an unusable public key. */
+/** Encrypts a text with AES-256-CBC, and its random key with RSA-OAEP and SHA-256. Returns undefined for an unusable public key. */
 function encrypt(
   text: string,
   publicKey: string,

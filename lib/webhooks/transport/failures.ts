@@ -1,4 +1,4 @@
-/** A request without a complete response: the outcome, and the reason that the customer sees in the attempt log. */
+/** The result of a request without a complete response: the outcome, and the reason that customers see in the attempt log. */
 export interface Failure {
   readonly outcome: 'failed' | 'timeout' | 'refused';
   readonly error: string;
@@ -10,7 +10,7 @@ export const timeouts = {
   reading: { outcome: 'timeout', error: 'answer not complete in time' },
 } as const satisfies Record<string, Failure>;
 
-/** Requests that are not sent. */
+/** The results of requests that are not sent. */
 export const refusals = {
   url: { outcome: 'refused', error: 'URL not valid' },
   port: { outcome: 'refused', error: 'port not allowed' },
@@ -39,17 +39,17 @@ const failuresByCode: Readonly<Record<string, Failure>> = {
   EPROTO: { outcome: 'failed', error: 'TLS: handshake failed' },
 };
 
-/** Whether an error means that our own process is out of a resource. No receiver can cause that. */
+/** Whether an error means that our own process lacks a resource. A receiver cannot cause such an error. */
 export function isInternalError({ code = '' }: NodeJS.ErrnoException): boolean {
   return ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'].includes(code);
 }
 
-/** OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
+/** The form of OpenSSL's codes for rejected certificates. Codes of other TLS errors contain TLS or SSL. */
 const CERTIFICATE = /CERT|CRL|_CA$|^INVALID_|SELF_SIGNED|UNABLE_TO|PATH_LENGTH|HOSTNAME/;
 
 /**
- * Returns the failure for an error of a connection. It uses only the error's code, because messages can contain addresses and text of the
- * receiver. An unknown code becomes `connection failed`.
+ * Returns the failure for a connection error. It reads only the code of the error, because the message can contain addresses and
+ * text of the receiver. An unknown code becomes `connection failed`.
  */
 export function toFailure({ code = '' }: NodeJS.ErrnoException): Failure {
   const failure = failuresByCode[code];

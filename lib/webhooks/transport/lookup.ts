@@ -3,18 +3,18 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { type AddressPolicy, isAllowedAddress } from '../../net/addressPolicy.ts';
 
-/** A lookup takes at most three seconds (two tries), which leaves time to connect. */
+/** The limits of a DNS query. Two tries take at most 3 seconds. The time limit of a connection is 5 seconds. */
 const QUERY = { timeout: 1_500, maxTimeout: 1_500, tries: 2 };
 
-/** Node's resolver, or one of a test that asks another server. */
+/** Node's DNS resolver, or the replacement of a test. */
 export type NameResolver = Pick<Resolver, 'resolve4' | 'resolve6'>;
 
-/** A name that resolves to an address which is not allowed. */
+/** Thrown for a name that resolves to an address which is not allowed. */
 export class AddressNotAllowed extends Error {
   readonly code = 'ADDRESS_NOT_ALLOWED';
 }
 
-/** A name that does not resolve. `code` is `DNS_` and the code of DNS, such as `ENOTFOUND`. */
+/** Thrown for a name that does not resolve. `code` is `DNS_` and the code of Node's resolver, for example `DNS_ENOTFOUND`. */
 export class LookupFailed extends Error {
   readonly code: `DNS_${string}`;
 
@@ -24,14 +24,14 @@ export class LookupFailed extends Error {
   }
 }
 
-/** Returns a resolver that queries DNS on the event loop. `getaddrinfo` would block one of the four threads of the process. */
+/** Returns a resolver that queries DNS on the event loop. `getaddrinfo` would block one of the four threads of Node's pool. */
 export function nameResolver(): NameResolver {
   return new Resolver(QUERY);
 }
 
 /**
- * Returns a lookup for sockets that fails unless all addresses of the name are allowed. The socket connects to the checked addresses, so that
- * DNS rebinding is not possible. Sockets do not look up literal addresses: check those before.
+ * Returns a lookup function for sockets, which fails unless all addresses of a name are allowed. The socket connects to a checked
+ * address, so DNS rebinding is not possible. Sockets do not look up literal IP addresses, so the caller must check these.
  */
 export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): LookupFunction {
   return (hostname, { all }, callback) => {
@@ -48,7 +48,7 @@ export function checkedLookup(policy: AddressPolicy, resolver: NameResolver): Lo
   };
 }
 
-/** Returns the addresses of a name, IPv4 first, because functions have no IPv6. */
+/** Returns the addresses of a name, IPv4 first, because Lambda functions have no IPv6. Throws LookupFailed. */
 async function addressesOf(hostname: string, resolver: NameResolver): Promise<LookupAddress[]> {
   // These names always mean this machine and are not sent to DNS (RFC 6761). The policy decides about the addresses.
   if (/(^|\.)localhost\.?$/i.test(hostname))
@@ -63,8 +63,8 @@ async function addressesOf(hostname: string, resolver: NameResolver): Promise<Lo
   ];
   if (addresses.length > 0) return addresses;
   const codes = [v4, v6].map(
-    (one) => (one.status === 'rejected' ? (one.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA',
+    (result) => (result.status === 'rejected' ? (result.reason as NodeJS.ErrnoException).code : undefined) ?? 'ENODATA',
   );
-  // A missing kind of address (ENODATA) is normal. Any other code is the reason of the failure.
+  // ENODATA only means that the name has no address of one version. Any other code is the reason of the failure.
   throw new LookupFailed(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
 }

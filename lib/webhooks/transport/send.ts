@@ -11,15 +11,15 @@ import { type HttpRequest, sendRequest } from './sendRequest.ts';
 import { type Failure, refusals } from './failures.ts';
 import { checkedLookup, nameResolver, type NameResolver } from './lookup.ts';
 
-/** How long a receiver has for everything: connection, response headers and body. */
+/** The time limit of one request, in milliseconds: connection, response headers and body together. */
 export const TIMEOUT_MILLISECONDS = 15_000;
 
-/** Shorter than most servers keep a connection open. */
+/** How long an idle connection is kept, in milliseconds. Most servers keep it longer. */
 const IDLE_MILLISECONDS = 4_000;
 const MOST_IDLE_PER_ORIGIN = 10;
 const MOST_IDLE = 100;
 
-/** The characters of a header value. Node throws for any other. */
+/** The form of a header value. Node throws for other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {
@@ -32,7 +32,10 @@ export interface WebhookRequest {
 }
 
 export interface WebhookClient {
-  /** Posts once: the receiver gets at most one request. Whatever the receiver causes is a result. Throws only on internal errors. */
+  /**
+   * Sends one POST. The receiver gets it at most once. Everything that a receiver can cause is a result. Throws only on internal
+   * errors.
+   */
   post(request: WebhookRequest): Promise<AttemptResult>;
 }
 
@@ -42,7 +45,7 @@ interface ClientOptions {
   readonly now?: () => number;
 }
 
-/** Creates a client for webhooks. It keeps connections, so one per process is enough. */
+/** Creates a client for webhooks. It keeps connections open, so a process needs only one client. */
 export function createWebhookClient(policy: AddressPolicy, options: ClientOptions = {}): WebhookClient {
   return new HttpWebhookClient(policy, options);
 }
@@ -78,15 +81,17 @@ class HttpWebhookClient implements WebhookClient {
     if (refusal) return { ...refusal, durationMs: elapsed() };
     const request = this.#prepare(url, headers, body);
     let result = await sendRequest(request, { agent: this.#agent(request.secure), timeoutMs, now: this.#now });
-    // No byte was written to the kept connection, so one attempt is still one POST.
+    // Nothing was written to the closed connection, so the receiver gets only the second request.
     if (result === 'stale')
       result = await sendRequest(request, { agent: false, timeoutMs: timeoutMs - elapsed(), now: this.#now });
     this.#usedAt = this.#now();
-    if (result === 'stale') throw new Error('A new connection was reported as a kept one');
+    if (result === 'stale') throw new Error('A new connection was reported as stale');
     return { ...result, durationMs: elapsed() };
   }
 
-  /** Returns why a request may not be sent. Literal addresses are checked here, because sockets look up only names. */
+  /**
+   * Returns why a request must not be sent, if there is a reason. Checks literal IP addresses, because sockets look up only names.
+   */
   #refusal(url: URL, headers: WebhookRequest['headers']): Failure | undefined {
     if (hasBlockedPort(url)) return refusals.port;
     if (!isAllowedHost(url.hostname, this.#policy)) return refusals.address;
@@ -94,7 +99,7 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   #prepare(url: URL, headers: WebhookRequest['headers'], body: string): HttpRequest {
-    const { authorization = userinfo(url), ...others } = headers;
+    const { authorization = userinfo(url), ...otherHeaders } = headers;
     return {
       secure: url.protocol === 'https:',
       body,
@@ -108,7 +113,7 @@ class HttpWebhookClient implements WebhookClient {
           'user-agent': this.#userAgent,
           accept: '*/*',
           'accept-encoding': 'identity',
-          ...others,
+          ...otherHeaders,
           ...(authorization !== undefined && { authorization }),
         },
       },
@@ -116,8 +121,8 @@ class HttpWebhookClient implements WebhookClient {
   }
 
   /**
-   * Returns the agent that keeps connections. Drops kept connections if the process last sent too long ago: timers do not run while a
-   * function is frozen, and the receiver may have closed them.
+   * Returns the agent that keeps connections open. Closes idle connections if the last request was too long ago. Timers do not run
+   * while Lambda freezes the process, and the receivers may have closed these connections.
    */
   #agent(secure: boolean): http.Agent {
     const now = this.#now();
@@ -128,7 +133,7 @@ class HttpWebhookClient implements WebhookClient {
   }
 }
 
-/** Returns the userinfo of a URL as an `authorization` header. It is sent in no other way. */
+/** Returns the userinfo of a URL as an `authorization` header. Returns undefined for a URL without userinfo. */
 function userinfo({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString('base64')}`;
@@ -142,7 +147,7 @@ function decode(text: string): string {
   }
 }
 
-/** Limits the idle connections of an agent in all. Node limits only those of one origin. */
+/** Limits the total number of idle connections of an agent. Node itself limits only the number for one origin. */
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
   agent.keepSocketAlive = (socket) => idleSockets(agent).length < MOST_IDLE && keep(socket);

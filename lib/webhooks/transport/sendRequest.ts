@@ -4,13 +4,13 @@ import { retryAfterSeconds } from '../rules/retryAfter.ts';
 import type { AttemptResult } from '../rules/outcome.ts';
 import { type Failure, isInternalError, timeouts, toFailure } from './failures.ts';
 
-/** How much of a response body is kept. The rest is not read. */
+/** The number of bytes of a response body that are kept. Later bytes are not read. */
 export const RESPONSE_BYTES = 16 * 1024;
 const RESPONSE_HEADER_BYTES = 16 * 1024;
-/** Name lookup, connection and TLS handshake. */
+/** The time limit of name lookup, connection and TLS handshake together. */
 const CONNECT_MILLISECONDS = 5_000;
 
-/** A request without its connection. */
+/** A request that can be sent on any connection. */
 export interface HttpRequest {
   readonly secure: boolean;
   readonly options: https.RequestOptions;
@@ -19,7 +19,7 @@ export interface HttpRequest {
 
 export type HttpResult = Omit<AttemptResult, 'durationMs'>;
 
-/** A response, as far as it has arrived. */
+/** The part of a response that has arrived. */
 interface PartialResponse {
   readonly message: http.IncomingMessage;
   readonly firstByteAt: number;
@@ -28,9 +28,11 @@ interface PartialResponse {
 }
 
 /**
- * Sends one request on one connection and waits for the complete response, or its first 16 KiB. Returns `stale` when a kept connection was
- * closed before any byte of the request was written: only then is it certain that the receiver has not seen the request. Ends within
- * `timeoutMs`, whatever the receiver does. Throws only on internal errors.
+ * Sends one request on one connection. Returns the result when the response is complete, or when its first 16 KiB have arrived.
+ * Always ends within `timeoutMs`. Throws only on internal errors.
+ *
+ * Returns `stale` if a kept connection was closed before any byte of the request was written. Only then is it certain that the
+ * receiver has not seen the request.
  */
 export function sendRequest(
   { secure, options, body }: HttpRequest,
@@ -41,7 +43,7 @@ export function sendRequest(
       ...options,
       agent,
       maxHeaderSize: RESPONSE_HEADER_BYTES,
-      // Explicit, because environment variables can change the defaults.
+      // These values are the defaults of Node, but environment variables can change the defaults.
       insecureHTTPParser: false,
       rejectUnauthorized: true,
     });
@@ -80,7 +82,8 @@ export function sendRequest(
       };
       if (request.reusedSocket) {
         connected();
-        // The event loop polls between two immediates, so a close that has already arrived is seen before the first byte is written.
+        // The event loop polls between two immediates. A close that has already arrived is then handled before the first byte is
+        // written.
         setImmediate(() => setImmediate(write));
       } else {
         socket.once(secure ? 'secureConnect' : 'connect', connected);
@@ -101,12 +104,13 @@ export function sendRequest(
         current.bytes += chunk.length;
         if (current.bytes > RESPONSE_BYTES) end(toResult(current));
       });
-      // A receiver that responds before it has read the request could block the connection, so that is not kept.
+      // The connection is not kept if the receiver responds before the whole request is written: the receiver may never read the
+      // remaining bytes.
       message.on('end', () => end(toResult(current), request.writableFinished));
       message.on('error', handleError);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // After a complete response, errors do not matter: its `end` event follows.
+      // After a complete response, an error does not matter. The `end` event of the response follows.
       if (response?.message.complete) return;
       if (request.reusedSocket && !isWritten && !isInternalError(error)) end('stale');
       else handleError(error);
@@ -114,7 +118,7 @@ export function sendRequest(
   });
 }
 
-/** Returns the result of a complete response: 2xx is delivered, everything else has failed, also redirects. */
+/** Returns the result of a response. A status of 2xx is `delivered`. Every other status is `failed`, also a redirect. */
 function toResult(response: PartialResponse): HttpResult {
   const { statusCode = 0, headers } = response.message;
   if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered', ...responseFields(response) };

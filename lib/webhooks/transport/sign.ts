@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
-/** What a signature covers: the message id, the time of the attempt, and the final body. */
+/** The content that a signature covers: the message id, the time of the attempt, and the encoded body. */
 export interface SignedContent {
-  /** The message id: the same for all attempts. */
+  /** The message id. All attempts have the same one. */
   readonly id: string;
   readonly timestampSeconds: number;
   readonly body: string;
@@ -10,7 +10,9 @@ export interface SignedContent {
 
 const PREFIX = 'whsec_';
 
-/** Returns the headers of an advanced delivery (Standard Webhooks), with one signature per secret. Secrets are `whsec_<base64>`, newest first. */
+/**
+ * Returns the headers of an advanced delivery (Standard Webhooks), with one signature per secret. Each secret is `whsec_<base64>`.
+ */
 export function signHeaders({
   secrets,
   ...signed
@@ -22,8 +24,9 @@ export function signHeaders({
 }
 
 /**
- * Returns the headers of a basic delivery: the token unchanged after `Basic`, and the three `webhook-*` headers, signed with the UTF-8 bytes of
- * the token. Encryption alone does not reveal a changed body. Without a token there is no signature.
+ * Returns the headers of a basic delivery: the token unchanged after `Basic`, and the three `webhook-*` headers. The key of the
+ * signature is the UTF-8 text of the token. Without a token there is no signature. An encrypted body is signed too, because
+ * encryption does not prevent changes.
  */
 export function basicHeaders({
   authToken,
@@ -41,11 +44,11 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
   return { 'webhook-id': id, 'webhook-timestamp': String(timestampSeconds) };
 }
 
-/** More keys than one process uses at the same time. */
+/** The most keys in the cache. One process uses fewer keys at the same time. */
 const MOST_KEYS = 1_000;
 const keys = new Map<string, KeyObject>();
 
-/** Returns the key of a secret from a cache: creating a key takes longer than a signature. */
+/** Returns the key of a secret from a cache, because to create a key takes longer than to sign. */
 function keyOf(text: string, encoding: 'base64' | 'utf8'): KeyObject {
   const name = `${encoding}.${text}`;
   let key = keys.get(name);

@@ -156,7 +156,7 @@ describe('the sweep of deliveries', () => {
     system.replaced.sweep = {
       deliveries: {
         replace: (...change) => deliveries.replace(...change),
-        due: async (shard) => {
+        listDue: async (shard) => {
           due.push(shard);
           return { values: [], next: 'more' };
         },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Failing, isGivenUp, stillFailing, warningDue } from '../../../lib/webhooks/rules/autoDisable.ts';
+import { type Failing, hasFailedTooLong, addFailure, findDueWarning } from '../../../lib/webhooks/rules/autoDisable.ts';
 import {
   type Breaker,
   closedBreaker,
-  checkGate,
+  checkBreaker,
   breakerPauses,
   takeProbe,
   sampleWeight,
@@ -44,17 +44,19 @@ const run = (results: string, health = well, from = NOW, every = SECOND) =>
 
 describe('the breaker', () => {
   test('opens for 30 s after 10 failures in a row, and not after 9', () => {
-    expect(checkGate(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
+    expect(checkBreaker(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
     const open = run('f'.repeat(10));
-    expect(checkGate(open.breaker, NOW + 10 * SECOND)).toEqual({ pausedUntil: NOW + 9 * SECOND + 30 * SECOND });
-    expect(checkGate(open.breaker, NOW + 39 * SECOND)).toBe('probe');
+    expect(checkBreaker(open.breaker, NOW + 10 * SECOND)).toEqual({ pausedUntil: NOW + 9 * SECOND + 30 * SECOND });
+    expect(checkBreaker(open.breaker, NOW + 39 * SECOND)).toBe('probe');
   });
 
   test('opens when 70 % of at least 10 attempts within 5 minutes fail', () => {
-    expect(checkGate(run('ffsffsffsf').breaker, NOW + 10 * SECOND)).toMatchObject({ pausedUntil: expect.any(Number) });
-    expect(checkGate(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
+    expect(checkBreaker(run('ffsffsffsf').breaker, NOW + 10 * SECOND)).toMatchObject({
+      pausedUntil: expect.any(Number),
+    });
+    expect(checkBreaker(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
     // The same share within more than 5 minutes does not count.
-    expect(checkGate(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
+    expect(checkBreaker(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
   test('never opens for occasional failures', () => {
@@ -89,8 +91,10 @@ describe('the breaker', () => {
   test('blocks all others during a probe, and allows another probe if it never ends', () => {
     const open = run('f'.repeat(10)).breaker;
     const tried = takeProbe(open, open.open!.until);
-    expect(checkGate(tried, open.open!.until + 15 * SECOND)).toEqual({ pausedUntil: open.open!.until + 30 * SECOND });
-    expect(checkGate(tried, open.open!.until + 30 * SECOND)).toBe('probe');
+    expect(checkBreaker(tried, open.open!.until + 15 * SECOND)).toEqual({
+      pausedUntil: open.open!.until + 30 * SECOND,
+    });
+    expect(checkBreaker(tried, open.open!.until + 30 * SECOND)).toBe('probe');
   });
 
   test('ignores attempts that began before it opened, without a write', () => {
@@ -170,27 +174,27 @@ describe('automatic disabling', () => {
   /** Returns the failures of an endpoint that fails at regular intervals for a time. */
   const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
     let failing: Failing | undefined;
-    for (let at = from; at <= from + time; at += every) failing = stillFailing(failing, at);
+    for (let at = from; at <= from + time; at += every) failing = addFailure(failing, at);
     return failing!;
   };
 
   test('is due after five days without a success, and not a minute earlier', () => {
-    expect(isGivenUp(failingFor(5 * DAY), NOW + 5 * DAY)).toBe(true);
-    expect(isGivenUp(failingFor(5 * DAY), NOW + 5 * DAY - MINUTE)).toBe(false);
+    expect(hasFailedTooLong(failingFor(5 * DAY), NOW + 5 * DAY)).toBe(true);
+    expect(hasFailedTooLong(failingFor(5 * DAY), NOW + 5 * DAY - MINUTE)).toBe(false);
   });
 
   test('is never due for failures on one day only', () => {
     const once = failingFor(8 * HOUR);
     expect(once.days).toBe(1);
-    expect(isGivenUp(once, NOW + 30 * DAY)).toBe(false);
-    expect(warningDue(once, NOW + 30 * DAY)).toBeUndefined();
+    expect(hasFailedTooLong(once, NOW + 30 * DAY)).toBe(false);
+    expect(findDueWarning(once, NOW + 30 * DAY)).toBeUndefined();
   });
 
   test('counts failures that are half a day apart', () => {
-    const first = stillFailing(undefined, NOW);
-    expect(stillFailing(first, NOW + 12 * HOUR - 1)).toBe(first);
-    expect(stillFailing(first, NOW + 12 * HOUR)).toEqual({ since: NOW, last: NOW + 12 * HOUR, days: 1, warned: 0 });
-    expect(stillFailing(first, NOW + 16 * HOUR)).toEqual({ since: NOW, last: NOW + 16 * HOUR, days: 2, warned: 0 });
+    const first = addFailure(undefined, NOW);
+    expect(addFailure(first, NOW + 12 * HOUR - 1)).toBe(first);
+    expect(addFailure(first, NOW + 12 * HOUR)).toEqual({ since: NOW, last: NOW + 12 * HOUR, days: 1, warned: 0 });
+    expect(addFailure(first, NOW + 16 * HOUR)).toEqual({ since: NOW, last: NOW + 16 * HOUR, days: 2, warned: 0 });
   });
 
   test('is never due for sporadic failures', () => {
@@ -204,7 +208,7 @@ describe('automatic disabling', () => {
           const delivered = at - succeeded > 4 * DAY * random();
           if (delivered) succeeded = at;
           health = attempted(health, delivered, at, { random: random() });
-          givenUp ||= health.failing !== undefined && isGivenUp(health.failing, at);
+          givenUp ||= health.failing !== undefined && hasFailedTooLong(health.failing, at);
         }
         expect(givenUp).toBe(false);
       }),
@@ -216,10 +220,11 @@ describe('automatic disabling', () => {
     const given: [number, string][] = [];
     let failing: Failing | undefined;
     for (let at = NOW; given.length < 3; at += HOUR) {
-      failing = stillFailing(failing, at);
-      const warning = warningDue(failing, at);
+      failing = addFailure(failing, at);
+      const warning = findDueWarning(failing, at);
       if (warning) failing = { ...failing, warned: warning };
-      if (warning || isGivenUp(failing, at)) given.push([(at - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
+      if (warning || hasFailedTooLong(failing, at))
+        given.push([(at - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
     }
     expect(given).toEqual([
       [1, 'day 1'],
@@ -229,8 +234,8 @@ describe('automatic disabling', () => {
   });
 
   test('sends only the latest of several due warnings', () => {
-    expect(warningDue({ since: NOW, last: NOW, days: 2, warned: 0 }, NOW + 4 * DAY)).toBe(3);
-    expect(warningDue({ since: NOW, last: NOW, days: 2, warned: 3 }, NOW + 4 * DAY)).toBeUndefined();
+    expect(findDueWarning({ since: NOW, last: NOW, days: 2, warned: 0 }, NOW + 4 * DAY)).toBe(3);
+    expect(findDueWarning({ since: NOW, last: NOW, days: 2, warned: 3 }, NOW + 4 * DAY)).toBeUndefined();
   });
 });
 
