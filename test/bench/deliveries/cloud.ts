@@ -11,6 +11,8 @@ import type { Item } from './expressions.ts';
 
 const SECOND = 1_000;
 const STREAM_BATCH = 100;
+/** The pause between two batches of one queue. SQS takes longer to receive and delete a batch. */
+const START_MILLISECONDS = 5;
 /** How often a stream or a timer is read. */
 const STREAM_POLL_MILLISECONDS = 5;
 /** A group with more messages in flight than both of these is noisy: SQS serves other groups first. */
@@ -33,6 +35,8 @@ interface Queue {
   /** The messages in flight, by group. */
   readonly inFlight: Map<string, number>;
   running: number;
+  /** Whether a batch was started less than the pause ago. */
+  isStarting: boolean;
 }
 
 /**
@@ -67,7 +71,7 @@ export class Cloud {
 
   constructor() {
     for (const name of Object.keys(queues) as QueueName[])
-      this.#queues.set(name, { name, ready: [], inFlight: new Map(), running: 0 });
+      this.#queues.set(name, { name, ready: [], inFlight: new Map(), running: 0, isStarting: false });
     const send = (command: { readonly input: unknown }) => this.#answer(command.input as SendMessageBatchCommandInput);
     SQSClient.prototype.send = send as typeof SQSClient.prototype.send;
     Date.now = () => this.#baseTime() + this.#ahead;
@@ -165,17 +169,26 @@ export class Cloud {
   }
 
   #pump(): void {
-    if (!this.#live) return;
-    for (const queue of this.#queues.values()) {
-      while (queue.ready.length > 0 && queue.running < queues[queue.name].maxConcurrency) {
-        queue.running++;
-        const work = this.#runBatch(queue, this.#take(queue)).finally(() => {
-          queue.running--;
-          this.#pump();
-        });
-        this.#track(work);
-      }
-    }
+    if (this.#live) for (const queue of this.#queues.values()) this.#startBatch(queue);
+  }
+
+  /**
+   * Starts a batch of a queue, and the next one after a pause. Each invocation of Lambda has a processor of its own. In one process, many
+   * batches that start together would hold up the batches of other queues.
+   */
+  #startBatch(queue: Queue): void {
+    if (queue.isStarting || queue.ready.length === 0 || queue.running >= queues[queue.name].maxConcurrency) return;
+    queue.running++;
+    queue.isStarting = true;
+    const work = this.#runBatch(queue, this.#take(queue)).finally(() => {
+      queue.running--;
+      this.#pump();
+    });
+    this.#track(work);
+    setTimeout(() => {
+      queue.isStarting = false;
+      this.#pump();
+    }, START_MILLISECONDS);
   }
 
   #track(work: Promise<void>): void {
