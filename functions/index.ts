@@ -2,6 +2,7 @@
  * The registry of endpoints: one export per endpoint, with its twin. The stack, the OpenAPI document and the tests import it. A function must not import it,
  * because its bundle would then contain all other functions.
  */
+export { endpoint as tokenGetV1 } from './v1/auth/token/get.ts';
 export { endpoint as notificationsGetV1 } from './v1/notifications/get.ts';
 export { endpoint as organizationsDocumentsLocationsDataDeleteV1 } from './v1/organizations/documents/locations/data/delete.ts';
 export { endpoint as organizationsDocumentsLocationsUpdateV1 } from './v1/organizations/documents/locations/update.ts';
@@ -28,9 +29,11 @@ export { endpoint as agentsUpdate } from './v2/agents/update.ts';
 export { endpoint as agentsVersionUpdate } from './v2/agents/version/update.ts';
 export { endpoint as agentsVersionsList } from './v2/agents/versions/list.ts';
 export { endpoint as agentsVersionsRestore } from './v2/agents/versions/restore.ts';
+export { endpoint as generateToken } from './v2/auth/generate_token.ts';
 export { endpoint as permissionsAdd } from './v2/auth/permissions/add.ts';
 export { endpoint as permissionsGet } from './v2/auth/permissions/get.ts';
 export { endpoint as permissionsRemove } from './v2/auth/permissions/remove.ts';
+export { endpoint as tokenGet } from './v2/auth/token/get.ts';
 export { endpoint as commentannotationsAdd, twin as commentannotationsAddV1 } from './v2/commentannotations/add.ts';
 export {
   endpoint as commentannotationsCommentsAdd,

@@ -1,45 +1,11 @@
 import type * as logMessages from '../observability/logMessages.ts';
 import type * as z from 'zod';
 import type { Capability, Opened, Uses } from './capability.ts';
-import type { LimitClass } from '../workspaces/rules/rateLimit.ts';
+import type { AuthLevel, CallerOf } from './callers.ts';
 import type { ErrorStatus } from '../shared/errors.ts';
-import type { Feature } from '../shared/features.ts';
+import type { OpenToUsers } from './userRule.ts';
 
-/** A caller with an API key. The API key is the tenant: all of a customer's data is stored under it. */
-export interface ApiKeyCaller {
-  readonly level: 'apiKey';
-  readonly tenant: string;
-  readonly workspaceId: string;
-  /** The SHA-256 of the auth token in the headers. */
-  readonly tokenHash: Uint8Array;
-  /** The features that this API key cannot use. The operator withholds them. */
-  readonly withheld: readonly Feature[];
-  /** Calls per second by class. A class without a value has the limit from the settings. */
-  readonly limits: Readonly<Partial<Record<LimitClass, number>>>;
-  /** The key of 32 bytes that seals the page tokens of this tenant. */
-  readonly pageKey: Uint8Array;
-}
-
-export interface WorkspaceCaller {
-  readonly level: 'workspace';
-  readonly workspaceId: string;
-  readonly ownerEmail: string;
-  /** The auth token in the headers. */
-  readonly authToken: string;
-  readonly pageKey: Uint8Array;
-}
-
-export interface AnonymousCaller {
-  readonly level: 'none';
-}
-
-export interface CallerOf {
-  apiKey: ApiKeyCaller;
-  workspace: WorkspaceCaller;
-  none: AnonymousCaller;
-}
-export type AuthLevel = keyof CallerOf;
-export type Caller = CallerOf[AuthLevel];
+export type * from './callers.ts';
 
 /** A message of the catalogue `observability/logMessages.ts`. */
 type LogMessage = (typeof logMessages)[keyof typeof logMessages];
@@ -104,7 +70,10 @@ export interface Example {
 export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends Uses, A extends AuthLevel> {
   readonly path: `/v1/${string}` | `/v2/${string}`;
   readonly summary: string;
+  /** `user` is for endpoints that only user tokens can call. */
   readonly auth: A;
+  /** Opens an endpoint of level `apiKey` to user tokens too. Required for level `user`. */
+  readonly user?: OpenToUsers;
   /** Whether calls read or write. A `write` with credentials accepts an `Idempotency-Key`. */
   readonly kind: 'read' | 'write';
   /**

@@ -5,6 +5,12 @@ import type { Method } from './types.ts';
 /** A method for every endpoint: `client.v2.users.add(data)` calls `/v2/users/add`. */
 export interface Methods {
   readonly v1: {
+    readonly auth: {
+      readonly token: {
+        /** Create a user token, with the credentials of the API key in the body. */
+        readonly get: Method<typeof registry.tokenGetV1>;
+      };
+    };
     readonly commentannotations: {
       /** Add comment threads to a document, each with its first comments. */
       readonly add: Method<typeof registry.commentannotationsAddV1>;
@@ -193,6 +199,8 @@ export interface Methods {
       };
     };
     readonly auth: {
+      /** Create a token with which the browser of one user calls the service for 48 hours. */
+      readonly generate_token: Method<typeof registry.generateToken>;
       readonly permissions: {
         /** Grant a user organizations, folders and documents. */
         readonly add: Method<typeof registry.permissionsAdd>;
@@ -200,6 +208,10 @@ export interface Methods {
         readonly get: Method<typeof registry.permissionsGet>;
         /** Revoke grants of a user. */
         readonly remove: Method<typeof registry.permissionsRemove>;
+      };
+      readonly token: {
+        /** Create a user token, with the organization as a property of the user: the older form of generate_token. */
+        readonly get: Method<typeof registry.tokenGet>;
       };
     };
     readonly commentannotations: {
@@ -451,7 +463,7 @@ export interface Methods {
         readonly get: Method<typeof registry.workspaceApikeysGet>;
       };
       readonly authtoken: {
-        /** Replace the auth tokens of an API key by a new one. */
+        /** Replace the auth tokens of an API key by a new one, and revoke all user tokens if wanted. */
         readonly reset: Method<typeof registry.workspaceAuthtokenReset>;
       };
       readonly authtokens: {
@@ -513,6 +525,7 @@ export interface Operation {
 }
 
 export const operations: readonly Operation[] = [
+  { path: '/v1/auth/token/get', names: ['v1', 'auth', 'token', 'get'], repeats: false },
   { path: '/v1/commentannotations/add', names: ['v1', 'commentannotations', 'add'], repeats: true },
   { path: '/v1/commentannotations/comments/add', names: ['v1', 'commentannotations', 'comments', 'add'], repeats: true },
   { path: '/v1/commentannotations/comments/delete', names: ['v1', 'commentannotations', 'comments', 'delete'], repeats: true },
@@ -578,9 +591,11 @@ export const operations: readonly Operation[] = [
   { path: '/v2/agents/version/update', names: ['v2', 'agents', 'version', 'update'], repeats: true },
   { path: '/v2/agents/versions/list', names: ['v2', 'agents', 'versions', 'list'], repeats: false },
   { path: '/v2/agents/versions/restore', names: ['v2', 'agents', 'versions', 'restore'], repeats: true },
+  { path: '/v2/auth/generate_token', names: ['v2', 'auth', 'generate_token'], repeats: true },
   { path: '/v2/auth/permissions/add', names: ['v2', 'auth', 'permissions', 'add'], repeats: true },
   { path: '/v2/auth/permissions/get', names: ['v2', 'auth', 'permissions', 'get'], repeats: false },
   { path: '/v2/auth/permissions/remove', names: ['v2', 'auth', 'permissions', 'remove'], repeats: true },
+  { path: '/v2/auth/token/get', names: ['v2', 'auth', 'token', 'get'], repeats: true },
   { path: '/v2/commentannotations/add', names: ['v2', 'commentannotations', 'add'], repeats: true },
   { path: '/v2/commentannotations/comments/add', names: ['v2', 'commentannotations', 'comments', 'add'], repeats: true },
   { path: '/v2/commentannotations/comments/delete', names: ['v2', 'commentannotations', 'comments', 'delete'], repeats: true },

@@ -1,5 +1,6 @@
 import { addDeparture, type Departure } from '../directory/rules/access.ts';
 import { combine } from '../app/capability.ts';
+import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
 import type { Log } from '../app/endpoint.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
@@ -151,7 +152,8 @@ export class UserRemover {
 /** Any item in a user's partition of an organization. */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: (of) => GrantEntity.partition(of),
-  fromItem: (item) => ({ _r: item._r as number }),
+  // The record of a removal stays after the user.
+  fromItem: (item) => (item._t === AccessRemovalEntity.type ? undefined : { _r: item._r as number }),
 };
 
 function decide(
@@ -164,7 +166,15 @@ function decide(
   if (!user) return { result: hasItems ? removed : { success: false, message: 'User does not exist.' }, ops: [] };
   const departures = addDeparture(user.departures, departure, [contact?.addedAt]);
   if (!departures) return { result: BUSY, ops: [] };
-  const ops: WriteOp[] = [replace(UserEntity, { tenant: scope.tenant, ...user, departures }, user._r)];
+  const removal = {
+    internalId: resource.internalId,
+    removedAt: departures.at(-1)?.at ?? departure.at,
+    isDeparture: true,
+  };
+  const ops: WriteOp[] = [
+    replace(UserEntity, { tenant: scope.tenant, ...user, departures }, user._r),
+    recordRemoval(scope, user.userId, removal),
+  ];
   if (contact)
     ops.push(remove(ContactEntity, { ...scope, resource: resource.internalId, userId: user.userId }, contact._r));
   return { result: removed, ops };

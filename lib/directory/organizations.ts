@@ -14,6 +14,8 @@ const Schema = z.object({
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
+  /** The last time at which it was disabled, epoch ms. Grants in user tokens from before do not count. */
+  disabledAt: z.number().optional(),
   /** The customer's own fields, as JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
   /** The number of running jobs that change the tree of folders. Readers of folders read the folder changes only while there are any. */
@@ -143,7 +145,10 @@ export class OrganizationWriter {
   ): Promise<OrganizationResult[]> {
     const message = 'Updated disable state for organization Successfully';
     const items = organizationIds.map((organizationId) => ({ organizationId }));
-    return this.#change(tenant, items, message, now, () => ({ disabled }));
+    return this.#change(tenant, items, message, now, (stored) => ({
+      disabled,
+      ...(disabled && !stored.disabled && { disabledAt: now }),
+    }));
   }
 
   /** Writes the fields that `rule` returns for each organization, unless none differs. */

@@ -25,6 +25,7 @@ import type { AddedResult } from './organizations.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { readAll } from '../table/pages.ts';
 import { writeEach } from '../table/writeEach.ts';
+import { recordRemoval } from './accessRemovals.ts';
 import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export type Profile = z.output<typeof StoredProfile>;
@@ -131,6 +132,14 @@ export interface NewUser {
   readonly profile: Profile;
   /** The role to grant. Without it an existing grant keeps its role. */
   readonly accessRole?: AccessRole | undefined;
+}
+
+/** A membership to give to a user with `register`. */
+export interface NewMembership {
+  readonly scope: OrganizationScope;
+  readonly accessRole: AccessRole;
+  /** The end of the membership, Unix seconds. */
+  readonly expiresAt?: number | undefined;
 }
 
 /** Undefined for a user that the tenant does not know. */
@@ -339,13 +348,15 @@ export class UserWriter {
 
   /**
    * Adds users to the tenant, grants them the resource and adds them to its contact list. Existing grants and contacts
-   * stay, except those from before the user was removed. Sent profile fields replace the stored ones. Ids are distinct.
+   * stay, except those from before the user was removed. `newGrant` has the role and end of a grant that does not exist
+   * yet. Sent profile fields replace the stored ones. Ids are distinct.
    */
   async add(
     scope: OrganizationScope,
     resource: Resource,
     users: readonly NewUser[],
     now: number,
+    newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
   ): Promise<AddedResult[]> {
     return this.#writeEach(users, {
       read: (userIds) => this.#readState(scope, resource, userIds),
@@ -355,12 +366,37 @@ export class UserWriter {
           result: { success: true, id: user.internalId, message: 'User added.' },
           ops: [
             op,
-            grantWrite(scope, resource, item, state, now),
+            grantWrite(scope, resource, item, state, now, newGrant),
             contactWrite(scope, resource, item.userId, state, now),
           ],
         };
       },
     });
+  }
+
+  /**
+   * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing
+   * membership stays as it is. The results are those of `add`, one for each organization, or one without organizations.
+   */
+  async register(
+    tenant: string,
+    user: Pick<NewUser, 'userId' | 'profile'>,
+    memberships: readonly NewMembership[],
+    now: number,
+  ): Promise<AddedResult[]> {
+    if (memberships.length === 0)
+      return this.#writeEach([user], {
+        read: (userIds) => this.#readProfiles(tenant, userIds),
+        decide: (item, state) => {
+          const { user: written, op } = profileWrite(tenant, item, state.user, now);
+          return { result: { success: true, id: written.internalId, message: 'User added.' }, ops: [op] };
+        },
+      });
+    const results: AddedResult[] = [];
+    // One after the other: each of them writes the user.
+    for (const { scope, ...membership } of memberships)
+      results.push(...(await this.add(scope, organizationResource(scope), [user], now, membership)));
+    return results;
   }
 
   /**
@@ -421,10 +457,16 @@ export class UserWriter {
     ]);
   }
 
-  /** Removes a user's grants on the resources. Grants that do not exist are no error. */
-  async revoke(userId: string, resources: readonly ScopedResource[]): Promise<void> {
+  /**
+   * Removes a user's grants on the resources, also those in user tokens that were issued before. Grants that do not
+   * exist are no error.
+   */
+  async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     await this.#table.writeAll(
-      distinctResources(resources).map(({ scope, resource }) => remove(GrantEntity, { ...scope, ...resource, userId })),
+      distinctResources(resources).flatMap(({ scope, resource }) => [
+        remove(GrantEntity, { ...scope, ...resource, userId }),
+        recordRemoval(scope, userId, { internalId: resource.internalId, removedAt: now, isDeparture: false }),
+      ]),
     );
   }
 
@@ -531,9 +573,11 @@ function grantWrite(
   { userId, accessRole }: NewUser,
   { user, grant: stored, hasEnded: ended }: UserState,
   now: number,
+  newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
 ): WriteOp | undefined {
   const grantedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
-  const fresh = { ...scope, ...resource, userId, accessRole: accessRole ?? defaultAccessRole, grantedAt };
+  const role = accessRole ?? newGrant.accessRole ?? defaultAccessRole;
+  const fresh = { ...scope, ...resource, userId, accessRole: role, expiresAt: newGrant.expiresAt, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
   if (!isUnexpired(stored, now / 1000) || ended(stored.grantedAt)) return replace(GrantEntity, fresh, stored._r);
   if (accessRole === undefined || accessRole === stored.accessRole) return undefined;
@@ -571,4 +615,5 @@ export const grantAccess: Capability<Pick<UserWriter, 'find' | 'grant'>> = /* @_
 
 export const revokeGrants: Capability<Pick<UserWriter, 'revoke'>> = /* @__PURE__ */ storeCapability(UserWriter, [
   'DeleteItem',
+  'PutItem',
 ]);

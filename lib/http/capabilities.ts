@@ -1,5 +1,6 @@
 import type { Capability } from '../app/capability.ts';
 import type { AuthLevel } from '../app/endpoint.ts';
+import type { OpenToUsers } from '../app/userRule.ts';
 import { rateBuckets } from '../workspaces/rateBuckets.ts';
 import { credentials } from './credentials.ts';
 import { idempotency } from './idempotency.ts';
@@ -8,6 +9,7 @@ const observation: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], 
 
 interface DeclaredFunction {
   readonly auth: AuthLevel;
+  readonly user?: OpenToUsers;
   readonly kind: 'read' | 'write' | 'page' | 'asset';
   readonly uses: Readonly<Record<string, Capability<unknown>>>;
 }
@@ -19,14 +21,15 @@ export function takesIdempotencyKey(endpoint: DeclaredFunction): boolean {
 
 /** Returns whether calls of an endpoint count towards the limits of an API key. */
 export function isRateLimited({ auth }: Pick<DeclaredFunction, 'auth'>): boolean {
-  return auth === 'apiKey';
+  return auth === 'apiKey' || auth === 'user';
 }
 
 /** Returns the capabilities of a function: the declared ones and those of the middleware stack. */
 export function capabilitiesOf(endpoint: DeclaredFunction): Capability<unknown>[] {
   return [
     observation,
-    ...(endpoint.auth === 'none' ? [] : [credentials]),
+    ...(['apiKey', 'workspace'].includes(endpoint.auth) ? [credentials] : []),
+    ...(endpoint.user ? [endpoint.user.gate] : []),
     ...(isRateLimited(endpoint) ? [rateBuckets] : []),
     ...(takesIdempotencyKey(endpoint) ? [idempotency] : []),
     ...Object.values(endpoint.uses),

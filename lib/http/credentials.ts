@@ -1,97 +1,12 @@
 import type { Capability } from '../app/capability.ts';
 import { matchesAny, tokenHash } from '../crypto/tokenHash.ts';
 import { ApiKeyEntity, WorkspaceEntity } from '../workspaces/entities.ts';
+import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { openTable, type Table } from '../table/table.ts';
-import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
+import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 
-/** How long a record is kept in memory. A revoked token stops working within this time. */
-const POSITIVE_MILLISECONDS = 10_000;
-/** How long a missing record is kept in memory. Also the shortest time between two repeated reads of the same record. */
-const NEGATIVE_MILLISECONDS = 1_000;
-const MOST_RECORDS = 1_000;
 const LONGEST_HEADER = 512;
-
-export interface VerifyOptions {
-  readonly now: number;
-  /** Whether the record is read consistently from the table instead of from memory. */
-  readonly fresh: boolean;
-}
-
-interface CachedRecord<T> {
-  readonly record: Promise<T | undefined>;
-  readonly readAt: number;
-}
-
-/** A read-through cache of records by id. It drops the oldest record when it is full. */
-class RecordCache<T> {
-  readonly #records = new Map<string, CachedRecord<T>>();
-  /** The time of the last read that a refused credential caused, by record id. Epoch milliseconds. */
-  readonly #rereadAt = new Map<string, number>();
-  readonly #read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>;
-
-  constructor(read: (id: string, options: { eventual: boolean }) => Promise<T | undefined>) {
-    this.#read = read;
-  }
-
-  /**
-   * Returns the record if `accepts` returns true for it. A refused record is read again consistently, so a new token
-   * works at once. Each process reads a record again at most once per second, so guessing tokens causes few reads.
-   */
-  async get(id: string, { now, fresh }: VerifyOptions, accepts: (record: T) => boolean): Promise<T | undefined> {
-    if (fresh) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
-    const cached = await this.#cached(id, now);
-    if (!cached || accepts(cached)) return cached;
-    if (this.#mayReread(id, now)) return ifAccepted(await this.#readThrough(id, now, { eventual: false }), accepts);
-    // Another request may have started to read the record again in this second.
-    return ifAccepted(await this.#records.get(id)?.record, accepts);
-  }
-
-  /** Returns the record from memory, or else from the table. */
-  async #cached(id: string, now: number): Promise<T | undefined> {
-    const cached = this.#records.get(id);
-    if (cached && cached.readAt + POSITIVE_MILLISECONDS > now) {
-      const record = await cached.record;
-      if (record || cached.readAt + NEGATIVE_MILLISECONDS > now) return record;
-    }
-    return this.#readThrough(id, now, { eventual: true });
-  }
-
-  /**
-   * Returns whether a refused record may be read again now, and notes the read. This method is synchronous, so
-   * simultaneous requests cannot all get true.
-   */
-  #mayReread(id: string, now: number): boolean {
-    if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= MOST_RECORDS)
-      for (const [other, readAt] of this.#rereadAt)
-        if (readAt + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
-    if (this.#rereadAt.size >= MOST_RECORDS) return false;
-    this.#rereadAt.set(id, now);
-    return true;
-  }
-
-  async #readThrough(id: string, now: number, options: { eventual: boolean }): Promise<T | undefined> {
-    const cached = { record: this.#read(id, options), readAt: now };
-    this.#records.delete(id);
-    this.#records.set(id, cached);
-    if (this.#records.size > MOST_RECORDS)
-      for (const oldest of this.#records.keys()) {
-        this.#records.delete(oldest);
-        break;
-      }
-    try {
-      return await cached.record;
-    } catch (error) {
-      if (this.#records.get(id) === cached) this.#records.delete(id);
-      throw error;
-    }
-  }
-}
-
-function ifAccepted<T>(record: T | undefined, accepts: (record: T) => boolean): T | undefined {
-  return record !== undefined && accepts(record) ? record : undefined;
-}
 
 /**
  * Verifies the credentials of an API key or a workspace against the hashes in the table. It reads a record eventually
@@ -109,7 +24,7 @@ export class Credentials {
   async apiKey(
     apiKey: string | undefined,
     authToken: string | undefined,
-    options: VerifyOptions,
+    options: CacheOptions,
   ): Promise<ApiKeyCaller> {
     if (!isPlausible(apiKey) || !isPlausible(authToken)) throw apiKeyDenied();
     const hash = tokenHash(authToken);
@@ -133,7 +48,7 @@ export class Credentials {
   async workspace(
     workspaceId: string | undefined,
     authToken: string | undefined,
-    options: VerifyOptions,
+    options: CacheOptions,
   ): Promise<WorkspaceCaller> {
     if (!isPlausible(workspaceId) || !isPlausible(authToken)) throw workspaceDenied();
     const hash = tokenHash(authToken);
@@ -173,9 +88,11 @@ export const credentials: Capability<Credentials> = {
  * and the token. The time of the check therefore does not reveal which of them is wrong.
  */
 export function requireOwnCredentials(
-  { tenant, tokenHash: ownHash }: ApiKeyCaller,
+  caller: ApiKeyCaller | UserCaller,
   { apiKey, authToken }: { readonly apiKey: string; readonly authToken: string },
 ): void {
+  if (caller.level !== 'apiKey') throw apiKeyDenied();
+  const { tenant, tokenHash: ownHash } = caller;
   const [isOwnKey, isOwnToken] = [
     matchesAny(tokenHash(apiKey), [tokenHash(tenant)]),
     matchesAny(tokenHash(authToken), [ownHash]),

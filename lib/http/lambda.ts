@@ -23,6 +23,9 @@ import { type IdempotentAnswer, idempotency } from './idempotency.ts';
 import {
   authenticate,
   callerId,
+  checkUserAccess,
+  corsHeaders,
+  fillActor,
   limitCalls,
   parseBody,
   type RequestState,
@@ -61,6 +64,8 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const buckets = lazy(() => rateBuckets.open(env()));
   const idempotencyStore = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
+  const { user: rule } = endpoint;
+  const user = rule && { rule, gate: lazy(() => rule.gate.open(env())) };
   const isStrict = lazy(() => optionalVariable(env(), 'STRICT_OUTPUT') === 'true');
 
   const run = async (
@@ -95,8 +100,10 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   return stack(
     { endpoint: endpointId(endpoint.path), path: endpoint.path, serviceName, ...(twin && { isForTwin }) },
     [
+      ...(user ? [corsHeaders()] : []),
       authenticate({
         level: endpoint.auth,
+        user,
         fresh: endpoint.freshCredentials ?? false,
         serviceName,
         credentials: verifier,
@@ -104,7 +111,9 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       }),
       ...(isRateLimited(endpoint) ? [limitCalls({ limitClass: endpoint.limitClass ?? endpoint.kind, buckets })] : []),
       parseBody(endpoint.body ?? 'required'),
+      ...(user ? [fillActor(user)] : []),
       validateInput((event) => endpointOf(event).input, endpoint.fixedMessages),
+      ...(user ? [checkUserAccess(user)] : []),
     ],
     async (event, state) => {
       const key = takesIdempotencyKey(endpoint) ? idempotencyKey(event) : undefined;
@@ -115,14 +124,14 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
         {
           owner: ownerOf(state.caller),
           authToken: tokenOf(event, serviceName(), state.caller),
-          path,
+          path: idempotencyPath(path, state.caller),
           key,
           body: state.body,
           now: state.startedAt,
         },
         (since) =>
           run(event, state, (prefix, number) =>
-            derivedId(prefix, since, [ownerOf(state.caller), path, key, number]),
+            derivedId(prefix, since, [ownerOf(state.caller), idempotencyPath(path, state.caller), key, number]),
           ).catch((error: unknown) => answerForCallerError(error, state)),
       );
       return toResult(answer, answer.replayed ? { 'idempotency-replayed': 'true' } : {});
@@ -171,7 +180,13 @@ function ownerOf(caller: Caller): string {
   return callerId(caller) ?? '';
 }
 
+/** Returns the path under which an `Idempotency-Key` counts. Users of an API key may choose the same keys. */
+function idempotencyPath(path: string, caller: Caller): string {
+  return caller.level === 'user' ? `${path}?user=${caller.user.userId}` : path;
+}
+
 /** Returns the auth token that was verified. The request may have other tokens in other headers. */
 function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
-  return caller.level === 'workspace' ? caller.authToken : (event.headers[`x-${serviceName}-auth-token`] ?? '');
+  if (caller.level === 'workspace') return caller.authToken;
+  return (caller.level === 'user' ? event.headers.authorization : event.headers[`x-${serviceName}-auth-token`]) ?? '';
 }

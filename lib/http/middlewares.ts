@@ -13,6 +13,8 @@ import {
   type Log,
   otherVersion,
 } from '../app/endpoint.ts';
+import type { UserGate, UserTokenCaller } from '../app/userRule.ts';
+import type { UserRule } from '../userTokens/rules/userRule.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
@@ -27,6 +29,10 @@ export interface RequestState extends Record<string, unknown> {
   requestId: string;
   log: Log;
   caller: Caller;
+  /** The caller of a request with a user token, before the access was checked. */
+  tokenCaller?: UserTokenCaller;
+  /** The origin that may read the answer in a browser. */
+  allowedOrigin?: string | undefined;
   body: string;
   data: unknown;
   input: unknown;
@@ -75,7 +81,7 @@ export function observe(options: FunctionName): Middleware {
       durationMs: Date.now() - internal.startedAt,
       coldStart,
       // An error before authentication leaves the caller undefined.
-      tenant: callerId((internal as Partial<RequestState>).caller),
+      tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),
     };
@@ -108,7 +114,7 @@ export function observe(options: FunctionName): Middleware {
 
 /** Returns the API key or the workspace id of a caller; undefined for a caller without credentials. */
 export function callerId(caller: Caller | undefined): string | undefined {
-  if (caller?.level === 'apiKey') return caller.tenant;
+  if (caller?.level === 'apiKey' || caller?.level === 'user') return caller.tenant;
   return caller?.level === 'workspace' ? caller.workspaceId : undefined;
 }
 
@@ -130,7 +136,18 @@ export function securityHeaders(): Middleware {
   return { after: set, onError: set };
 }
 
+/** The header in which a client sends the token of an API key or a workspace. User tokens go into `authorization`. */
+const AUTH_TOKEN = 'auth-token';
+
+/** The check of calls with user tokens, for an endpoint that is open to users. */
+export interface UserAuthentication {
+  readonly rule: UserRule;
+  readonly gate: () => UserGate;
+}
+
 export interface Authentication {
+  /** Absent for an endpoint that is not open to users. */
+  readonly user: UserAuthentication | undefined;
   readonly level: AuthLevel;
   readonly fresh: boolean;
   readonly serviceName: () => string;
@@ -151,13 +168,24 @@ export function authenticate(options: Authentication): Middleware {
     before: async ({ event, internal }) => {
       const header = (name: string) => event.headers[`x-${options.serviceName()}-${name}`];
       const verify = { now: internal.startedAt, fresh: options.fresh };
+      const { authorization } = event.headers;
+      const isUser = options.level === 'user' || (authorization !== undefined && header(AUTH_TOKEN) === undefined);
+      if (options.user && isUser) {
+        const origin = event.headers.origin;
+        const read = await options.user.gate().readToken({ authorization: authorization ?? '', origin }, verify);
+        internal.allowedOrigin = read.allowedOrigin;
+        if (!read.caller) throw new ApiError('PERMISSION_DENIED', 'Invalid or expired user token.');
+        internal.tokenCaller = read.caller;
+        return;
+      }
       const caller = async (): Promise<Caller> => {
+        if (options.level === 'user') throw new Error('An endpoint of level user has no rule for users');
         if (options.level === 'none') return { level: 'none' };
         if (options.level === 'apiKey')
-          return options.credentials().apiKey(header('api-key'), header('auth-token'), verify);
+          return options.credentials().apiKey(header('api-key'), header(AUTH_TOKEN), verify);
         return options
           .credentials()
-          .workspace(header('workspace-id'), header('workspace-auth-token') || header('auth-token'), verify);
+          .workspace(header('workspace-id'), header('workspace-auth-token') || header(AUTH_TOKEN), verify);
       };
       internal.caller = await caller().catch((error: unknown) => {
         throw options.denied !== undefined && error instanceof ApiError && error.status === 'PERMISSION_DENIED'
@@ -166,6 +194,46 @@ export function authenticate(options: Authentication): Middleware {
       });
     },
   };
+}
+
+/** Fills in the acting user of a call with a user token, before `data` is validated. */
+export function fillActor({ rule, gate }: UserAuthentication): Middleware {
+  return {
+    before: ({ internal }) => {
+      const { tokenCaller } = internal;
+      if (tokenCaller) internal.data = gate().fillActor(rule, tokenCaller, internal.data);
+    },
+  };
+}
+
+/** Checks the access of a call with a user token, and sets `caller`. */
+export function checkUserAccess({ rule, gate }: UserAuthentication): Middleware {
+  return {
+    before: async ({ internal }) => {
+      const { tokenCaller, startedAt } = internal;
+      if (!tokenCaller) return;
+      const { caller, input } = await gate().checkAccess(rule, tokenCaller, internal.input, startedAt);
+      internal.caller = caller;
+      internal.input = input;
+    },
+  };
+}
+
+/** The headers of an answer that scripts in a browser may read. */
+const EXPOSED_HEADERS = 'x-request-id, retry-after, idempotency-replayed';
+
+/** Lets browsers read the answer to a call with a user token from an allowed origin. Other answers get no CORS headers. */
+export function corsHeaders(): Middleware {
+  const set: NonNullable<Middleware['after']> = ({ response, internal: { allowedOrigin } }) => {
+    if (!response || allowedOrigin === undefined) return;
+    response.headers = {
+      ...response.headers,
+      'access-control-allow-origin': allowedOrigin,
+      'access-control-expose-headers': EXPOSED_HEADERS,
+      vary: 'origin',
+    };
+  };
+  return { after: set, onError: set };
 }
 
 /** Counts the call towards the limit of its API key. Throws RESOURCE_EXHAUSTED with `retry-after` above the limit. */
@@ -177,8 +245,9 @@ export function limitCalls(options: { limitClass: LimitClass; buckets: () => Rat
     );
   return {
     before: ({ internal }) => {
-      const { caller, startedAt: now } = internal;
-      if (caller.level !== 'apiKey') return;
+      const { startedAt: now } = internal;
+      const caller = internal.tokenCaller ?? internal.caller;
+      if (caller.level !== 'apiKey' && caller.level !== 'user') return;
       const { limitClass } = options;
       const result = options
         .buckets()

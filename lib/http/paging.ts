@@ -1,4 +1,4 @@
-import type { ApiKeyCaller, WorkspaceCaller } from '../app/endpoint.ts';
+import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { openBytes, sealBytes } from '../crypto/sealing.ts';
 import { invalid } from '../shared/errors.ts';
 
@@ -37,14 +37,16 @@ export function openPageToken(
 
 /**
  * Returns the page tokens of a listing. `after` is the position in the token of the request, or undefined without a
- * token. `next` returns the token of the next page, or null without a position. `bound` is as in `sealPageToken`.
+ * token. `next` returns the token of the next page, or null without a position. `listing` is the `bound` of `sealPageToken`.
  */
 export function paging(
-  caller: ApiKeyCaller | WorkspaceCaller,
-  bound: readonly string[],
+  caller: ApiKeyCaller | UserCaller | WorkspaceCaller,
+  listing: readonly string[],
   { pageToken }: { readonly pageToken?: string | undefined },
   now: number,
 ) {
+  // Users see different items of a listing, so a page token is of one user.
+  const bound = caller.level === 'user' ? [...listing, 'user', caller.user.userId] : listing;
   return {
     after: pageToken === undefined ? undefined : openPageToken(caller.pageKey, bound, pageToken, now),
     next: (cursor: string | undefined): string | null =>
@@ -65,7 +67,7 @@ export interface ListPosition {
  * without a position.
  */
 export function iterators(
-  caller: ApiKeyCaller,
+  caller: Pick<ApiKeyCaller, 'pageKey'>,
   bound: readonly string[],
   { iterator }: { readonly iterator?: string | undefined },
   now: number,

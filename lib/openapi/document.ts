@@ -74,6 +74,7 @@ const description = [
 const credentialHeaders: Record<AuthLevel, Readonly<Record<string, string>>> = {
   apiKey: { apiKey: 'api-key', authToken: 'auth-token' },
   workspace: { workspaceId: 'workspace-id', workspaceAuthToken: 'workspace-auth-token' },
+  user: {},
   none: {},
 };
 
@@ -110,6 +111,15 @@ export function possibleErrors(endpoint: Endpoint): ErrorStatus[] {
   return (Object.keys(errorCatalogue) as ErrorStatus[]).filter((status) => possible.has(status));
 }
 
+/** Returns the alternatives of credentials: the headers of the level, and a user token if the endpoint is open to users. */
+function security({ auth, user }: Endpoint): Record<string, never[]>[] {
+  const schemes = Object.keys(credentialHeaders[auth]);
+  return [
+    ...(schemes.length > 0 ? [Object.fromEntries(schemes.map((scheme) => [scheme, []]))] : []),
+    ...(user ? [{ userToken: [] }] : []),
+  ];
+}
+
 function operation(endpoint: Endpoint): Operation {
   return {
     operationId: endpointId(endpoint.path),
@@ -119,10 +129,7 @@ function operation(endpoint: Endpoint): Operation {
       description: twinText(endpoint.twinOf, endpoint.differs),
       'x-twin-of': endpointId(endpoint.twinOf),
     }),
-    security:
-      endpoint.auth === 'none'
-        ? []
-        : [Object.fromEntries(Object.keys(credentialHeaders[endpoint.auth]).map((scheme) => [scheme, []]))],
+    security: security(endpoint),
     ...(takesIdempotencyKey(endpoint) && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
     requestBody: requestBody(endpoint),
     responses: {
@@ -292,12 +299,15 @@ const answerHeaders = {
   },
 };
 
+const USER_TOKEN =
+  'A user token of /v2/auth/generate_token, for the browser of one user. It reaches what this user may see and change.';
+
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } };
 
 function securitySchemes(serviceName: string): Record<string, object> {
   const schemes = Object.values(credentialHeaders).flatMap((headers) => Object.entries(headers));
   const description = 'If this header is missing, the token is read from the header of authToken.';
-  return Object.fromEntries(
+  const headers = Object.fromEntries(
     schemes.map(([scheme, header]) => [
       scheme,
       {
@@ -308,4 +318,5 @@ function securitySchemes(serviceName: string): Record<string, object> {
       },
     ]),
   );
+  return { ...headers, userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: USER_TOKEN } };
 }

@@ -61,6 +61,10 @@ export const ApiKeyEntity = defineEntity({
     workspaceId: z.string(),
     tokenHashes: z.array(Bytes),
     pageKey: Bytes,
+    /** The public keys (Ed25519, 32 bytes) that verify user tokens, the newest last. */
+    userTokenKeys: z.array(z.object({ keyId: z.string(), publicKey: Bytes })).optional(),
+    /** How often all user tokens were revoked. New tokens are signed with the key of this number. */
+    userTokenRevocations: z.number().optional(),
     /** The features that this API key cannot use. They are in this item because every request reads it. */
     withheld: z.array(z.enum(features)).optional(),
     /** Calls per second by class. A class without a value has the limit from the operator's settings. */

@@ -181,8 +181,15 @@ export class WorkspaceWriter {
     });
   }
 
-  /** Replaces all auth tokens of an API key by a new token and returns it. Returns undefined if the workspace does not have this key. */
-  async resetAuthTokens(workspaceId: string, apiKey: string, now: number): Promise<AuthToken | undefined> {
+  /**
+   * Replaces all auth tokens of an API key by a new token and returns it. Revokes all user tokens too if
+   * `revokeUserTokens` is true. Returns undefined if the workspace does not have this key.
+   */
+  async resetAuthTokens(
+    workspaceId: string,
+    apiKey: string,
+    { revokeUserTokens, now }: { readonly revokeUserTokens: boolean; readonly now: number },
+  ): Promise<AuthToken | undefined> {
     return retryOnConflict(async () => {
       const key = await this.#table.get(ApiKeyEntity, { apiKey });
       if (key?.workspaceId !== workspaceId) return undefined;
@@ -193,13 +200,22 @@ export class WorkspaceWriter {
       );
       const token = await this.#keys.defaultToken(apiKey, now);
       const outcome = await this.#table.write([
-        replace(ApiKeyEntity, { ...key, tokenHashes: [token.hash] }, key._r),
+        replace(
+          ApiKeyEntity,
+          { ...key, tokenHashes: [token.hash], ...(revokeUserTokens && withoutUserTokens(key)) },
+          key._r,
+        ),
         ...tokens.map(({ tokenId }) => remove(AuthTokenEntity, { apiKey, tokenId })),
         token.op,
       ]);
       return outcome === 'done' ? { token: token.text, name: DEFAULT_TOKEN_NAME, domains: [] } : 'conflict';
     });
   }
+}
+
+/** Returns the fields of an API key after all its user tokens were revoked: no public key verifies them. */
+function withoutUserTokens({ userTokenRevocations = 0 }: { readonly userTokenRevocations?: number | undefined }) {
+  return { userTokenKeys: [], userTokenRevocations: userTokenRevocations + 1 };
 }
 
 export class WorkspaceReader {

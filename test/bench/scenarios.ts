@@ -943,7 +943,7 @@ export function costOfCalls(calls: readonly AwsCall[]): Cost {
 
 /** Sends `data` with the credentials of the endpoint. Throws if the request or one of its items fails. */
 async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorkspace, data: unknown): Promise<any> {
-  const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, none: {} };
+  const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, user: {}, none: {} };
   const { status, body } = await post(await handlerOf(path), credentials[auth], data);
   if (status !== 200 || JSON.stringify(body).includes('"success":false'))
     throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);

@@ -41,7 +41,7 @@ const NOTHING: Headers = {};
 
 /** Returns the credential headers of each level. */
 export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLevel, Headers> {
-  return { apiKey: keyHeaders, workspace: headers, none: NOTHING };
+  return { apiKey: keyHeaders, workspace: headers, user: NOTHING, none: NOTHING };
 }
 
 /**

@@ -129,9 +129,10 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
     const pairs = {
       apiKey: [{ apiKey: [], authToken: [] }],
       workspace: [{ workspaceId: [], workspaceAuthToken: [] }],
+      user: [],
       none: [],
     };
-    expect(operation.security).toEqual(pairs[endpoint.auth]);
+    expect(operation.security).toEqual([...pairs[endpoint.auth], ...(endpoint.user ? [{ userToken: [] }] : [])]);
     for (const scheme of operation.security.flatMap(Object.keys))
       expect(openApi.components.securitySchemes).toHaveProperty(scheme);
   });

@@ -47,6 +47,7 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
   return {
     apiKey: { headers: keyHeaders, own: { apiKey, authToken } },
     workspace: { headers, own: { apiKey: workspace.apiKey, ownerEmail: workspace.ownerEmail } },
+    user: { headers: {}, own: {} },
     none: { headers: {}, own: {} },
   };
 }

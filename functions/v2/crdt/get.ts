@@ -7,12 +7,14 @@ import { EditorRecord, ownIds } from '../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/get',
     summary: 'Get the data of a collaborative editor, or of all that a document has',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     limitClass: 'expensive',
     /** `type` selects editors. */

@@ -27,9 +27,9 @@ export const endpoint = defineEndpoint(
       result: {},
     },
   },
-  async ({ input, caller, deps }) => {
+  async ({ input, caller, deps, now }) => {
     const found = await deps.resources.require(caller.tenant, input.permissions.resources);
-    await deps.users.revoke(input.userId, found);
+    await deps.users.revoke(input.userId, found, now);
     return {};
   },
 );

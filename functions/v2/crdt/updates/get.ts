@@ -6,12 +6,14 @@ import { Base64, editorName, UPDATES_ANSWER_BYTES, Version } from '../../../../l
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { optional } from '../../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/get',
     summary: 'Get the changes of a collaborative editor that a client lacks, as an update of Yjs',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     limitClass: 'expensive',
     input: z.object({

@@ -4,12 +4,14 @@ import { pushUpdate } from '../../../../lib/editors/pushUpdate.ts';
 import { authorFields, Base64, editorName } from '../../../../lib/editors/rules/editors.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/updates/push',
     summary: 'Add an update of Yjs to a collaborative editor',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'editor', on: 'document', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'write',
     limitClass: 'expensive',
     input: z.object({

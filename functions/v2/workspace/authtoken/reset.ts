@@ -4,16 +4,16 @@ import { AuthTokenResponse } from '../../../../lib/workspaces/rules/workspaces.t
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
-import { Id } from '../../../../lib/shared/schema.ts';
+import { Id, optional } from '../../../../lib/shared/schema.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/authtoken/reset',
-    summary: 'Replace the auth tokens of an API key by a new one',
+    summary: 'Replace the auth tokens of an API key by a new one, and revoke all user tokens if wanted',
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,
-    input: z.object({ apiKey: Id }),
+    input: z.object({ apiKey: Id, revokeUserTokens: optional(z.boolean()) }),
     output: z.object({ data: z.object({ apiKey: z.string(), newAuthToken: AuthTokenResponse }) }),
     message: 'Auth token reset successfully.',
     errors: ['NOT_FOUND', 'ABORTED'],
@@ -30,7 +30,10 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const newAuthToken = await deps.workspaces.resetAuthTokens(caller.workspaceId, input.apiKey, now);
+    const newAuthToken = await deps.workspaces.resetAuthTokens(caller.workspaceId, input.apiKey, {
+      revokeUserTokens: input.revokeUserTokens ?? false,
+      now,
+    });
     if (!newAuthToken) throw new ApiError('NOT_FOUND', 'API key not found.');
     return { data: { apiKey: input.apiKey, newAuthToken } };
   },

@@ -1,0 +1,48 @@
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { credentials } from '../../../../lib/http/credentials.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { ApiError } from '../../../../lib/shared/errors.ts';
+import { Name } from '../../../../lib/shared/schema.ts';
+import { generateUserToken } from '../../../../lib/userTokens/generateToken.ts';
+import {
+  exampleToken,
+  OlderTokenRequest,
+  TOKEN_MESSAGE,
+  TokenResponse,
+  toTokenRequest,
+} from '../../../../lib/userTokens/requests.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v1/auth/token/get',
+    summary: 'Create a user token, with the credentials of the API key in the body',
+    auth: 'none',
+    kind: 'write',
+    input: OlderTokenRequest.extend({ apiKey: Name, authToken: Name }),
+    output: TokenResponse,
+    message: TOKEN_MESSAGE,
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { credentials, generateUserToken },
+    impact: 'users of customers with the first libraries cannot sign in',
+    example: {
+      data: {
+        apiKey: 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ',
+        authToken: '<signed token>',
+        userId: 'ada',
+        userProperties: { organizationId: 'acme', email: 'ada@example.com' },
+      },
+      result: exampleToken,
+    },
+  },
+  async ({ input: { apiKey, authToken, ...input }, deps, now, newId }) => {
+    const { tenant } = await deps.credentials
+      .apiKey(apiKey, authToken, { now, fresh: true })
+      .catch((error: unknown) => {
+        if (!(error instanceof ApiError)) throw error;
+        throw new ApiError('INVALID_ARGUMENT', 'Auth token not found.');
+      });
+    return { data: { token: await deps.generateUserToken(tenant, toTokenRequest(input), { now, newId }) } };
+  },
+);
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { Id, Name, optional } from '../../../lib/shared/schema.ts';
+import { generateUserToken } from '../../../lib/userTokens/generateToken.ts';
+import { exampleToken, TOKEN_MESSAGE, TokenPermissions, TokenResponse } from '../../../lib/userTokens/requests.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/generate_token',
+    summary: 'Create a token with which the browser of one user calls the service for 48 hours',
+    auth: 'apiKey',
+    kind: 'write',
+    freshCredentials: true,
+    input: z.object({
+      userId: Id,
+      userProperties: z.object({ name: Name, email: Name, isAdmin: optional(z.boolean()) }),
+      permissions: TokenPermissions,
+    }),
+    output: TokenResponse,
+    message: TOKEN_MESSAGE,
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { generateUserToken },
+    impact: 'users of customers cannot sign in',
+    example: {
+      data: {
+        userId: 'ada',
+        userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' },
+        permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'editor' }] },
+      },
+      result: exampleToken,
+    },
+  },
+  async ({ input: { userId, userProperties, permissions }, caller, deps, now, newId }) => {
+    const { isAdmin = false, ...profile } = userProperties;
+    const request = { userId, profile, isAdmin, resources: permissions.resources };
+    return { data: { token: await deps.generateUserToken(caller.tenant, request, { now, newId }) } };
+  },
+);
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,35 @@
+import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../../lib/http/lambda.ts';
+import { generateUserToken } from '../../../../lib/userTokens/generateToken.ts';
+import {
+  exampleToken,
+  OlderTokenRequest,
+  TOKEN_MESSAGE,
+  TokenResponse,
+  toTokenRequest,
+} from '../../../../lib/userTokens/requests.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/token/get',
+    summary: 'Create a user token, with the organization as a property of the user: the older form of generate_token',
+    auth: 'apiKey',
+    kind: 'write',
+    freshCredentials: true,
+    input: OlderTokenRequest,
+    output: TokenResponse,
+    message: TOKEN_MESSAGE,
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
+    uses: { generateUserToken },
+    impact: 'users of customers with older libraries cannot sign in',
+    example: {
+      data: { userId: 'ada', userProperties: { organizationId: 'acme', name: 'Ada', email: 'ada@example.com' } },
+      result: exampleToken,
+    },
+  },
+  async ({ input, caller, deps, now, newId }) => ({
+    data: { token: await deps.generateUserToken(caller.tenant, toTokenRequest(input), { now, newId }) },
+  }),
+);
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,81 @@
+import { combine } from '../app/capability.ts';
+import { findResources } from '../directory/resources.ts';
+import { type AccessRole, defaultAccessRole } from '../directory/rules/access.ts';
+import type { NamedResource } from '../directory/rules/namedResource.ts';
+import { writeUsers } from '../directory/users.ts';
+import { ApiError, invalid } from '../shared/errors.ts';
+import { issueUserTokens } from './issuer.ts';
+import { USER_TOKEN_SECONDS } from './rules/claims.ts';
+import type * as z from 'zod';
+
+/** API Gateway takes 10,240 bytes of headers. The rest is for the other headers of a browser. */
+const LONGEST_TOKEN = 7_500;
+
+/** A resource that a token grants. */
+export type RequestedGrant = z.output<typeof NamedResource> & {
+  readonly accessRole?: AccessRole | undefined;
+  readonly expiresAt?: number | undefined;
+};
+
+export interface TokenRequest {
+  readonly userId: string;
+  readonly profile: { readonly name?: string | undefined; readonly email?: string | undefined };
+  readonly isAdmin: boolean;
+  readonly resources: readonly RequestedGrant[];
+}
+
+/** The time of the call, and its generator of ids. */
+interface CallContext {
+  readonly now: number;
+  readonly newId: (prefix: string) => string;
+}
+
+/**
+ * Creates or completes a user, makes the user a member of the organizations among the resources, and returns a token
+ * with the grants. Throws INVALID_ARGUMENT for an unknown organization, for an address that cannot receive mail and for
+ * more grants than fit into a token. Throws NOT_FOUND for an unknown folder or document, and FAILED_PRECONDITION for a
+ * disabled resource.
+ */
+export type GenerateUserToken = (tenant: string, request: TokenRequest, context: CallContext) => Promise<string>;
+
+export const generateUserToken = /* @__PURE__ */ combine(
+  { finder: findResources, users: writeUsers, tokens: issueUserTokens },
+  ({ finder, users, tokens }): GenerateUserToken =>
+    async (tenant, { userId, profile, isAdmin, resources }, { now, newId }) => {
+      const places = await finder.require(tenant, resources, { writable: true });
+      const grants = new Map(
+        resources.flatMap(({ accessRole = defaultAccessRole, expiresAt }, index) => {
+          const place = places[index];
+          if (!place) return [];
+          const grant = { organizationKey: place.scope.organizationKey, ...place.resource, accessRole, expiresAt };
+          return [[grant.internalId, { ...grant, scope: place.scope }] as const];
+        }),
+      );
+      const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');
+      const results = await users.register(tenant, { userId, profile }, memberships, now);
+      const failed = results.find(({ success }) => !success);
+      if (failed) throw registrationFault(failed.message);
+      const token = await tokens.issue({
+        tenant,
+        userId,
+        userKey: results[0]?.id ?? '',
+        tokenId: newId('utk'),
+        isAdmin,
+        issuedAt: now,
+        expiresAt: Math.floor(now / 1000) + USER_TOKEN_SECONDS,
+        grants: [...grants.values()],
+      });
+      if (token.length <= LONGEST_TOKEN) return token;
+      throw invalid({
+        path: ['permissions', 'resources'],
+        code: 'too_big',
+        message: `permissions.resources: the grants do not fit into a token of ${LONGEST_TOKEN} characters. Grant some of them with /v2/auth/permissions/add`,
+      });
+    },
+);
+
+function registrationFault(message: string): ApiError {
+  return message.startsWith('email ')
+    ? invalid({ path: ['userProperties', 'email'], code: 'invalid_format', message: `userProperties.${message}` })
+    : new ApiError('ABORTED', message);
+}

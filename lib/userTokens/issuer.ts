@@ -1,0 +1,62 @@
+import { SignJWT } from 'jose';
+import { type Capability, combine } from '../app/capability.ts';
+import { keyPairOf } from '../crypto/ed25519.ts';
+import { KeyRing } from '../crypto/keyRing.ts';
+import { deriveKey } from '../crypto/sealing.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { replace, type Table } from '../table/table.ts';
+import { ApiKeyEntity } from '../workspaces/entities.ts';
+import { toPayload, type UserClaims } from './rules/claims.ts';
+
+/** The most public keys of an API key. A new one comes with each version of the signing key, which is rare. */
+const MOST_KEYS = 5;
+
+/**
+ * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, derived from the signing
+ * key. The public key is in the record of the API key, so functions that verify tokens read no secret.
+ */
+export class UserTokenIssuer {
+  readonly #table: Table;
+  readonly #ring: KeyRing;
+  readonly #issuer: string;
+
+  constructor(table: Table, ring: KeyRing, issuer: string) {
+    this.#table = table;
+    this.#ring = ring;
+    this.#issuer = issuer;
+  }
+
+  /** Returns a signed token. Stores the public key before the first token of a private key. */
+  async issue(claims: UserClaims): Promise<string> {
+    const { version, key } = await this.#ring.current();
+    return retryOnConflict(async () => {
+      const record = await this.#table.get(ApiKeyEntity, { apiKey: claims.tenant });
+      if (!record) throw new Error('The API key of a verified caller does not exist');
+      const { userTokenKeys = [], userTokenRevocations = 0 } = record;
+      const keyId = `${version}.${userTokenRevocations}`;
+      const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', claims.tenant, keyId]));
+      if (!userTokenKeys.some((known) => known.keyId === keyId)) {
+        const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MOST_KEYS);
+        const outcome = await this.#table.write([replace(ApiKeyEntity, { ...record, userTokenKeys: keys }, record._r)]);
+        if (outcome !== 'done') return 'conflict';
+      }
+      return new SignJWT({ ...toPayload(this.#issuer, claims) })
+        .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: keyId })
+        .sign(privateKey);
+    });
+  }
+}
+
+const signingKey: Capability<KeyRing> = {
+  grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
+  env: ['SIGNING_KEY_SECRET_ARN'],
+  open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
+};
+
+/** Issue user tokens. A function with this capability may read the signing key. */
+export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), signingKey },
+  ({ table, signingKey: ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),
+  ['SERVICE_NAME'],
+);

@@ -1,0 +1,54 @@
+import type { UserCaller } from '../app/callers.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import type { OpenToUsers, UserGate, UserTokenCaller } from '../app/userRule.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { completeActor, fillActor, requireAbsent } from './rules/actor.ts';
+import { namedResources } from './rules/namedResources.ts';
+import type { UserRule } from './rules/userRule.ts';
+import { userAccess, type UserAccessReader } from './userAccess.ts';
+import { UserCredentials } from './userCredentials.ts';
+
+/** The check of every call with a user token: credentials, actor and access. */
+class TokenGate implements UserGate {
+  readonly #credentials: UserCredentials;
+  readonly #access: UserAccessReader;
+
+  constructor(credentials: UserCredentials, access: UserAccessReader) {
+    this.#credentials = credentials;
+    this.#access = access;
+  }
+
+  readToken: UserGate['readToken'] = async (headers, options) => this.#credentials.read(headers, options);
+
+  fillActor(rule: UserRule, { claims }: UserTokenCaller, data: unknown): unknown {
+    requireAbsent(data, rule.refuses ?? []);
+    return fillActor(data, rule.actor ?? [], claims);
+  }
+
+  async checkAccess(
+    rule: UserRule,
+    caller: UserTokenCaller,
+    input: unknown,
+    now: number,
+  ): Promise<{ caller: UserCaller; input: unknown }> {
+    const user = await this.#access.check(caller.claims, namedResources(rule, input), rule.needs, now);
+    return { caller: { ...caller, user }, input: completeActor(input, rule.actor ?? [], user) };
+  }
+}
+
+/** The credentials of users, verified with the public keys in the table. */
+const userCredentials: Capability<UserCredentials> = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem']) },
+  ({ table }, env) => new UserCredentials(table, env.SERVICE_NAME),
+  ['SERVICE_NAME'],
+);
+
+const gate: Capability<UserGate> = /* @__PURE__ */ combine(
+  { credentials: userCredentials, access: userAccess },
+  ({ credentials, access }) => new TokenGate(credentials, access),
+);
+
+/** Opens an endpoint to user tokens. One function checks each call by this rule. */
+export function openToUsers(rule: UserRule): OpenToUsers {
+  return { ...rule, gate };
+}

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { accessRoles } from '../directory/rules/access.ts';
+import { NamedResource } from '../directory/rules/namedResource.ts';
+import { Id, limits, list, Name, optional, UnixSeconds } from '../shared/schema.ts';
+import type { TokenRequest } from './generateToken.ts';
+
+/** The grants of a token request. */
+export const TokenPermissions = z.object({
+  resources: list(
+    NamedResource.safeExtend({ accessRole: optional(z.enum(accessRoles)), expiresAt: optional(UnixSeconds) }),
+    limits.permissionIds,
+    0,
+  ),
+});
+
+/** The older form of a token request, in which the organization is a property of the user. */
+export const OlderTokenRequest = z.object({
+  userId: Id,
+  userProperties: z.object({
+    organizationId: Id,
+    name: optional(Name),
+    email: optional(Name),
+    isAdmin: optional(z.boolean()),
+  }),
+  permissions: optional(TokenPermissions),
+});
+
+/** Returns a token request in the older form as one whose resources have the organization. */
+export function toTokenRequest({
+  userId,
+  userProperties: { organizationId, name, email, isAdmin = false },
+  permissions,
+}: z.output<typeof OlderTokenRequest>): TokenRequest {
+  return {
+    userId,
+    profile: { name, email },
+    isAdmin,
+    resources: [...(permissions?.resources ?? []), { type: 'organization', id: organizationId }],
+  };
+}
+
+export const TokenResponse = z.object({ data: z.object({ token: z.string() }) });
+
+/** The message of every call that returns a user token. */
+export const TOKEN_MESSAGE = 'Token generated successfully.';
+
+export const exampleToken = { data: { token: '<signed token>' } };

@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import { type AccessRole, accessRoles, type ResourceType, resourceTypes } from '../../directory/rules/access.ts';
+
+/** How long a user token lives: 48 hours, in seconds. */
+export const USER_TOKEN_SECONDS = 48 * 60 * 60;
+
+/** A grant in a user token. It names resources by internal id, so a document that is created again has no grants. */
+export interface TokenGrant {
+  readonly organizationKey: string;
+  readonly resourceType: ResourceType;
+  readonly internalId: string;
+  readonly accessRole: AccessRole;
+  /** The end of the grant, Unix seconds. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** The content of a user token. */
+export interface UserClaims {
+  readonly tenant: string;
+  /** The customer's id of the user. */
+  readonly userId: string;
+  /** The internal id of the user, so that a token of an erased user does not work for a new user with the same id. */
+  readonly userKey: string;
+  readonly tokenId: string;
+  readonly isAdmin: boolean;
+  /** Epoch ms. */
+  readonly issuedAt: number;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly grants: readonly TokenGrant[];
+}
+
+/** A grant as the token has it: resource type, internal id, role, and the end in Unix seconds or null. */
+const GrantTuple = z.tuple([z.enum(resourceTypes), z.string(), z.enum(accessRoles), z.number().nullable()]);
+
+const Payload = z.object({
+  iss: z.string(),
+  sub: z.string(),
+  tenant: z.string(),
+  user: z.string(),
+  jti: z.string(),
+  iat: z.number(),
+  exp: z.number(),
+  /** The exact time of issue, epoch ms. `iat` has seconds. */
+  issuedAt: z.number(),
+  isAdmin: z.boolean(),
+  /** The grants by organization: the internal id of the organization and its grants. */
+  grants: z.array(z.tuple([z.string(), z.array(GrantTuple)])),
+});
+export type TokenPayload = z.output<typeof Payload>;
+
+/** Returns the payload of a token. Grants are grouped by organization, because tokens travel in a header. */
+export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
+  const byOrganization = Map.groupBy(claims.grants, ({ organizationKey }) => organizationKey);
+  return {
+    iss: issuer,
+    sub: claims.userId,
+    tenant: claims.tenant,
+    user: claims.userKey,
+    jti: claims.tokenId,
+    iat: Math.floor(claims.issuedAt / 1000),
+    exp: claims.expiresAt,
+    issuedAt: claims.issuedAt,
+    isAdmin: claims.isAdmin,
+    grants: [...byOrganization].map(([organizationKey, grants]) => [
+      organizationKey,
+      grants.map(({ resourceType, internalId, accessRole, expiresAt = null }) => [
+        resourceType,
+        internalId,
+        accessRole,
+        expiresAt,
+      ]),
+    ]),
+  };
+}
+
+/** Returns the claims in a payload; undefined unless it is the payload of a user token of this issuer. */
+export function toClaims(issuer: string, payload: unknown): UserClaims | undefined {
+  const { data } = Payload.safeParse(payload);
+  if (data?.iss !== issuer) return undefined;
+  return {
+    tenant: data.tenant,
+    userId: data.sub,
+    userKey: data.user,
+    tokenId: data.jti,
+    isAdmin: data.isAdmin,
+    issuedAt: data.issuedAt,
+    expiresAt: data.exp,
+    grants: data.grants.flatMap(([organizationKey, grants]) =>
+      grants.map(([resourceType, internalId, accessRole, expiresAt]) => ({
+        organizationKey,
+        resourceType,
+        internalId,
+        accessRole,
+        ...(expiresAt !== null && { expiresAt }),
+      })),
+    ),
+  };
+}
+
+/** A token in its parts, before its signature is verified. */
+export interface UnverifiedToken {
+  /** The id of the key that signed the token. */
+  readonly keyId: string;
+  readonly claims: UserClaims;
+  /** The text that is signed. */
+  readonly signedText: string;
+  readonly signature: Uint8Array;
+}
+
+const Header = z.object({ alg: z.literal('EdDSA'), kid: z.string() });
+
+/** Returns the parts of a user token; undefined for any other text. The signature is not verified. */
+export function parseToken(issuer: string, token: string): UnverifiedToken | undefined {
+  const [header = '', payload = '', signature = '', ...others] = token.split('.');
+  if (others.length > 0 || signature === '') return undefined;
+  const parsedHeader = Header.safeParse(parseJson(header));
+  const claims = toClaims(issuer, parseJson(payload));
+  if (!parsedHeader.success || !claims) return undefined;
+  return {
+    keyId: parsedHeader.data.kid,
+    claims,
+    signedText: `${header}.${payload}`,
+    signature: Buffer.from(signature, 'base64url'),
+  };
+}
+
+function parseJson(base64url: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64url, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { distinct } from '../../shared/collections.ts';
+import { invalid } from '../../shared/errors.ts';
+import { isObject } from '../../shared/schema.ts';
+import type { UserRule } from './userRule.ts';
+
+/** The resources that a request names, by the customer's ids. Without documents and a folder it names the organization. */
+export interface NamedResources {
+  readonly organizationId: string;
+  readonly documentIds: readonly string[];
+  readonly folderId: string | undefined;
+}
+
+/** Returns the resources that an input names. Throws INVALID_ARGUMENT if a field is missing that the rule needs. */
+export function namedResources({ on }: Pick<UserRule, 'on'>, input: unknown): NamedResources {
+  const fields = isObject(input) ? input : {};
+  const organizationId = requireText(fields.organizationId, 'organizationId');
+  if (on === 'organization') return { organizationId, documentIds: [], folderId: undefined };
+  if (on === 'document')
+    return { organizationId, documentIds: [requireText(fields.documentId, 'documentId')], folderId: undefined };
+  const documentIds = [
+    fields.documentId,
+    ...(Array.isArray(fields.documentIds) ? (fields.documentIds as unknown[]) : []),
+  ];
+  const named = distinct(documentIds.filter((id) => typeof id === 'string'));
+  if (on === 'documents') {
+    if (named.length === 0) requireText(undefined, 'documentIds');
+    return { organizationId, documentIds: named, folderId: undefined };
+  }
+  return {
+    organizationId,
+    documentIds: named,
+    folderId: typeof fields.folderId === 'string' ? fields.folderId : undefined,
+  };
+}
+
+function requireText(value: unknown, field: string): string {
+  if (typeof value === 'string') return value;
+  throw invalid({ path: [field], code: 'invalid_type', message: `${field} is required with a user token` });
+}

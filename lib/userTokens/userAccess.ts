@@ -1,0 +1,238 @@
+import type { CallingUser } from '../app/callers.ts';
+import { combine } from '../app/capability.ts';
+import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
+import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
+import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import {
+  type Folder,
+  FolderReader,
+  type OrganizationScope,
+  organizationScope,
+  readFolders,
+} from '../directory/folders/folders.ts';
+import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
+import type { AccessRole, Grant, PermissionEntry, UserAccess } from '../directory/rules/access.ts';
+import { rootFolderId } from '../directory/rules/folders.ts';
+import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
+import { ApiError } from '../shared/errors.ts';
+import { StoredProfile } from '../shared/schema.ts';
+import { BatchReader } from '../table/batchReader.ts';
+import type { Stored } from '../table/entity.ts';
+import { readAll } from '../table/pages.ts';
+import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
+import type { UserClaims } from './rules/claims.ts';
+import type { NamedResources } from './rules/namedResources.ts';
+import {
+  type AccessRemoval,
+  isEnough,
+  type TokenAccess,
+  tokenAccess,
+  tokenDocumentPermission,
+  tokenFolderPermission,
+  tokenOrganizationPermission,
+} from './rules/tokenAccess.ts';
+import type { UserRule } from './rules/userRule.ts';
+
+/** The sort keys of grants and of their removals. */
+const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;
+const GRANTS_PER_QUERY = 1_000;
+/** The shortest time between two consistent reads for a user who was refused, in ms. */
+const REREAD_MILLISECONDS = 1_000;
+const MOST_REREADS = 1_000;
+/** The most documents and folders that are kept with the record of a user. */
+const MOST_RESOURCES = 1_000;
+
+/** The stored access of a user in an organization. */
+interface MemberRecord {
+  readonly organization: Stored<Organization>;
+  readonly scope: OrganizationScope;
+  readonly user: Stored<User>;
+  readonly access: Omit<UserAccess, 'now'>;
+  readonly removals: readonly AccessRemoval[];
+  /** Documents and folders that requests named, by the customer's id. They are kept as long as this record. */
+  readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
+  readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
+}
+
+/** Reads what a user may do. Everything that is read is kept for 10 s, so lost access ends within this time. */
+export class UserAccessReader {
+  readonly #table: Table;
+  readonly #members;
+  /** By user and organization, the time of the last read that a refusal caused. */
+  readonly #rereadAt = new Map<string, number>();
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#members = new RecordCache<MemberRecord>((id, options) => this.#readMember(id, options));
+  }
+
+  /**
+   * Returns the user of a token with the access to the organization. Throws PERMISSION_DENIED unless the user has the
+   * needed role on every named resource. Nobody has access to a disabled organization. Unknown resources get the same
+   * error as forbidden ones.
+   */
+  async check(
+    claims: UserClaims,
+    resources: NamedResources,
+    needs: UserRule['needs'],
+    now: number,
+  ): Promise<CallingUser> {
+    const user =
+      (await this.#find(claims, resources, needs, { now, fresh: false })) ??
+      (this.#mayReread(memberId(claims, resources.organizationId), now)
+        ? await this.#find(claims, resources, needs, { now, fresh: true })
+        : undefined);
+    if (!user) throw accessDenied();
+    return user;
+  }
+
+  async #find(
+    claims: UserClaims,
+    resources: NamedResources,
+    needs: UserRule['needs'],
+    options: CacheOptions,
+  ): Promise<CallingUser | undefined> {
+    const member = await this.#members.get(memberId(claims, resources.organizationId), options, () => true);
+    if (!member || member.user.internalId !== claims.userKey || member.organization.disabled) return undefined;
+    const access = tokenAccess(claims, {
+      user: { ...member.access, now: options.now / 1000 },
+      removals: member.removals,
+      disabledAt: member.organization.disabledAt,
+    });
+    const role = needs === 'self' ? undefined : await this.#lowestRole(access, member, resources);
+    if (needs !== 'self' && !isEnough(role, needs)) return undefined;
+    return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access };
+  }
+
+  /** Returns the lowest role of the user on the resources; undefined if the user has no access to one of them. */
+  async #lowestRole(
+    access: TokenAccess,
+    member: MemberRecord,
+    { documentIds, folderId }: NamedResources,
+  ): Promise<AccessRole | undefined> {
+    const entries = await Promise.all([
+      ...documentIds.map(async (documentId) => {
+        const document = await this.#placedDocument(member, documentId);
+        return document && tokenDocumentPermission(access, document);
+      }),
+      ...(folderId === undefined || folderId === rootFolderId
+        ? []
+        : [this.#folder(member, folderId).then((folder) => folder && tokenFolderPermission(access, folder))]),
+    ]);
+    return lowestRole(entries.length > 0 ? entries : [tokenOrganizationPermission(access)]);
+  }
+
+  /** Returns a document with its folder; undefined if one of them does not exist. */
+  async #placedDocument(member: MemberRecord, documentId: string): Promise<DocumentWithFolder | undefined> {
+    const document = await keep(member.documents, documentId, async () => {
+      const [read] = await BatchReader.of(this.#table).batchGet(
+        itemOf(DocumentEntity, { ...member.scope, documentId }),
+      );
+      return read;
+    });
+    if (!document?.folder) return document && { ...document, folder: undefined };
+    const folder = await this.#folder(member, document.folder.folderId);
+    return folder?.internalId === document.folder.internalId ? { ...document, folder } : undefined;
+  }
+
+  async #folder({ folders, scope }: MemberRecord, folderId: string): Promise<Stored<Folder> | undefined> {
+    return keep(folders, folderId, async () => {
+      const [folder] = await new FolderReader(this.#table).getByIds(scope, [folderId]);
+      return folder;
+    });
+  }
+
+  async #readMember(id: string, { eventual }: { eventual: boolean }): Promise<MemberRecord | undefined> {
+    const [tenant, userId, organizationId] = JSON.parse(id) as [string, string, string];
+    const [organization, user] = await this.#table.batchGet(
+      itemOf(OrganizationEntity, { tenant, organizationId }),
+      itemOf(UserEntity, { tenant, userId }),
+    );
+    if (!organization || !user) return undefined;
+    const scope = organizationScope(tenant, organization);
+    const items = await readAll((after) =>
+      this.#table.query(
+        grantsAndRemovals,
+        { ...scope, userId },
+        { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
+      ),
+    );
+    const [departures] = await departuresOf(this.#table, scope, [user]);
+    return {
+      organization,
+      scope,
+      user,
+      access: {
+        known: true,
+        organizationId: organization.internalId,
+        grants: items.flatMap(({ grant }) => grant ?? []),
+        departures,
+      },
+      removals: items.flatMap(({ removal }) => removal ?? []),
+      documents: new Map(),
+      folders: new Map(),
+    };
+  }
+
+  /** Returns whether a refused user may be read again. Synchronous, so that simultaneous requests keep the limit too. */
+  #mayReread(id: string, now: number): boolean {
+    if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
+    if (this.#rereadAt.size >= MOST_REREADS) this.#rereadAt.clear();
+    this.#rereadAt.set(id, now);
+    return true;
+  }
+}
+
+/** Grants and removals of grants, which are in the same partition. */
+const grantsAndRemovals: QueryableEntity<
+  { readonly grant?: Stored<Grant>; readonly removal?: Stored<AccessRemoval> },
+  { readonly tenant: string; readonly organizationKey: string; readonly userId: string }
+> = {
+  partition: (of) => GrantEntity.partition(of),
+  fromItem: (item, now) => {
+    if (item._t === AccessRemovalEntity.type) {
+      const removal = AccessRemovalEntity.fromItem(item, now);
+      return removal && { removal, _r: removal._r };
+    }
+    const grant = GrantEntity.fromItem(item, now);
+    return grant && { grant, _r: grant._r };
+  },
+};
+
+function memberId({ tenant, userId }: UserClaims, organizationId: string): string {
+  return JSON.stringify([tenant, userId, organizationId]);
+}
+
+/** Returns the value under a key. Reads it at the first call, and again after a failure. */
+async function keep<T>(values: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+  const kept = values.get(key);
+  if (kept) return kept;
+  if (values.size >= MOST_RESOURCES) values.clear();
+  const value = read();
+  values.set(key, value);
+  try {
+    return await value;
+  } catch (error) {
+    values.delete(key);
+    throw error;
+  }
+}
+
+function lowestRole(entries: readonly (PermissionEntry | undefined)[]): AccessRole | undefined {
+  const roles = entries.map((entry) => entry?.accessRole);
+  if (roles.includes(undefined)) return undefined;
+  return roles.includes('viewer') ? 'viewer' : 'editor';
+}
+
+/** Returns the error for a user without the needed access. It does not say whether the resource exists. */
+export function accessDenied(): ApiError {
+  return new ApiError('PERMISSION_DENIED', 'The user has no access to this resource, or a role that is not enough.');
+}
+
+/** Checks the access of users with tokens. */
+export const userAccess = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']), folders: readFolders },
+  ({ table }) => new UserAccessReader(table),
+);

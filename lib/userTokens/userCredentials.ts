@@ -1,0 +1,72 @@
+import type { ReadUserToken } from '../app/userRule.ts';
+import { isSignedBy } from '../crypto/ed25519.ts';
+import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
+import { itemOf, type Table } from '../table/table.ts';
+import { AllowedDomainsEntity } from '../workspaces/allowedDomains.ts';
+import { ApiKeyEntity } from '../workspaces/entities.ts';
+import { allowedOrigin } from './rules/origins.ts';
+import { parseToken, type UnverifiedToken } from './rules/claims.ts';
+
+/** API Gateway refuses requests with more than 10,240 bytes of headers. */
+const LONGEST_HEADER = 10_240;
+
+interface KeyRecord {
+  readonly apiKey: typeof ApiKeyEntity extends { fromItem: (...args: never[]) => infer R } ? NonNullable<R> : never;
+  readonly domains: readonly string[];
+}
+
+/**
+ * Verifies user tokens with the public keys in the record of the API key, so that functions that verify tokens cannot
+ * issue them. The record and the allowed domains are read with one BatchGet and kept for 10 s.
+ */
+export class UserCredentials {
+  readonly #serviceName: string;
+  readonly #keys;
+
+  constructor(table: Table, serviceName: string) {
+    this.#serviceName = serviceName;
+    this.#keys = new RecordCache<KeyRecord>(async (tenant) => {
+      const [apiKey, allowed] = await table.batchGet(
+        itemOf(ApiKeyEntity, { apiKey: tenant }),
+        itemOf(AllowedDomainsEntity, { tenant }),
+      );
+      return apiKey && { apiKey, domains: allowed?.domains ?? [] };
+    });
+  }
+
+  /** Reads the token in an `authorization` header, see `UserGate.readToken`. */
+  async read(
+    { authorization, origin }: { readonly authorization: string; readonly origin: string | undefined },
+    options: CacheOptions,
+  ): Promise<ReadUserToken> {
+    const token = authorization.length <= LONGEST_HEADER ? bearerToken(authorization) : undefined;
+    const parsed = token === undefined ? undefined : parseToken(this.#serviceName, token);
+    if (!parsed) return { caller: undefined, allowedOrigin: undefined };
+    const { claims, keyId } = parsed;
+    const publicKeyOf = ({ apiKey }: KeyRecord) => apiKey.userTokenKeys?.find((key) => key.keyId === keyId)?.publicKey;
+    const record =
+      (await this.#keys.get(claims.tenant, options, (one) => publicKeyOf(one) !== undefined)) ??
+      (await this.#keys.get(claims.tenant, options, () => true));
+    if (!record) return { caller: undefined, allowedOrigin: undefined };
+    const publicKey = publicKeyOf(record);
+    const isValid =
+      publicKey !== undefined &&
+      isSigned(parsed, publicKey) &&
+      claims.expiresAt * 1000 > options.now &&
+      (record.apiKey.expiresAt ?? Infinity) > options.now;
+    const { apiKey: tenant, workspaceId, withheld = [], limits = {}, pageKey } = record.apiKey;
+    return {
+      caller: isValid ? { level: 'user', tenant, workspaceId, withheld, limits, pageKey, claims } : undefined,
+      allowedOrigin: allowedOrigin(origin, record.domains),
+    };
+  }
+}
+
+function isSigned({ signedText, signature }: UnverifiedToken, publicKey: Uint8Array): boolean {
+  return isSignedBy(publicKey, signedText, signature);
+}
+
+/** Returns the token of an `authorization` header with the scheme `Bearer`. */
+function bearerToken(header: string): string | undefined {
+  return /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(header)?.[1];
+}
