@@ -8,7 +8,7 @@ const settings = settingsOrExit();
 addBackend(app, await buildRegistered('dist/functions'), settings);
 app.synth();
 
-/** Prints the problems of the settings, without a stack trace, and exits. */
+/** Returns the settings. If they are invalid, prints the problems without a stack trace and exits. */
 function settingsOrExit(): Settings {
   try {
     return settingsOf(app);

@@ -12,12 +12,12 @@ export const DEFAULT_FUNCTION = 'default';
 /** The root folder of the project. Paths of entries and in the metafile are relative to it. */
 export const projectDir = resolve(import.meta.dirname, '../..');
 
-/** Source files by function id. */
+/** The source file of each function, by function id. */
 export type Entries = Readonly<Record<string, string>>;
 
 export interface Build {
   readonly outdir: string;
-  /** esbuild's report of the contents of each bundle. */
+  /** esbuild's report of the files in each bundle. */
   readonly metafile: Metafile;
   /** Returns the folder to upload for a function. */
   folder(id: string): string;
@@ -38,8 +38,8 @@ export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pi
 }
 
 /**
- * Bundles functions, each into `<outdir>/<id>/index.mjs` (dots in the id become hyphens). One esbuild call parses
- * shared files once. Writes the files of assets next to their bundles. Deletes the old contents of `outdir`.
+ * Bundles each function into `<outdir>/<id>/index.mjs`. Dots in the id become hyphens. One esbuild call bundles all functions,
+ * so shared files are parsed once. Writes the files of assets next to their bundles. Deletes the old contents of `outdir`.
  */
 export async function buildFunctions({
   entries,
@@ -56,8 +56,8 @@ export async function buildFunctions({
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  // esbuild is a Go program that uses nearly all of its memory until the end. Garbage collection would take a quarter
-  // of its time and save a tenth of the memory.
+  // esbuild is a Go program that uses nearly all of its memory until its end. Garbage collection would take a quarter of its
+  // time and save only a tenth of its memory.
   process.env.GOGC ??= 'off';
   const { metafile } = await build({
     absWorkingDir: projectDir,
@@ -66,13 +66,13 @@ export async function buildFunctions({
     outExtension: { '.js': '.mjs' },
     bundle: true,
     minify: true,
-    // Costs 6 % of the size, but keeps function names in stack traces.
+    // This option makes bundles 6 % larger, but keeps the names of functions in stack traces.
     keepNames: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // Selects the ESM build of packages that have two. It has half the size and half the load time of the CommonJS
-    // build.
+    // This option selects the ESM build of packages that also have a CommonJS build. It has half the size and half the load
+    // time.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
@@ -83,20 +83,20 @@ export async function buildFunctions({
     metafile: true,
     logLevel: 'warning',
   });
-  const beside = assets.flatMap(({ path, files }) =>
+  const assetFiles = assets.flatMap(({ path, files }) =>
     files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })),
   );
-  await Promise.all(beside.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
-  // Not in a function's folder, because it would change the hash of the upload.
+  await Promise.all(assetFiles.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));
+  // The metafile is not in a function's folder, because it would change the hash of the upload.
   await writeFile(join(target, METAFILE), JSON.stringify(metafile));
   return { outdir: target, metafile, folder: (id) => join(target, folderName(id)) };
 }
 
 function noFile(name: string): Promise<string> {
-  throw new Error(`Nothing makes the file ${name}`);
+  throw new Error(`There is no function that makes the file ${name}`);
 }
 
-/** Reads the result of an earlier build, perhaps by another process. */
+/** Returns the build that this or another process wrote into `outdir`. */
 export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;
@@ -109,7 +109,7 @@ function targetOf(outdir: string): string {
   return isAbsolute(outdir) ? outdir : join(projectDir, outdir);
 }
 
-/** Returns the id without dots: CDK would take the text after the last dot for a file extension. */
+/** Returns the id with hyphens instead of dots, because CDK would take the text after the last dot for a file extension. */
 function folderName(id: string): string {
   return id.replaceAll('.', '-');
 }

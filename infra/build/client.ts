@@ -5,13 +5,13 @@ import * as registry from '../../functions/index.ts';
 /** The generated file with the methods of the client. */
 export const clientMethodsFile = 'lib/client/methods.ts';
 
-/** A segment of a path: an endpoint, further segments, or both. */
+/** A segment of a path. It has an endpoint, further segments, or both. */
 interface PathSegment {
   endpoint?: { readonly name: string; readonly declared: Endpoint };
   readonly children: Map<string, PathSegment>;
 }
 
-/** Returns the generated file: a method for each endpoint at the position of its path, and how to call it. */
+/** Returns the text of the generated file: the type of the client's methods, and the path of each method. */
 export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
   const root: PathSegment = { children: new Map() };

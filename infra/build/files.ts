@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Functions that make the files of assets, by file name. */
+/** The functions that make the files of assets, by file name. */
 const makers: Readonly<Record<string, () => Promise<string>>> = {
-  // Imported only on demand, because it imports every endpoint.
+  // `reference.ts` is imported on demand, because it imports every endpoint.
   'openapi.json': async () => (await import('./reference.ts')).referenceText(),
   'renderer.js': () => readFile(resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'utf8'),
   'renderer.css': () => readFile(resolve('swagger-ui-dist/swagger-ui.css'), 'utf8'),
@@ -14,6 +14,6 @@ const makers: Readonly<Record<string, () => Promise<string>>> = {
 /** Returns the text of a file that an asset reads. */
 export function fileText(name: string): Promise<string> {
   const make = makers[name];
-  if (!make) throw new Error(`Nothing makes the file ${name}`);
+  if (!make) throw new Error(`There is no function that makes the file ${name}`);
   return make();
 }

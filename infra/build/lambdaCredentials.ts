@@ -1,7 +1,7 @@
 /**
- * Replaces the AWS SDK's default credentials in the bundles (see build.ts). Lambda puts credentials into the
- * environment, which the SDK's own chain also reads first. The rest of that chain (profiles, SSO, instance metadata,
- * web identity) cannot apply in a function, but takes a quarter of a bundle and a third of its load time.
+ * Replaces the AWS SDK's default credential provider in the bundles (see build.ts). Lambda puts credentials into the
+ * environment, which the SDK's provider also reads first. The SDK's other sources (profiles, SSO, instance metadata, web
+ * identity) cannot apply in a function, but take a quarter of a bundle's size and a third of its load time.
  */
 export function defaultProvider(): () => Promise<{
   accessKeyId: string;

@@ -1,6 +1,6 @@
 /**
  * Replaces the AWS SDK's cache of discovered endpoints in the bundles (see build.ts). Functions do not use endpoint
- * discovery, so the cache stays empty. The SDK's own cache adds a library of 7 kB to every bundle that reads the table.
+ * discovery, so the cache stays empty. The SDK's own cache would add a library of 7 kB to every bundle that uses the table.
  */
 export class EndpointCache {
   getEndpoint(): undefined {}

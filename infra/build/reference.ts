@@ -11,7 +11,10 @@ export async function referenceDocument(deployment: Deployment): Promise<OpenApi
   return openApiDocument(registeredEndpoints(), { ...deployment, version });
 }
 
-/** Returns the text of the document for the bundles. The function fills in the URL and the name of the deployment. */
+/**
+ * Returns the text of the OpenAPI document for the bundles. It has placeholders, which the function replaces by the URL and the
+ * service name of the deployment.
+ */
 export async function referenceText(): Promise<string> {
   return JSON.stringify(await referenceDocument(placeholders));
 }

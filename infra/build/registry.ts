@@ -11,14 +11,14 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Returns every registered page and asset, which browsers open. */
+/** Returns every registered page and asset. Browsers open them, so they are no part of the API. */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }
 
 /** Returns the registered assets. */
 export function registeredAssets(): readonly Asset[] {
-  return registeredPages().filter((one) => one.kind === 'asset');
+  return registeredPages().filter((page) => page.kind === 'asset');
 }
 
 /** Returns every route that has its own function. */

@@ -12,7 +12,7 @@ import { Backend } from '../stacks/backend.ts';
 /** The id of the root stack, and its default name. */
 export const STACK = 'CollaborationBackend';
 
-/** Bundles the functions of everything that is registered. */
+/** Bundles the functions of all registered endpoints, pages, assets and workers. */
 export function buildRegistered(outdir: string): Promise<Build> {
   return buildFunctions({
     entries: bundleEntries(registeredRoutes(), registeredWorkers()),
@@ -22,7 +22,7 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
-/** Returns the settings in the context of an app. Throws an error that lists wrong settings and unknown names. */
+/** Returns the settings in the context of an app. Throws an error that lists invalid settings and unknown names. */
 export function settingsOf(app: App): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
   return readSettings((name) => context[name], Object.keys(context));
@@ -39,8 +39,8 @@ export function addBackend(app: App, built: Build, settings: Settings): Backend 
 }
 
 /**
- * Writes the cloud assembly into `outdir` without the CDK CLI: the same templates and assets that `cdk deploy` uploads.
- * Bundles the functions unless `built` is given. `settings` override cdk.json.
+ * Writes the cloud assembly into `outdir` without the CDK CLI. It has the same templates and assets that `cdk deploy` uploads.
+ * Bundles the functions unless `built` is given. `settings` override those of cdk.json. Returns the assembly's folder.
  */
 export async function synthesise(options: {
   outdir: string;
@@ -52,12 +52,12 @@ export async function synthesise(options: {
   };
   const app = new App({
     outdir: options.outdir,
-    // Validation takes half of the time. `cdk synth` and the tests do it.
+    // Validation would take half of the time. `cdk synth` and the tests validate.
     builtinCloudFormationValidation: false,
-    // As the CLI does: each function names its asset, so that the local run finds the code.
+    // Like the CLI, writes the name of the asset into each function, so that the local run finds the code.
     context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
   });
-  // Checked before bundling, which takes longer.
+  // Settings are checked before bundling, which takes longer.
   const settings = settingsOf(app);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {

@@ -19,8 +19,8 @@ const variables: Readonly<Record<keyof ApiCredentials, string>> = {
 };
 
 /**
- * Returns the credentials in a file. Without a file: those of the environment variables if all four are set, else those
- * of `credentials.json` in `DATA_DIR`. Throws an error that names what is missing. It contains no credentials.
+ * Returns the credentials in `file`. Without a file, returns those of the environment variables if all four are set. Otherwise
+ * returns those of `credentials.json` in `DATA_DIR`. Throws an error that names missing fields and contains no credentials.
  */
 export async function apiCredentials(
   file: string | undefined,
@@ -45,7 +45,7 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text.
+    // The message of the parser is not used, because it quotes the text, which contains credentials.
     throw new Error(`${path} is not JSON.`);
   }
 }

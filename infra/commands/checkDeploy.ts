@@ -1,6 +1,5 @@
 /**
- * `npm run check:deploy`: refuses an update that would replace or delete a resource with state, before CloudFormation
- * starts.
+ * `npm run check:deploy`: fails if an update would replace or delete a resource with state. Run it before a deployment.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,8 +12,8 @@ import { type DeployedResource, type Finding, checkUpdate, type StackTemplates }
 
 const USAGE = `Usage: npm run check:deploy [-- [--stack <stack>] [--after <dir>] [--before <dir>] [--allow <id>]...]
 
-Compares the deployed templates with those of this source, nested stacks included. Fails if the update would replace or
-delete a resource with state: the table, a secret, a queue, the address of the API. Changes nothing.
+Compares the deployed templates with those of this source, including nested stacks. Fails if the update would replace or
+delete a resource with state: the table, a secret, a queue or the API with its address. Changes nothing.
 
   --stack   the CloudFormation stack (default: ${STACK})
   --after   an output folder of cdk synth, such as cdk.out (default: this source with the settings of cdk.json)
@@ -27,10 +26,10 @@ type Template = {
   >;
 };
 
-/** The part of CloudFormation's client that is used. Tests pass a fake. */
+/** The part of CloudFormation's client that the command uses. Tests pass a fake. */
 export type Deployed = Pick<CloudFormationClient, 'send'>;
 
-/** Runs the command and returns its output. Throws an error with a message for the operator. */
+/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], client?: Deployed): Promise<string> {
   const { stack, after, before, allow, help } = parsedArguments(args);
   if (help) return USAGE;
@@ -38,7 +37,7 @@ export async function run(args: string[], client?: Deployed): Promise<string> {
     before === undefined
       ? await deployedTemplates(client ?? (await cloudFormation()), stack)
       : await synthesisedTemplates(before);
-  if (!deployed) return `Stack ${stack} does not exist yet, so nothing can be lost.`;
+  if (!deployed) return `Stack ${stack} does not exist, so the deployment can lose nothing.`;
   const { refused, deleted } = checkUpdate(
     deployed,
     after === undefined ? await templatesOfThisSource() : await synthesisedTemplates(after),
@@ -82,7 +81,7 @@ async function templatesOfThisSource(): Promise<StackTemplates> {
   }
 }
 
-/** Reads the templates from the output folder of `cdk synth`. */
+/** Returns the templates in an output folder of `cdk synth`. */
 export async function synthesisedTemplates(dir: string): Promise<StackTemplates> {
   const read = async (file: string) =>
     JSON.parse(
@@ -105,7 +104,7 @@ export async function synthesisedTemplates(dir: string): Promise<StackTemplates>
   return load(`${STACK}.template.json`);
 }
 
-/** Reads the deployed templates of a stack. Undefined if the stack does not exist. */
+/** Returns the deployed templates of a stack and of its nested stacks. Returns undefined if the stack does not exist. */
 export async function deployedTemplates(client: Deployed, stack: string): Promise<StackTemplates | undefined> {
   const { GetTemplateCommand, ListStackResourcesCommand } = await import('@aws-sdk/client-cloudformation');
   const load = async (name: string): Promise<StackTemplates> => {
@@ -124,10 +123,10 @@ export async function deployedTemplates(client: Deployed, stack: string): Promis
       ({ NextToken } = page);
     }
     const nested = new Map<string, StackTemplates>();
-    // One after the other, because CloudFormation throttles these reads early.
+    // Nested stacks are read one after the other, because CloudFormation throttles parallel reads.
     for (const id of ids) {
       const arn = physical.get(id);
-      // A nested stack whose creation failed has no ARN.
+      // A nested stack has no ARN if its creation failed.
       if (arn !== undefined) nested.set(id, await load(arn));
     }
     return { resources, nested };

@@ -1,4 +1,4 @@
-/** Formats rows as aligned columns. An empty row starts a new table. */
+/** Returns rows of cells as text with aligned columns. An empty row ends a table, so the next rows have other widths. */
 export function columns(rows: readonly (readonly string[])[]): string {
   let current: (readonly string[])[] = [];
   const groups = [current];

@@ -1,4 +1,4 @@
-/** `npm run cost`: prints what a deployment costs without calls, and what calls and deliveries add, at list prices. */
+/** `npm run cost`: prints the costs of a deployment without calls, and the costs of calls and deliveries, at list prices. */
 import { costsOfCalls } from './cost/calls.ts';
 import { deliveryConsumption, deliveryDollars } from './cost/deliveries.ts';
 import { idleBill, totalOf } from './cost/idle.ts';
@@ -27,7 +27,7 @@ function report(templates: readonly StackTemplates['resources'][]): string {
   const width = Math.max(...calls.map(({ name }) => name.length));
   return [
     'A month without calls, dollars',
-    ...idle.map(({ what, count, dollars: sum }) => `${dollars(sum)}  ${what} (${Math.round(count)})`),
+    ...idle.map(({ item, count, dollars: sum }) => `${dollars(sum)}  ${item} (${Math.round(count)})`),
     `${dollars(totalOf(idle))}  total`,
     '',
     'A million warm calls, dollars',

@@ -1,4 +1,4 @@
-/** `npm run deliveries`: shows the state of deliveries and restarts them, with the operator's own AWS credentials. */
+/** `npm run deliveries`: shows the state of deliveries and sends failed ones again. Uses the operator's AWS credentials. */
 import { parseArgs } from 'node:util';
 import {
   DeleteMessageBatchCommand,
@@ -38,10 +38,10 @@ const USAGE = `Usage: npm run deliveries -- status
        npm run deliveries -- redrive ${queueNames.join('|')}
 
 status    Shows due and overdue deliveries, unhealthy endpoints, and the messages in each queue and dead-letter queue.
-endpoint  Shows the configuration and health of an endpoint, and its last messages. Takes its id or uid, or a URL of
-          basic webhooks: ${Object.keys(basicTargets).join(', ')}
+endpoint  Shows the configuration and health of an endpoint, and its last messages. <endpointId> is its id or uid, or a
+          URL of basic webhooks: ${Object.keys(basicTargets).join(', ')}
 message   Shows the deliveries of a message to each endpoint, with every attempt.
-recover   Sends failed messages to an endpoint again, from a time on (ISO 8601, at most 14 days ago).
+recover   Sends the messages again that failed since a time. <since> is in ISO 8601, at most 14 days ago.
 redrive   Moves the dead letters of a queue back into it. Fix the cause of the failures first.
 
   --stack  the CloudFormation stack (default: CollaborationBackend)
@@ -49,7 +49,7 @@ redrive   Moves the dead letters of a queue back into it. Fix the cause of the f
   --help   prints this text`;
 
 const MINUTE = 60_000;
-/** A delivery that is due for less time is in progress. */
+/** A delivery counts as overdue if it has been due for this time. Before that, it may be in progress. */
 const OVERDUE = 5 * MINUTE;
 const PAGE = 500;
 const BATCH = 10;
@@ -58,30 +58,30 @@ const BATCH = 10;
 interface OperatorContext {
   readonly env: Environment;
   readonly sqs: SQSClient;
-  /** Returns the URL of a queue, or of its dead-letter queue. */
+  /** Returns the URL of a queue, or of its dead-letter queue if `deadLetters` is true. */
   readonly urlOf: (queue: QueueName, deadLetters?: boolean) => Promise<string>;
 }
 
-/** Runs the command and returns its output. Throws an error with a message for the operator. */
+/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
     positionals: [command = '', ...given],
     values: { stack, local, help },
   } = parsedArguments(args);
   if (help) return USAGE;
-  const [one, two, three] = given as [string, string, string];
+  const [first, second, third] = given as [string, string, string];
   const commands: Readonly<
-    Record<string, readonly [takes: number, carryOut: (site: OperatorContext) => Promise<string>]>
+    Record<string, readonly [argumentCount: number, execute: (context: OperatorContext) => Promise<string>]>
   > = {
-    status: [0, (site) => status(site, now)],
-    endpoint: [2, ({ env }) => endpointReport(openTable(env), one, two, now)],
-    message: [2, (site) => message(site, one, two)],
-    recover: [3, (site) => recover(site, { tenant: one, endpoint: two, since: sinceOf(three, now) }, now)],
-    redrive: [1, (site) => redrive(site, queueOf(one))],
+    status: [0, (context) => status(context, now)],
+    endpoint: [2, ({ env }) => endpointReport(openTable(env), first, second, now)],
+    message: [2, (context) => message(context, first, second)],
+    recover: [3, (context) => recover(context, { tenant: first, endpoint: second, since: sinceOf(third, now) }, now)],
+    redrive: [1, (context) => redrive(context, queueOf(first))],
   };
-  const [takes, carryOut] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
-  if (!carryOut || given.length !== takes) throw new Error(USAGE);
-  return carryOut(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
+  const [argumentCount, execute] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
+  if (!execute || given.length !== argumentCount) throw new Error(USAGE);
+  return execute(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
 }
 
 function parsedArguments(args: string[]) {
@@ -101,9 +101,9 @@ function parsedArguments(args: string[]) {
 }
 
 function queueOf(name: string): QueueName {
-  const found = queueNames.find((queue) => queue === name);
-  if (!found) throw new Error(`Unknown queue ${JSON.stringify(name)}. The queues are ${queueNames.join(', ')}.`);
-  return found;
+  const queueName = queueNames.find((queue) => queue === name);
+  if (!queueName) throw new Error(`Unknown queue ${JSON.stringify(name)}. The queues are ${queueNames.join(', ')}.`);
+  return queueName;
 }
 
 function sinceOf(text: string, now: number): number {
@@ -117,9 +117,9 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
   const TABLE_NAME = source.TABLE_NAME ?? (await stackOutputs(stack)).get('TableName');
   if (!TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
-    const known = source[queueVariable[queue]];
-    // In the local run, queues have the names of the template.
-    if (known) return deadLetters ? known.replace(/Queue$/, 'DeadLetters') : known;
+    const localUrl = source[queueVariable[queue]];
+    // The environment of a local run has the URLs. Its queues have the logical ids of the template as names.
+    if (localUrl) return deadLetters ? localUrl.replace(/Queue$/, 'DeadLetters') : localUrl;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
   return {
@@ -138,12 +138,12 @@ async function physicalId(stack: string, logicalId: string): Promise<string> {
   return StackResourceDetail.PhysicalResourceId;
 }
 
-async function status(site: OperatorContext, now: number): Promise<string> {
-  const table = openTable(site.env);
-  const late: number[] = [];
+async function status(context: OperatorContext, now: number): Promise<string> {
+  const table = openTable(context.env);
+  const delays: number[] = [];
   await inShards(outboxShards, async (shard) => {
     const read = (after?: string) => new DeliveryStore(table).listDue(shard, now, { limit: PAGE, after });
-    for await (const { values } of pages(read)) late.push(...values.map(({ nextAt }) => now - nextAt));
+    for await (const { values } of pages(read)) delays.push(...values.map(({ nextAt }) => now - nextAt));
   });
   let jobs = 0;
   await inShards(jobShards, async (shard) => {
@@ -151,21 +151,21 @@ async function status(site: OperatorContext, now: number): Promise<string> {
     for await (const due of pages(read)) jobs += due.jobs.length;
   });
   const { open, warned } = await new EndpointHealthStore(table).countUnhealthy(now);
-  const overdue = late.filter((by) => by >= OVERDUE);
+  const overdue = delays.filter((delay) => delay >= OVERDUE);
   const rows = await Promise.all(
     queueNames.map(async (queue) => [
       queue,
-      ...(await countsOf(site, queue)),
-      ...(await countsOf(site, queue, true)).slice(0, 1),
+      ...(await countsOf(context, queue)),
+      ...(await countsOf(context, queue, true)).slice(0, 1),
     ]),
   );
   return columns([
-    ['Deliveries due', `${late.length}`],
+    ['Deliveries due', `${delays.length}`],
     [
       'Overdue by 5 minutes',
       overdue.length === 0
         ? '0'
-        : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((most, by) => Math.max(most, by), 0) / MINUTE)} minutes`,
+        : `${overdue.length}, the oldest by ${Math.round(overdue.reduce((longest, delay) => Math.max(longest, delay), 0) / MINUTE)} minutes`,
     ],
     ['Jobs due', `${jobs}`],
     ['Endpoints with an open circuit breaker', `${open}`],
@@ -176,7 +176,7 @@ async function status(site: OperatorContext, now: number): Promise<string> {
   ]);
 }
 
-/** Reads all shards in parallel. */
+/** Calls `read` for every shard in parallel. */
 async function inShards(shards: number, read: (shard: number) => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: shards }, (_each, shard) => read(shard)));
 }
@@ -216,7 +216,7 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
     [],
     ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
-    // Without the response body, which is the customer's data.
+    // The response body is not shown, because it is the customer's data.
     ...attempts
       .sort((a, b) => a.at - b.at)
       .map((attempt) => {
@@ -250,8 +250,8 @@ async function recover(
 }
 
 /**
- * Moves messages batch by batch. A message is deleted only after it was sent, so the command can be interrupted and
- * repeated.
+ * Moves the dead letters of a queue back into the queue. Deletes a dead letter only after it was sent, so the command can be
+ * interrupted and repeated.
  */
 async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promise<string> {
   const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);

@@ -19,14 +19,14 @@ import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];
 
-/** Number of messages in the report. */
+/** The number of messages in the report. */
 const MESSAGES = 20;
 const PARALLEL = 10;
 const DAY = 24 * 60 * 60_000;
-/** More than the retry schedule allows. Only repeated manual resends exceed it. */
+/** The number of attempts of a delivery that are read. A retry schedule has fewer. Only many resends exceed it. */
 const ATTEMPTS = 100;
 
-/** Returns the id of an endpoint, given its id or its `uid`. Returns an unknown name unchanged. */
+/** Returns the id of an endpoint. `name` is its id or its `uid`. Returns an unknown name unchanged. */
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
@@ -35,24 +35,24 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 
 /**
  * Returns a report about an endpoint or a URL of basic webhooks: its configuration, its health, and its last messages.
- * `name` is the id or the `uid`. Throws if there is no such endpoint now and there was none in the last 30 days.
+ * `name` is the id or the `uid`. Throws if the endpoint does not exist and had no message in the last 30 days.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
-  const [[key, advanced, basic, endpoint], [target, known], { values: deliveries }] = await Promise.all([
+  const [[key, advanced, basic, endpoint], [target, storedHealth], { values: deliveries }] = await Promise.all([
     table.batchGet(
       itemOf(ApiKeyEntity, { apiKey: tenant }),
       itemOf(AdvancedWebhookConfigEntity, { tenant }),
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // Read like the worker does: a disabled endpoint has no target.
+    // Like the worker, this reads the target of the endpoint. A disabled endpoint has none.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
   const isBasic = isBasicTarget(endpointId);
   if (!endpoint && !isBasic && deliveries.length === 0)
-    throw new Error(`API key ${tenant} has no endpoint ${name}, and had none in the last 30 days.`);
+    throw new Error(`API key ${tenant} has no endpoint ${name}, and sent no message to it in the last 30 days.`);
 
   const attempts = await attemptsOf(table, deliveries);
   const delivered = attempts
@@ -64,8 +64,8 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
-    // By the worker's rule: health of an earlier revision does not count.
-    ...(target ? healthRows(healthAt(known, target._r), delivered, now) : []),
+    // As in the worker, health of an earlier revision of the endpoint does not count.
+    ...(target ? healthRows(healthAt(storedHealth, target._r), delivered, now) : []),
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
     ['Last messages', 'event', 'state', 'attempts', 'next attempt', 'last outcome'],
@@ -86,19 +86,19 @@ function lastDelivered(messages: number, at: number | undefined): string {
 /** Returns the attempts of each delivery, oldest first. */
 async function attemptsOf(table: Table, deliveries: readonly StoredDelivery[]): Promise<Attempt[][]> {
   const store = new DeliveryStore(table);
-  const found = new Map<string, Attempt[]>();
+  const attemptsByEvent = new Map<string, Attempt[]>();
   await inParallel(
     deliveries.filter(({ attempts }) => attempts > 0),
     PARALLEL,
     async ({ tenant, eventId, endpointId }) => {
       const { attempts } = await store.listAttempts(tenant, eventId, { endpointId, limit: ATTEMPTS });
-      found.set(
+      attemptsByEvent.set(
         eventId,
         attempts.sort((a, b) => a.at - b.at),
       );
     },
   );
-  return deliveries.map(({ eventId }) => found.get(eventId) ?? []);
+  return deliveries.map(({ eventId }) => attemptsByEvent.get(eventId) ?? []);
 }
 
 function outcomeOf(attempts: readonly Attempt[] = []): string {
@@ -126,7 +126,7 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ...(uid === undefined ? [] : [['Uid', uid]]),
     ['State', disabledState(endpoint) ?? 'enabled'],
     ['Advanced webhooks', state],
-    // The rest of the URL may contain secrets.
+    // Only the origin is shown, because path and query may contain secrets.
     ['URL', new URL(url).origin],
     ['Events', filterTypes?.join(', ') ?? 'every type'],
     ['Channels', channels ? `events with one of ${channels.join(', ')}` : 'events with any channel or none'],
@@ -150,33 +150,32 @@ function basicRows(config: BasicWebhookConfig | undefined, endpointId: BasicTarg
   const url = config?.webhookServiceConfig[field];
   return [
     ['Kind', `${field} of basic webhooks`],
-    [
-      'Basic webhooks',
-      config
-        ? config.useWebhookService
-          ? 'on'
-          : 'off: disabled by the customer'
-        : 'off: never enabled by the customer',
-    ],
+    ['Basic webhooks', basicState(config)],
     ['URL', url ? new URL(url).origin : 'none'],
     ['Events', events.join(', ') || 'none: no trigger is on'],
   ];
 }
 
-/** The worker records health for a sample of successes only, so a later success in the attempt log also counts. */
+function basicState(config: BasicWebhookConfig | undefined): string {
+  if (!config) return 'off: never enabled by the customer';
+  return config.useWebhookService ? 'on' : 'off: disabled by the customer';
+}
+
+/**
+ * Returns the rows about the health of an endpoint. The worker records only some successes as health, so a later success in the
+ * attempt log also counts.
+ */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
-  const gate = checkBreaker(breaker, now);
-  const pause =
-    typeof gate === 'object'
-      ? `until ${isoTime(gate.pausedUntil)}`
-      : gate === 'probe'
-        ? 'no: the next attempt decides'
-        : 'no';
   const fails = failing && (delivered === undefined || delivered < failing.since);
   return [
-    ['Deliveries paused', pause],
+    ['Deliveries paused', pauseOf(checkBreaker(breaker, now))],
     ['Failing', fails ? `since ${isoTime(failing.since)}` : 'no'],
   ];
+}
+
+function pauseOf(gate: ReturnType<typeof checkBreaker>): string {
+  if (typeof gate === 'object') return `until ${isoTime(gate.pausedUntil)}`;
+  return gate === 'probe' ? 'no: the next attempt decides' : 'no';
 }
 
 /** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */

@@ -12,8 +12,8 @@ import { runCommand } from './operator.ts';
 
 const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>]
 
-Sends calls at a constant rate, whether or not earlier ones were answered, and prints p50, p99 and errors by endpoint.
-Works in an organization of its own and deletes it at the end. Calls that fail are not repeated.
+Sends calls at a constant rate, also while earlier calls wait for an answer. Prints p50, p99 and errors by endpoint. Creates
+an organization for the run and deletes it at the end. Does not repeat failed calls.
 
   --rps          calls per second, up to 1,000 (default: 20)
   --minutes      the duration, up to 60 (default: 1)
@@ -23,7 +23,7 @@ Works in an organization of its own and deletes it at the end. Calls that fail a
 
 const MOST_PER_SECOND = 1_000;
 const MOST_MINUTES = 60;
-/** Calls without an answer, after which the run ends: the API does not keep up. */
+/** The number of unanswered calls at which the run fails, because the API is too slow for the rate. */
 const MOST_IN_FLIGHT = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
 const DOCUMENTS = 10;
@@ -47,7 +47,7 @@ interface Call {
 
 const user = { userId: 'load-user', name: 'Load', email: 'load@example.com' };
 
-/** A mix like that of a server that shows documents with comments. */
+/** A mix of calls like that of a server that shows documents with comments. */
 const mix: readonly Call[] = [
   {
     path: '/v2/commentannotations/get',
@@ -100,7 +100,7 @@ const mix: readonly Call[] = [
   },
 ];
 
-/** A load run: an API, its credentials, and how much to send. */
+/** The options of a load run. */
 export interface LoadOptions {
   readonly baseUrl: string;
   readonly credentialsFile?: string | undefined;
@@ -109,20 +109,20 @@ export interface LoadOptions {
 }
 
 /**
- * Runs a load and returns its report as text. Deletes the organization of the run, also after a failure. Throws if the
- * API does not keep up, or if its organization cannot be created.
+ * Sends the load and returns a report as text. Deletes the organization of the run, also after a failure. Throws if the API is
+ * too slow for the rate, or if the organization cannot be created.
  */
 export async function runLoad({ baseUrl, credentialsFile, perSecond, minutes }: LoadOptions): Promise<string> {
   const credentials = await apiCredentials(credentialsFile);
   const options = { baseUrl, ...credentials, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
-  const patient = createClient(options);
+  const retryingClient = createClient(options);
   try {
-    const data = await createData(patient, organizationId);
+    const data = await createData(retryingClient, organizationId);
     const outcomes = await sendCalls(createClient({ ...options, attempts: 1 }), data, perSecond, minutes);
     return report(outcomes, perSecond, minutes);
   } finally {
-    await patient.v2.organizations.delete({ organizationIds: [organizationId] });
+    await retryingClient.v2.organizations.delete({ organizationIds: [organizationId] });
   }
 }
 
@@ -165,7 +165,7 @@ async function sendCalls(
     await sleep(Math.max(0, start - performance.now()));
     if (running.size >= MOST_IN_FLIGHT)
       throw new Error(
-        `${MOST_IN_FLIGHT} calls wait for an answer. The API does not keep up with ${perSecond} calls/s.`,
+        `${MOST_IN_FLIGHT} calls wait for an answer. The API is too slow for ${perSecond} calls per second.`,
       );
     const document = documents[index % documents.length];
     if (!document) throw new Error('The run has no documents');
@@ -212,7 +212,7 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
       ].join('');
     }),
     '',
-    `Cost at list prices: ${dollars.toFixed(4)} dollars, without webhooks and mails that the calls cause.`,
+    `Cost at list prices: ${dollars.toFixed(4)} dollars, without the webhooks and mails that the calls cause.`,
   ].join('\n');
 }
 
@@ -228,9 +228,9 @@ export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
       help: { type: 'boolean' },
     },
   });
-  const [baseUrl, ...rest] = positionals;
+  const [baseUrl, ...furtherArguments] = positionals;
   if (values.help) return 'help';
-  if (baseUrl === undefined || rest.length > 0 || !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ''))
+  if (baseUrl === undefined || furtherArguments.length > 0 || !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ''))
     throw new Error('Give the address of the API, such as https://api.example.com. --help explains the options.');
   return {
     baseUrl,

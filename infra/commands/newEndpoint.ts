@@ -12,13 +12,13 @@ v2/comments/add: v1 or v2, and two parts or more of lower-case letters, digits, 
 
 const REGISTRY = 'functions/index.ts';
 
-/** The files of a new endpoint, from the root of the project. */
+/** The paths of a new endpoint's files from the root of the project. */
 export interface NewEndpoint {
   readonly declaration: string;
   readonly tests: string;
 }
 
-/** Leaves out the fields without a default, so that the compiler asks for them. It also asks for the answer. */
+/** Returns the text of a declaration. Fields without a default are missing, so that the compiler reports them. */
 function declarationOf(path: string): string {
   const lib = `${rootFrom(sourceFile(path))}lib`;
   return `import * as z from 'zod';
@@ -33,17 +33,17 @@ export const endpoint = defineEndpoint(
     //   auth     'apiKey', 'workspace' or 'none'
     //   kind     'read' or 'write'; a write takes an Idempotency-Key
     //   message  the message of a success
-    //   impact   what is broken for whom when the endpoint fails, in lower case: the text of its alarm
+    //   impact   what is broken for whom when the endpoint fails, in lower case, for the text of its alarm
     //   example  { data, result }, for the reference
 
-    // The schema of the request's data. A deletion uses \`closedObject\` of lib/shared/schema.ts, and so does an update that
-    // selects what it changes.
+    // The schema of the request's data. A deletion uses \`closedObject\` of lib/shared/schema.ts. So does an update of several
+    // items that the request selects.
     input: z.object({}),
-    // The schema of the answer. Other fields are dropped; in the tests they fail.
+    // The schema of the answer. Undeclared fields are removed. In tests they are an error.
     output: z.object({ data: z.object({}) }),
     // The statuses that the endpoint throws itself, such as 'NOT_FOUND'.
     errors: [],
-    // Capabilities: what the endpoint may read, write and call. Its IAM policy and environment derive from them.
+    // The capabilities that the endpoint uses to read, write and call. Its IAM policy and environment derive from them.
     uses: {},
   },
   async ({ input, caller, deps, now }) => {},
@@ -53,17 +53,17 @@ export const handler = toLambda(endpoint);
 `;
 }
 
-/** Leaves out the cases without a default, so that the compiler asks for them. */
+/** Returns the text of the tests. Cases without a default are missing, so that the compiler reports them. */
 function testsOf(path: string): string {
   return `import { describeEndpoint } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
 
 describeEndpoint('${path}', {
   // Replace this list by the fields:
-  //   data         (n) => the data of a request that succeeds; use \`n\` for ids that must be new
-  //   foreignData  what another customer sends to reach what \`prepare\` made
-  //   cost         { calls, roundTrips, readUnits, writeUnits } of a warm request; the first run prints them
+  //   data         (n) => the data of a request that succeeds. Use \`n\` for ids that must be new
+  //   foreignData  the data with which another customer tries to reach the items that \`prepare\` made
+  //   cost         { calls, roundTrips, readUnits, writeUnits } of a warm request. The first run prints them
 
-  // Makes what the requests need, by calls of other endpoints with \`send\`. Put \`mark\` into names and texts.
+  // Creates the items that the requests need, by calls of other endpoints with \`send\`. Put \`mark\` into names and texts.
   prepare: async (send, mark) => {},
 });
 
@@ -77,7 +77,7 @@ function checklistOf({ declaration, tests }: NewEndpoint): string {
   ${tests}
   ${REGISTRY} (one line)
 
-[ ] Fill in the declaration. npm run check says what is missing.
+[ ] Fill in the declaration. npm run check names missing fields.
 [ ] Put decisions into lib/<feature>/rules, and reads and writes into the store of the feature, with tests.
 [ ] Fill in the tests, and add one for each error and each rule: npm test -- ${tests}
 [ ] Run npm run format and npm run readme, which writes the method of the typed client.
@@ -89,29 +89,29 @@ function testFile(path: string): string {
   return `test/endpoints${path}.test.ts`;
 }
 
-/** `../../` of `functions/v2/a.ts`: the way from the folder of a file to the root of the project. */
+/** Returns the relative path from the folder of a file to the root of the project, such as `../../` for `functions/v2/a.ts`. */
 function rootFrom(file: string): string {
   return '../'.repeat(file.split('/').length - 1);
 }
 
-/** `usersDataGet` of `/v2/users/data/get`, and `usersDataGetV1` of `/v1/users/data/get`. */
+/** Returns the name of the export: `usersDataGet` for `/v2/users/data/get`, `usersDataGetV1` for `/v1/users/data/get`. */
 function exportName(path: string): string {
-  const [, version, ...rest] = path.split('/');
-  const name = pascal(rest.join('/'));
+  const [, version, ...segments] = path.split('/');
+  const name = pascal(segments.join('/'));
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${version === 'v1' ? 'V1' : ''}`;
 }
 
-/** Returns the registry with a line for the endpoint, in the order of the files. */
+/** Returns the text of the registry with a line for the endpoint. Lines are in the order of their file names. */
 function withEndpoint(registry: string, path: string): string {
   const file = `.${path}.ts`;
   const exports = [...registry.matchAll(/^export \{[^}]*\} from '(.+)';$/gm)];
-  const next = exports.find(([, other = '']) => other > file)?.index ?? registry.length;
-  return `${registry.slice(0, next)}export { endpoint as ${exportName(path)} } from '${file}';\n${registry.slice(next)}`;
+  const insertAt = exports.find(([, other = '']) => other > file)?.index ?? registry.length;
+  return `${registry.slice(0, insertAt)}export { endpoint as ${exportName(path)} } from '${file}';\n${registry.slice(insertAt)}`;
 }
 
 /**
  * Writes the declaration and the tests of a new endpoint, and its line in the registry. The files do not compile until they are filled in.
- * Throws for a path that is taken or not that of an endpoint.
+ * Throws for an invalid path, and for a path whose files exist.
  */
 export function createEndpoint(projectDir: string, given: string): NewEndpoint {
   const path = `/${given.replace(/^\//, '')}`;

@@ -1,6 +1,6 @@
 /**
- * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. Its server is `PUBLIC_URL`, or the
- * address of `npm start`.
+ * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. The document's server URL is the environment
+ * variable `PUBLIC_URL`, or that of `npm start`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

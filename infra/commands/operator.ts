@@ -1,4 +1,4 @@
-/** Code that the operator's commands share. */
+/** Functions that several of the operator's commands use. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,8 +10,8 @@ export async function stackOutputs(stack: string): Promise<Map<string, string>> 
 }
 
 /**
- * Returns the environment that a local run wrote for its operator, and adds it to the environment of this process,
- * where the SDK reads it.
+ * Returns the environment that a local run wrote into `operator.json`. Also adds it to the environment of this process, from
+ * which the SDK reads credentials and endpoints. Throws if the file does not exist.
  */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
@@ -21,17 +21,17 @@ export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessE
   return Object.assign(process.env, JSON.parse(text) as NodeJS.ProcessEnv);
 }
 
-/** Prints the result of a command. If it throws, prints the message without a stack trace and sets exit code 1. */
-export async function runCommand(carryOut: () => string | Promise<string>): Promise<void> {
+/** Prints the output of a command. If the command throws, prints the message without a stack trace and sets exit code 1. */
+export async function runCommand(execute: () => string | Promise<string>): Promise<void> {
   try {
-    console.log(await carryOut());
+    console.log(await execute());
   } catch (error) {
     console.error(explanation(error as Error));
     process.exitCode = 1;
   }
 }
 
-/** Returns the SDK's message in words for an operator. */
+/** Returns the message of an error. For frequent errors of the SDK, the message says what the operator can do. */
 function explanation({ name, message }: Error): string {
   if (message === 'Region is missing')
     return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';

@@ -20,7 +20,7 @@ for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../../${file}`);
 }
 
-/** Functions that generate tables, by the name in the markers of the pages. */
+/** The functions that generate the contents of blocks, by the name of the block in the pages. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
@@ -104,13 +104,13 @@ export function withGeneratedTables(page: string): string {
     (_all, start: string, name: string, end: string) => {
       const make = generatedTables[name];
       if (!make)
-        throw new Error(`There is no generated table named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
+        throw new Error(`There is no generated block named ${name}, only ${Object.keys(generatedTables).join(', ')}`);
       return `${start}\n${make()}\n\n${end}`;
     },
   );
 }
 
-/** Returns every page of the project with its path from the root. */
+/** Returns the text of every page of the project, and its path from the root. */
 export function pages(): { readonly file: string; readonly text: string }[] {
   return globSync(['*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
     .sort()
@@ -146,19 +146,19 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/** Placeholder times in the far future: no key contains them for another reason. Each number gets its own month. */
+/** Returns a placeholder time for a numeric attribute. It is in the far future, so that it differs from every other text in a key. */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns a key with placeholders: `<name>` for each part. A numeric part gets a time, because keys may compute with
- * it, and its placeholder replaces that time in the result. Built twice, without and with the optional attributes.
+ * Returns a key with the placeholder `<name>` for each part. A numeric part is a placeholder time, because keys may compute with
+ * numbers. Afterwards the time is replaced by `<name>`. The key is made without and with the optional attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];
   const parts = (optionals: boolean) => placeholders(definition.schema, optionals, numbers) as never;
-  const made = { ...make(parts(false)), ...make(parts(true)) };
+  const values = { ...make(parts(false)), ...make(parts(true)) };
   return Object.fromEntries(
-    Object.entries(made).map(([name, key]) => [name, typeof key === 'string' ? named(key, numbers) : key]),
+    Object.entries(values).map(([name, key]) => [name, typeof key === 'string' ? replaceTimes(key, numbers) : key]),
   );
 }
 
@@ -167,13 +167,13 @@ function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): 
  * `optionals` is set.
  */
 function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
-  const made = new Map<string | symbol, unknown>(
+  const values = new Map<string | symbol, unknown>(
     Object.entries(schema.shape).map(([name, field]) => [
       name,
       placeholder(name, field as z.core.$ZodType, optionals, numbers),
     ]),
   );
-  return new Proxy({}, { get: (_target, name) => (made.has(name) ? made.get(name) : `<${String(name)}>`) });
+  return new Proxy({}, { get: (_target, name) => (values.has(name) ? values.get(name) : `<${String(name)}>`) });
 }
 
 function placeholder(name: string, field: z.core.$ZodType, optionals: boolean, numbers: [string, number][]): unknown {
@@ -186,7 +186,7 @@ function placeholder(name: string, field: z.core.$ZodType, optionals: boolean, n
   return value;
 }
 
-function named(key: string, numbers: readonly (readonly [string, number])[]): string {
+function replaceTimes(key: string, numbers: readonly (readonly [string, number])[]): string {
   return numbers.reduce((text, [name, value]) => {
     const iso = new Date(value).toISOString();
     return text

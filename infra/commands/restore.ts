@@ -11,7 +11,7 @@ const USAGE = `Usage: npm run -s restore -- table|stream [--stack <stack>]
 
 Prints a shell script for the AWS CLI. Runs nothing. See infra/RESTORE.md.
 
-  table     restores a deleted table under its old name, and sets what a restore omits
+  table     restores a deleted table under its old name, and sets the settings that a restore omits
   stream    connects the worker of the deleted table's stream to the new stream
   --stack   the CloudFormation stack (default: ${STACK})`;
 
@@ -20,7 +20,7 @@ interface VectorIndex {
   readonly SearchSchema: readonly { readonly AttributeName: string }[];
 }
 
-/** The properties of the table that are used here. */
+/** The properties of the table that this command reads. */
 interface TableProperties {
   readonly AttributeDefinitions: readonly { readonly AttributeName: string }[];
   readonly DeletionProtectionEnabled?: boolean;
@@ -30,14 +30,14 @@ interface TableProperties {
   readonly VectorIndexes: readonly VectorIndex[];
 }
 
-/** The properties of an event source mapping that are used here. The others are its settings. */
+/** The properties of an event source mapping that differ for a new stream. */
 interface MappingProperties {
   readonly DestinationConfig?: unknown;
   readonly EventSourceArn?: unknown;
   readonly FunctionName: { readonly Ref: string };
 }
 
-interface FoundResource {
+interface TemplateResource {
   readonly id: string;
   readonly properties: unknown;
 }
@@ -49,7 +49,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
     [
       'Restore the table from the backup that DynamoDB made when it was deleted',
       [
-        '# A wait ends after eight minutes, but a restore can take longer. Press Ctrl-C if the output shows another error than "Max attempts exceeded".',
+        '# The AWS CLI waits for eight minutes at most, but a restore can take longer. Press Ctrl-C at another error than "Max attempts exceeded".',
         'wait_for_table() { until aws dynamodb wait table-exists --table-name "$TABLE"; do echo "Waiting for $TABLE"; done; }',
         'BACKUP=$(aws dynamodb list-backups --backup-type SYSTEM --table-name "$TABLE" --query "sort_by(BackupSummaries, &BackupCreationDateTime)[-1].BackupArn" --output text)',
         'aws dynamodb restore-table-from-backup --backup-arn "$BACKUP" --target-table-name "$TABLE"',
@@ -57,7 +57,7 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
       ],
     ],
     [
-      'Set what a restore omits',
+      'Set the settings that a restore omits',
       [
         `aws dynamodb update-time-to-live --table-name "$TABLE" --time-to-live-specification ${json(table.TimeToLiveSpecification)}`,
         `aws dynamodb update-continuous-backups --table-name "$TABLE" --point-in-time-recovery-specification ${json(table.PointInTimeRecoverySpecification)}`,
@@ -83,12 +83,12 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
 
 /** Returns the commands that connect the stream's workers to the new stream, and disconnect them from the old one. */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
-  const streamReaders = [...nested].flatMap(([within, { resources: own }]) =>
+  const streamReaders = [...nested].flatMap(([nestedStack, { resources: nestedResources }]) =>
     findResources(
-      own,
+      nestedResources,
       ({ Type, Properties: { StartingPosition } = {} }) =>
         Type === 'AWS::Lambda::EventSourceMapping' && StartingPosition !== undefined,
-    ).map(({ properties }) => ({ within, properties: properties as MappingProperties })),
+    ).map(({ properties }) => ({ nestedStack, properties: properties as MappingProperties })),
   );
   const deadLetters = singleResource(
     resources,
@@ -101,8 +101,8 @@ export function streamCommands({ resources, nested }: StackTemplates, stack: str
         'resource() { aws cloudformation describe-stack-resource --stack-name "$1" --logical-resource-id "$2" --query StackResourceDetail.PhysicalResourceId --output text; }',
         'STREAM=$(aws dynamodb describe-table --table-name "$TABLE" --query Table.LatestStreamArn --output text)',
         `QUEUE=$(aws sqs get-queue-attributes --queue-url "$(resource "$STACK" ${deadLetters.id})" --attribute-names QueueArn --query Attributes.QueueArn --output text)`,
-        ...streamReaders.flatMap(({ within, properties }) => [
-          `FUNCTION=$(resource "$(resource "$STACK" ${within})" ${properties.FunctionName.Ref})`,
+        ...streamReaders.flatMap(({ nestedStack, properties }) => [
+          `FUNCTION=$(resource "$(resource "$STACK" ${nestedStack})" ${properties.FunctionName.Ref})`,
           'MAPPINGS=$(aws lambda list-event-source-mappings --function-name "$FUNCTION" --query "EventSourceMappings[].[UUID, EventSourceArn]" --output text)',
           'while read -r UUID SOURCE; do',
           '  if [ -n "$UUID" ] && [ "$SOURCE" != "$STREAM" ]; then aws lambda delete-event-source-mapping --uuid "$UUID"; fi',
@@ -127,7 +127,7 @@ function script(stack: string, sections: readonly (readonly [title: string, line
   );
 }
 
-/** Returns an update of the table. DynamoDB runs one at a time. */
+/** Returns the commands that change the table and wait, because DynamoDB allows one change at a time. */
 function update(change: string): string[] {
   return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'wait_for_table'];
 }
@@ -148,27 +148,28 @@ function settingsOf({
   return settings;
 }
 
-/** Quotes a value for a shell: single quotes prevent expansion. */
+/** Returns a value as JSON in single quotes, in which a shell expands nothing. */
 function json(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`;
 }
 
 function findResources(
   resources: StackTemplates['resources'],
-  is: (resource: DeployedResource, id: string) => boolean,
-): FoundResource[] {
+  isWanted: (resource: DeployedResource, id: string) => boolean,
+): TemplateResource[] {
   return Object.entries(resources)
-    .filter(([id, resource]) => is(resource, id))
+    .filter(([id, resource]) => isWanted(resource, id))
     .map(([id, { Properties = {} }]) => ({ id, properties: Properties }));
 }
 
-function singleResource(...[resources, is]: Parameters<typeof findResources>): FoundResource {
-  const [found, ...more] = findResources(resources, is);
-  if (!found || more.length > 0) throw new Error(`The template must have exactly one resource for which ${String(is)}`);
-  return found;
+function singleResource(...[resources, isWanted]: Parameters<typeof findResources>): TemplateResource {
+  const [resource, ...more] = findResources(resources, isWanted);
+  if (!resource || more.length > 0)
+    throw new Error(`The template must have exactly one resource for which ${String(isWanted)}`);
+  return resource;
 }
 
-/** Runs the command and returns its output. Throws an error with a message for the operator. */
+/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 async function run(args: string[]): Promise<string> {
   const commands: Readonly<Record<string, typeof tableCommands>> = { table: tableCommands, stream: streamCommands };
   const {

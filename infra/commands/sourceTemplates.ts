@@ -10,7 +10,7 @@ import { STACK } from '../build/synthesise.ts';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
-/** Returns the templates of this source, for a deployment with alarms. Skips bundling, which takes most of the time. */
+/** Returns the templates of this source, with alarms that send mails. Does not bundle, which would take most of the time. */
 export async function sourceTemplates(): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
   try {

@@ -1,6 +1,6 @@
 /**
- * Compares two versions of a stack's templates, to find resources with state that an update would lose. Pure functions,
- * testable without an account.
+ * Functions that compare two versions of a stack's templates and find the resources with state that an update would lose. They
+ * are pure, so that tests need no account.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -18,7 +18,7 @@ export interface StackTemplates {
 }
 
 export interface Finding {
-  /** The logical id with those of the parent stacks: `Workers/Sweep`. */
+  /** The logical ids of the nested stacks and of the resource, such as `Workers/Sweep`. */
   readonly id: string;
   readonly type: string;
   readonly text: string;
@@ -59,7 +59,7 @@ const stateful: Readonly<Record<string, StatefulType>> = {
     ],
     retained: true,
   },
-  // Without GenerateSecretString: a change of it generates a new value that overwrites the old one.
+  // `GenerateSecretString` is not in the list, because its change generates a new value that overwrites the old one.
   'AWS::SecretsManager::Secret': {
     holds: 'the keys under which data is sealed and tokens are signed',
     inPlace: ['Description', 'Tags'],
@@ -97,12 +97,12 @@ const stateful: Readonly<Record<string, StatefulType>> = {
   },
 };
 
-/** Returns whether resources of a type hold state. */
+/** Returns whether resources of a type have state. */
 export const holdsState = (type: string): boolean => Object.hasOwn(stateful, type);
 
 const NESTED = 'AWS::CloudFormation::Stack';
 
-/** Returns the losses of an update from `before` to `after`. `allowed` are ids whose loss the operator accepts. */
+/** Returns the losses of an update from `before` to `after`. `allowed` contains the ids of resources whose loss the operator accepts. */
 export function checkUpdate(
   before: StackTemplates,
   after: StackTemplates,
@@ -143,7 +143,7 @@ function deletedChange(id: string, { Type: type }: DeployedResource): Change {
   };
 }
 
-/** The second policy deletes a resource only when the deployment that creates it fails. */
+/** Returns whether a policy keeps a resource. `RetainExceptOnCreate` deletes it only if the deployment that creates it fails. */
 function isRetained(policy: string | undefined): boolean {
   return policy === 'Retain' || policy === 'RetainExceptOnCreate';
 }
@@ -178,23 +178,24 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
 }
 
 /**
- * CloudFormation adds or removes one index per update. Removing an index loses the access paths that only it provides.
+ * Returns the changes of a table's indexes that need a decision. CloudFormation can add or remove only one index per update. After
+ * the removal of an index, queries that use it fail.
  */
 function indexChanges(old: DeployedResource, now: DeployedResource): string[] {
   const indexes = ({ Properties = {} }: DeployedResource) =>
     new Map(
       ((Properties.GlobalSecondaryIndexes ?? []) as { IndexName: string }[]).map((index) => [index.IndexName, index]),
     );
-  const [had, has] = [indexes(old), indexes(now)];
-  const removed = [...had.keys()].filter((name) => !has.has(name));
-  const added = [...has.keys()].filter((name) => !had.has(name));
-  const remade = [...has]
-    .filter(([name, index]) => had.has(name) && !isDeepStrictEqual(had.get(name), index))
+  const [oldIndexes, newIndexes] = [indexes(old), indexes(now)];
+  const removed = [...oldIndexes.keys()].filter((name) => !newIndexes.has(name));
+  const added = [...newIndexes.keys()].filter((name) => !oldIndexes.has(name));
+  const redefined = [...newIndexes]
+    .filter(([name, index]) => oldIndexes.has(name) && !isDeepStrictEqual(oldIndexes.get(name), index))
     .map(([name]) => name);
   return [
     ...(removed.length > 0 ? [`loses index ${removed.join(' and ')}`] : []),
-    ...(remade.length > 0
-      ? [`changes the definition of index ${remade.join(' and ')}, which must then be created again`]
+    ...(redefined.length > 0
+      ? [`changes the definition of index ${redefined.join(' and ')}, which must then be created again`]
       : []),
     ...(removed.length + added.length > 1
       ? [

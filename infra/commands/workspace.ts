@@ -1,6 +1,5 @@
 /**
- * `npm run workspace`: creates and shows workspaces and sets limits of API keys, with the operator's own AWS
- * credentials.
+ * `npm run workspace`: creates and shows workspaces, and changes limits of API keys. Uses the operator's AWS credentials.
  */
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
@@ -20,11 +19,11 @@ const USAGE = `Usage: npm run workspace -- create <email> [--name <name>]
        npm run workspace -- show <email>|<workspaceId>|<apiKey>
 
 create             Creates a workspace. The owner's address counts as verified, and the API keys never expire. Prints
-                   the credentials as JSON. The workspace auth token is shown only now.
+                   the credentials as JSON. No command shows the workspace auth token again.
 advanced-webhooks  Makes advanced webhooks available to an API key (the default), or unavailable. Keeps the
                    configuration. Takes effect within 10 s.
-limits             Sets the given limits of an API key, in calls per second, and prints all of them. "default" means
-                   the setting of the deployment. Takes effect within 10 s.
+limits             Sets the given limits of an API key in calls per second, and prints all limits. "default" means the
+                   setting of the deployment. Takes effect within 10 s.
 show               Prints the owner and the API keys of a workspace, without credentials.
 
   --name   the owner's name (default: the e-mail address)
@@ -33,7 +32,7 @@ show               Prints the owner and the API keys of a workspace, without cre
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 
-/** The environment variables that commands need, and the stack outputs with their values. */
+/** The name of the stack output with the value of each environment variable that commands need. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
@@ -56,8 +55,8 @@ export interface WorkspaceCredentials {
 }
 
 /**
- * Creates a workspace with a verified owner, so its API keys never expire. Returns `exists` if the address already has
- * a workspace.
+ * Creates a workspace whose owner counts as verified, so its API keys never expire. Returns `exists` if the address already
+ * has a workspace.
  */
 export async function createVerifiedWorkspace(options: {
   email: string;
@@ -100,7 +99,7 @@ const CallLimit = z
 const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
 
 /**
- * Sets limits of an API key in calls per second. Returns all limits; `default` means the setting of the deployment.
+ * Sets limits of an API key in calls per second. Returns all limits of the key. `default` means the setting of the deployment.
  * Returns undefined if the API key does not exist.
  */
 export async function setLimits({
@@ -117,7 +116,7 @@ export async function setLimits({
     const key = await table.get(ApiKeyEntity, { apiKey });
     if (!key) return undefined;
     const all = Object.fromEntries(
-      limitClasses.map((one) => [one, limits[one] ?? key.limits?.[one] ?? 'default']),
+      limitClasses.map((limitClass) => [limitClass, limits[limitClass] ?? key.limits?.[limitClass] ?? 'default']),
     ) as Record<LimitClass, number | 'default'>;
     if (Object.keys(limits).length === 0) return all;
     const changed = Object.fromEntries(Object.entries(all).filter(([, limit]) => limit !== 'default')) as NonNullable<
@@ -130,7 +129,7 @@ export async function setLimits({
   });
 }
 
-/** A workspace as shown to the operator, without credentials. */
+/** A workspace as the operator sees it. It contains no credentials. */
 export interface WorkspaceReport {
   readonly workspaceId: string;
   readonly workspaceName: string;
@@ -145,18 +144,18 @@ export interface WorkspaceReport {
   }[];
 }
 
-/** Returns the workspace of an owner's address, a workspace id or an API key. Undefined if there is none. */
+/** Returns the workspace of an owner's address, a workspace id or an API key. Returns undefined if there is none. */
 export async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
-  const known = subject.includes('@')
+  const ownerOrKey = subject.includes('@')
     ? await table.get(OwnerEmailEntity, { email: emailKey(subject) })
     : await table.get(ApiKeyEntity, { apiKey: subject });
-  const found = await new WorkspaceReader(table).get(known?.workspaceId ?? subject);
-  if (!found) return undefined;
+  const stored = await new WorkspaceReader(table).get(ownerOrKey?.workspaceId ?? subject);
+  if (!stored) return undefined;
   const {
     workspace: { workspaceId, workspaceName, owner, verifiedAt },
     apiKeys,
-  } = found;
+  } = stored;
   const keys = await table.getMany(ApiKeyEntity, apiKeys);
   return {
     workspaceId,
@@ -176,17 +175,17 @@ export async function findWorkspace(subject: string, env: Environment): Promise<
   };
 }
 
-/** Runs the command and returns its output. Throws an error with a message for the operator. */
+/** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv): Promise<string> {
   const { positionals, values } = parsedArguments(args);
   if (values.help) return USAGE;
-  const { needs, execute: carryOut } = commandOf(positionals, values.name);
+  const { needs, execute } = commandOf(positionals, values.name);
   const env = environment(
     values.local === undefined
       ? await withStackOutputs(source, values.stack, needs)
       : await localEnvironment(values.local),
   );
-  return JSON.stringify(await carryOut(env), null, 2);
+  return JSON.stringify(await execute(env), null, 2);
 }
 
 function commandOf([command, ...subjects]: string[], name: string | undefined): Command {
@@ -209,7 +208,7 @@ function commandOf([command, ...subjects]: string[], name: string | undefined): 
 
 function limitsCommand(apiKey: string, given: readonly string[]): Command {
   const parsed = CallLimits.safeParse(
-    Object.fromEntries(given.map((one) => [one.split('=')[0], one.split('=').slice(1).join('=')])),
+    Object.fromEntries(given.map((argument) => [argument.split('=')[0], argument.split('=').slice(1).join('=')])),
   );
   if (!parsed.success)
     throw new Error(
@@ -242,12 +241,12 @@ function showCommand(subject: string): Command {
   return {
     needs: ['TABLE_NAME'],
     async execute(env) {
-      const found = await findWorkspace(subject, env);
-      if (!found)
+      const workspace = await findWorkspace(subject, env);
+      if (!workspace)
         throw new Error(
           `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
         );
-      return found;
+      return workspace;
     },
   };
 }
@@ -288,7 +287,7 @@ function parseOrThrow(schema: z.ZodType<string>, value: string, what: string): s
   );
 }
 
-/** Returns the environment. Missing variables get their values from the outputs of the stack. */
+/** Returns the environment with the variables of `needs`. Missing ones have the values of the stack's outputs. */
 async function withStackOutputs(
   source: NodeJS.ProcessEnv,
   stack: string,
@@ -297,13 +296,13 @@ async function withStackOutputs(
   const missing = needs.filter((name) => !source[name]);
   if (missing.length === 0) return source;
   const outputs = await stackOutputs(stack);
-  const found = missing.map((name) => {
+  const fromOutputs = missing.map((name) => {
     const output = outputNames[name];
     const value = outputs.get(output);
     if (!value) throw new Error(`Stack ${stack} has no output ${output}, and ${name} is not set.`);
     return [name, value] as const;
   });
-  return { ...source, ...Object.fromEntries(found) };
+  return { ...source, ...Object.fromEntries(fromOutputs) };
 }
 
 if (import.meta.main) await runCommand(() => run(process.argv.slice(2), process.env));

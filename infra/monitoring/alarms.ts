@@ -8,7 +8,7 @@ import type { FamilyStack } from '../stacks/family.ts';
 import type { Settings } from '../stacks/settings.ts';
 import type { WorkersStack } from '../stacks/workers.ts';
 
-/** CloudWatch refuses a longer description. */
+/** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 /** The runbook section of each alarm, as a path within the repository. A test asserts that the headings exist. */
@@ -33,9 +33,9 @@ export const runbooks = {
 } as const;
 
 const severities = {
-  /** Customers notice it now. */
+  /** Customers notice the fault now. */
   high: 'high, act now',
-  /** Nothing is lost, and it does not get worse until the morning. */
+  /** No data is lost, and the fault does not get worse until the next working day. */
   low: 'low, act on the next working day',
 } as const;
 
@@ -45,21 +45,22 @@ export interface AlarmText {
   readonly broken: string;
   /** Who is affected and how, without a full stop. */
   readonly impacts: readonly string[];
-  /** When the alarm goes off, in words. */
+  /** The value at which the alarm becomes active, in words. */
   readonly threshold: string;
   readonly firstStep: string;
   readonly runbook: string;
   readonly severity: keyof typeof severities;
 }
 
-/** An alarm that goes off when the metric is at `threshold` or above for `periods` periods; one by default. */
+/** An alarm that becomes active when the metric is at `threshold` or above in `periods` consecutive periods. */
 export interface AlarmDeclaration {
   readonly id: string;
   readonly metric: IMetric;
   readonly threshold: number;
+  /** The number of consecutive periods. The default is 1. */
   readonly periods?: number;
-  /** Goes off below the threshold instead, and also without any data. */
-  readonly whenMissing?: true;
+  /** If set, the alarm becomes active below the threshold, and also without data. */
+  readonly isActiveBelow?: true;
   readonly text: AlarmText;
 }
 
@@ -74,40 +75,41 @@ export interface MonitoringProps {
   readonly settings: Settings;
 }
 
+/** Creates a CloudWatch alarm from its declaration. */
 export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbookBaseUrl: string | undefined): Alarm {
-  const { id, metric, threshold, periods = 1, whenMissing, text } = declaration;
+  const { id, metric, threshold, periods = 1, isActiveBelow, text } = declaration;
   return new Alarm(stack, id, {
     metric,
     threshold,
     evaluationPeriods: periods,
-    ...(whenMissing && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
-    treatMissingData: whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    ...(isActiveBelow && { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
+    treatMissingData: isActiveBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     alarmDescription: alarmText(text, runbookBaseUrl),
   });
 }
 
-/** Returns the address of a runbook section: absolute if `runbookBaseUrl` is set, else its path within the repository. */
+/** Returns the URL of a runbook section if `runbookBaseUrl` is set. Otherwise returns its path within the repository. */
 export function runbookLink(runbook: string, runbookBaseUrl: string | undefined): string {
   return runbookBaseUrl === undefined ? runbook : `${runbookBaseUrl.replace(/\/$/, '')}/${runbook}`;
 }
 
-/** Returns an alarm's description. Of several impacts it lists as many as CloudWatch's length limit allows. */
+/** Returns an alarm's description. It lists as many of the impacts as CloudWatch's length limit allows. */
 export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): string {
-  const rest = [
+  const furtherLines = [
     `Threshold: ${text.threshold}`,
     `First step: ${text.firstStep}`,
     `Runbook: ${runbookLink(text.runbook, runbookBaseUrl)}`,
     `Severity: ${severities[text.severity]}`,
   ];
   const impacts = [...new Set(text.impacts)];
-  if (impacts.length === 1) return [text.broken, `Impact: ${impacts[0]}`, ...rest].join('\n');
+  if (impacts.length === 1) return [text.broken, `Impact: ${impacts[0]}`, ...furtherLines].join('\n');
   const withImpacts = (count: number) =>
     [
       text.broken,
       'Impact, one or more of:',
       ...impacts.slice(0, count).map((impact) => `- ${impact}`),
       ...(count < impacts.length ? [`- and ${impacts.length - count} more, see "impact" in the source code`] : []),
-      ...rest,
+      ...furtherLines,
     ].join('\n');
   let count = impacts.length;
   while (count > 0 && withImpacts(count).length > MAX_DESCRIPTION_LENGTH) count--;

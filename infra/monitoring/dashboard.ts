@@ -33,7 +33,7 @@ import { familyQueries, MAX_QUERIED_LOG_GROUPS, queryText } from './savedQueries
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
-/** The statistics that a graph shows of each kind of metric. */
+/** The statistics that a graph shows for each kind of metric. */
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
 /** Creates the dashboard: health, a row for each API family, deliveries, queues and workers, mail, the table, and cost. */
@@ -87,17 +87,17 @@ function familyGraphs(
   { family, functions }: MonitoringProps['families'][number],
   { settings: { serviceName } }: MonitoringProps,
 ): GraphWidget[] {
-  const each = (metricName: string, statistic: string) =>
-    functions.map((made) => functionMetric(made.function, metricName, statistic, pathInFamily(made.endpoint.path)));
+  const metricOfEach = (metricName: string, statistic: string) =>
+    functions.map((each) => functionMetric(each.function, metricName, statistic, pathInFamily(each.endpoint.path)));
   return [
-    graph(6, 'Invocations', each('Invocations', 'Sum')),
+    graph(6, 'Invocations', metricOfEach('Invocations', 'Sum')),
     graph(6, 'Faults (status 500 and above)', [familyFaults(faultsMetric.name, family, serviceName, '${LABEL}')]),
-    graph(6, 'Crashes and timeouts', each('Errors', 'Sum')),
-    graph(6, 'Duration p99, ms', each('Duration', 'p99')),
+    graph(6, 'Crashes and timeouts', metricOfEach('Errors', 'Sum')),
+    graph(6, 'Duration p99, ms', metricOfEach('Duration', 'p99')),
   ];
 }
 
-/** Returns the saved query about rate-limited calls, over all functions with a limit. */
+/** Returns widgets with the saved query about rate-limited calls. Each widget queries a part of the functions that have a rate limit. */
 function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
     functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName),
@@ -117,7 +117,7 @@ function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   );
 }
 
-/** Returns one of the service's own metrics as its declaration says: a duration by two percentiles. */
+/** Returns a metric that the service itself writes, with the statistics of its kind. A duration has two percentiles. */
 function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   const { kind, label } = deliveryMetrics[name];
   return statistics[kind].map((statistic) =>
@@ -219,8 +219,9 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns the cost of a million requests. All cost counts, so few requests beside many deliveries look expensive. The functions are all of
- * the account: a query has no filter by a part of a name, and a search finds only 100 of them. Each counts with the default memory size.
+ * Returns graphs of the cost of a million requests. The cost of deliveries also counts, so requests look expensive if there are many
+ * deliveries. The cost covers all functions of the account, because a metric query cannot select by a part of a name. Each function
+ * counts with the default memory size.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>

@@ -24,12 +24,12 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
   return new MathExpression({ expression: text, usingMetrics, period, ...(label && { label }) });
 }
 
-/** All faults, or those of function instances at which at least 1 % of the calls fail. */
+/** The name of a metric of faults: of all faults, or of faults in function instances in which at least 1 % of the calls fail. */
 export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
 
 /**
- * Returns the answers with status 500 and above of a family, by endpoint, highest first. Functions catch every failure and answer it, so
- * Lambda's `Errors` stays at zero. A query costs nothing while no endpoint has written the metric.
+ * Returns the number of answers with status 500 and above of a family, by endpoint, highest first. Functions catch failures and answer
+ * them, so Lambda's metric `Errors` stays at zero. A query costs nothing while no endpoint has written the metric.
  */
 export function familyFaults(
   name: FaultMetricName,
@@ -40,7 +40,7 @@ export function familyFaults(
   return faultsBy(name, 'endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
 }
 
-/** Returns the failures that workers count themselves, by worker, highest first. */
+/** Returns the number of failures that workers count themselves, by worker, highest first. */
 export function workerFaults(name: FaultMetricName, serviceName: string): MathExpression {
   return faultsBy(name, 'worker', faultsMetric.workerDimensions, { service: serviceName });
 }
@@ -61,8 +61,8 @@ function faultsBy(
 }
 
 /**
- * Returns the invocations that Lambda stopped as recursive loops, by function, highest first: of all functions of the account, because a query
- * cannot select by a part of a name. It costs nothing while Lambda stops none.
+ * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It covers all functions of the
+ * account, because a query cannot select by a part of a name. The query costs nothing while Lambda stops none.
  */
 export function stoppedLoops(): MathExpression {
   return expression(
@@ -71,15 +71,15 @@ export function stoppedLoops(): MathExpression {
   );
 }
 
-/** CloudWatch's limit for the expression of an alarm. */
+/** The largest number of metrics in the expression of an alarm. */
 const METRICS_PER_ALARM = 10;
 
-/** Returns an expression: the first number if it is at least 1 % of the second one, else 0. */
+/** Returns an expression with the value of `failures`, or 0 if `failures` is less than 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
   return `${failures} * (${failures} >= ${LEAST_FAULT_SHARE} * ${all})`;
 }
 
-/** Returns the highest number of crashed runs of one worker. One expression for each ten workers. */
+/** Returns expressions of the highest number of crashed runs of a worker. Each expression covers ten workers. */
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
 ): MathExpression[] {
@@ -92,7 +92,7 @@ export function workerCrashes(
   });
 }
 
-/** Returns the 5xx answers of the API, or 0 if they are less than 1 % of all answers. */
+/** Returns the number of 5xx answers of the API, or 0 if they are less than 1 % of all answers. */
 export function apiFaults(api: CfnApi): MathExpression {
   return expression(whereFrequent('FILL(faults, 0)', 'FILL(answers, 0)'), {
     faults: apiMetric(api, '5xx', 'Sum'),
@@ -100,7 +100,7 @@ export function apiFaults(api: CfnApi): MathExpression {
   });
 }
 
-/** Returns the failed attempts to send mail, or 0 if they are less than 1 % of all attempts. */
+/** Returns the number of failed attempts to send mails, or 0 if they are less than 1 % of all attempts. */
 export function mailFailures(serviceName: string): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
     failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
@@ -108,7 +108,7 @@ export function mailFailures(serviceName: string): MathExpression {
   });
 }
 
-/** Returns the throttled reads and writes of the table. */
+/** Returns the number of throttled reads and writes of the table. */
 export function tableThrottles(table: CfnTable): MathExpression {
   return expression('FILL(reads, 0) + FILL(writes, 0)', {
     reads: tableMetric(table, 'ReadThrottleEvents', 'reads'),
@@ -116,7 +116,7 @@ export function tableThrottles(table: CfnTable): MathExpression {
   });
 }
 
-/** Returns the throttled writes of the table's indexes, by index. A query costs nothing while no index throttles. */
+/** Returns the number of throttled writes of the table's indexes, by index. The query costs nothing while no index throttles. */
 export function indexThrottles(table: CfnTable): MathExpression {
   return expression(
     `SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = '${table.ref}' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC`,
@@ -124,7 +124,7 @@ export function indexThrottles(table: CfnTable): MathExpression {
   );
 }
 
-/** Returns the functions that run at the same time in the whole account, of this service and others. */
+/** Returns the number of concurrent executions of all functions in the account, including other services. */
 export function accountConcurrency(): Metric {
   return metric('AWS/Lambda', 'ConcurrentExecutions', {}, 'Maximum');
 }
@@ -135,15 +135,15 @@ export function mailReputation(name: 'BounceRate' | 'ComplaintRate'): Metric {
 }
 
 /**
- * Returns the failures of a worker: those that it counts itself, or crashed runs, which Lambda counts. The maximum and not the sum, because
- * a run that throws is in both.
+ * Returns the number of failures of a worker. The worker counts failures itself, and Lambda counts runs that crash. The expression is
+ * the maximum of both, because both count a run that throws.
  */
 export function workerFailures(worker: string, target: Function, serviceName: string, label?: string): MathExpression {
   const dimensions = { service: serviceName, worker } satisfies Record<
     (typeof faultsMetric.workerDimensions)[number],
     string
   >;
-  // Metric ids must be unique in a graph, hence the worker's name in them.
+  // Metric ids must be unique in a graph, so they contain the name of the worker.
   const [faults, errors] = [`${worker}Faults`, `${worker}Errors`];
   return expression(
     `MAX([FILL(${faults}, 0), FILL(${errors}, 0)])`,
@@ -155,22 +155,22 @@ export function workerFailures(worker: string, target: Function, serviceName: st
   );
 }
 
-/** Returns one of the service's own metrics of deliveries and mail. */
+/** Returns a metric of deliveries or mails that the service itself writes. */
 export function deliveryMetric(name: MetricName, serviceName: string, statistic: string, label?: string): Metric {
   return metric(faultsMetric.namespace, name, { service: serviceName }, statistic, label);
 }
 
-/** Returns a metric of a queue, such as `ApproximateAgeOfOldestMessage`. The maximum, because SQS writes one value per minute. */
+/** Returns the maximum of a queue's metric, such as `ApproximateAgeOfOldestMessage`. SQS writes one value per minute. */
 export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
   return metric('AWS/SQS', metricName, { QueueName: queue.attrQueueName }, 'Maximum', label);
 }
 
-/** Returns a metric of the whole API: `Count`, `4xx`, `5xx`, `Latency`. */
+/** Returns a metric of the whole API: `Count`, `4xx`, `5xx` or `Latency`. */
 export function apiMetric(api: CfnApi, metricName: string, statistic: string, label?: string): Metric {
   return metric('AWS/ApiGateway', metricName, { ApiId: api.ref }, statistic, label);
 }
 
-/** Returns a metric of one function: `Invocations`, `Duration`, `Errors`, `Throttles`, `IteratorAge`. */
+/** Returns a metric of one function: `Invocations`, `Duration`, `Errors`, `Throttles` or `IteratorAge`. */
 export function functionMetric(target: Function, metricName: string, statistic: string, label?: string): Metric {
   return metric('AWS/Lambda', metricName, { FunctionName: target.functionName }, statistic, label);
 }

@@ -18,17 +18,23 @@ import { pascal } from '../constructs/names.ts';
 import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
-/** Faults within five minutes. */
+/** The number of faults within five minutes that makes an alarm active. */
 const FAULTS = 5;
-/** Throttled reads and writes within five minutes. While a table scales up, it throttles a few, and the SDK retries them. */
+/**
+ * The number of throttled reads and writes within five minutes that makes an alarm active. A table that scales up throttles a
+ * few, which the SDK retries.
+ */
 const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
-/** Share of the account's concurrency at which functions may soon be throttled. */
+/** The share of the account's concurrency limit that makes the alarm active. */
 const CONCURRENCY_SHARE = 0.8;
-/** The shares at which AWS reviews an account. At twice the bounces, or five times the complaints, it may stop the account's mail. */
+/**
+ * The shares of bounces and complaints at which AWS reviews an account. At twice the share of bounces, or five times the share of
+ * complaints, AWS may stop the account's mail.
+ */
 const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 
-/** Creates all alarms, the topic that sends them by mail, and the dashboard. Everything derives from the registries. */
+/** Creates all alarms, the topic that sends them by mail, and the dashboard. They derive from the registered endpoints and workers. */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
   const { alarmEmail, runbookBaseUrl } = props.settings;
   const action = alarmEmail === undefined ? undefined : mailAction(stack, alarmEmail);
@@ -57,22 +63,22 @@ function apiAlarms(
       text: {
         broken: `An endpoint of /${family} answers with status 500 or above. The alarm's contributors name it.`,
         impacts: functions.map(({ endpoint }) => endpoint.impact),
-        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes, from functions at which at least 1 % of the calls fail.`,
+        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes. Only function instances in which at least 1 % of the calls fail count.`,
         firstStep: openQuery(stackName, familyQueries.faults, family),
         runbook: runbooks.faults,
         severity: 'high',
       },
     })),
-    // Also sees functions that cannot start, time out or are throttled. They write no metric themselves.
+    // This alarm also covers functions that cannot start, time out or are throttled, because they write no metric themselves.
     {
       id: 'ApiFaults',
       metric: apiFaults(api),
       threshold: FAULTS,
       text: {
         broken: 'The API answers with status 5xx.',
-        impacts: ['requests of customers fail, on any endpoint'],
+        impacts: ['requests of customers fail, possibly on every endpoint'],
         threshold: `at least ${FAULTS} such answers of all endpoints in 5 minutes, and at least 1 % of all answers.`,
-        firstStep: `${openQuery(stackName, gatewayQueries.errors)} Without an alarm of an API family, functions crash, time out or are throttled, or many endpoints fail a little.`,
+        firstStep: `${openQuery(stackName, gatewayQueries.errors)} If no alarm of an API family is active, functions crash, time out or are throttled, or many endpoints have a few faults.`,
         runbook: runbooks.apiFaults,
         severity: 'high',
       },
@@ -86,12 +92,12 @@ function apiAlarms(
         broken: 'The table throttles reads or writes.',
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled reads and writes in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
-        firstStep: 'look at row "Table" of the dashboard: are reads or writes throttled?',
+        firstStep: 'look at row "Table" of the dashboard. Are reads or writes throttled?',
         runbook: runbooks.throttledTable,
         severity: 'high',
       },
     },
-    // A hot key throttles an index before the table. Writes of the table then wait for the index.
+    // An index with a hot key throttles before the table does. Writes to the table then wait for the index.
     {
       id: 'IndexThrottled',
       metric: indexThrottles(table),
@@ -101,7 +107,7 @@ function apiAlarms(
         broken: "An index of the table throttles writes. The alarm's contributors name it.",
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled writes to one index in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
-        firstStep: 'look at row "Table" of the dashboard: which tenant or partition gets the writes?',
+        firstStep: 'look at row "Table" of the dashboard. Which index has many write units?',
         runbook: runbooks.throttledTable,
         severity: 'high',
       },
@@ -109,17 +115,17 @@ function apiAlarms(
   ];
 }
 
-/** Returns alarms on limits of the whole AWS account, which other services in it use up too. */
+/** Returns the alarms on limits of the whole AWS account, which other services in the account also use. */
 function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: MonitoringProps): AlarmDeclaration[] {
   const concurrency: AlarmDeclaration = {
     id: 'ConcurrencyHigh',
     metric: accountConcurrency(),
     threshold: limit * CONCURRENCY_SHARE,
     text: {
-      broken: 'The functions of this AWS account run near its limit of concurrent executions.',
-      impacts: ['at the limit, requests of customers answer 503 and webhooks are late'],
+      broken: 'The functions of this AWS account are near the limit of concurrent executions.',
+      impacts: ['at the limit, requests of customers get status 503 and webhooks are late'],
       threshold: `${limit * CONCURRENCY_SHARE} executions at the same time, of ${limit} (setting accountConcurrency).`,
-      firstStep: 'look at graph "Concurrent executions" of the dashboard: which function runs so often or so long?',
+      firstStep: 'look at graph "Concurrent executions" of the dashboard. Which function runs often or long?',
       runbook: runbooks.highConcurrency,
       severity: 'high',
     },
@@ -140,7 +146,7 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string, firstSte
     text: {
       broken: `Too many mails of this AWS account ${verb}.`,
       impacts: ['Amazon SES may stop sending the mails of all workspaces'],
-      threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts, where it begins to review an account.`,
+      threshold: `${REVIEWED[name] * 100} % of the mails that AWS counts. At this share AWS reviews an account.`,
       firstStep,
       runbook: runbooks.mailReputation,
       severity: 'high',

@@ -1,20 +1,20 @@
-/** The Logs Insights queries that are saved with the stack. The operator replaces `<...>`. */
+/** The Logs Insights queries that the stack saves. In a query, the operator replaces texts such as `<apiKey>`. */
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import * as logMessages from '../../lib/observability/logMessages.ts';
 import { pascal } from '../constructs/names.ts';
 
-/** Logs Insights searches at most this many log groups in one query. */
+/** The largest number of log groups that one query of Logs Insights can search. */
 export const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
-  /** The part of the saved name between the stack's name and the family's. */
+  /** The name of the query. The saved name is the stack's name, this name and the name of the family. */
   readonly name: string;
   readonly text: readonly string[];
 }
 
-/** Returns a filter for lines with one of these messages. */
+/** Returns the filter command for log lines with one of these messages. */
 function messageIs(...messages: readonly string[]): string {
   const [first] = messages;
   return messages.length === 1
@@ -22,7 +22,7 @@ function messageIs(...messages: readonly string[]): string {
     : `filter message in [${messages.map((message) => `"${message}"`).join(', ')}]`;
 }
 
-/** Queries about the functions of a family. */
+/** The queries about the functions of a family. */
 export const familyQueries = {
   faults: {
     name: 'faults of',
@@ -68,7 +68,7 @@ export const familyQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** Queries about the workers. */
+/** The queries about the workers. */
 export const workerQueries = {
   faults: {
     name: 'faults of Workers',
@@ -124,7 +124,7 @@ export const workerQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** Queries about every request, from the gateway's access log. It also has requests to functions that could not answer. */
+/** The queries of the gateway's access log. It has every request, including those to functions that could not answer. */
 export const gatewayQueries = {
   errors: {
     name: 'errors by endpoint',
@@ -152,17 +152,17 @@ export const gatewayQueries = {
 
 export const queryText = ({ text }: Query) => text.join(' | ');
 
-/** Returns the name under which a query is saved: `<stack>/faults of V2Users`. */
+/** Returns the name of a saved query, such as `CollaborationBackend/faults of V2Users`. */
 export function queryName(stackName: string, { name }: Query, family?: string): string {
   return [`${stackName}/${name}`, ...(family === undefined ? [] : [pascal(family)])].join(' ');
 }
 
-/** Returns the first step of alarms that begin with a saved query. */
+/** Returns the first step of an alarm: to open a saved query. */
 export function openQuery(stackName: string, query: Query, family?: string): string {
   return `open saved query "${queryName(stackName, query, family)}" in Logs Insights.`;
 }
 
-/** Saves queries over these log groups: the first fifty if there are more. */
+/** Saves queries of these log groups. If there are more than 50, a query searches only the first 50. */
 export function saveQueries(
   scope: Construct,
   queries: Readonly<Record<string, Query>>,

@@ -16,20 +16,23 @@ import { pascal } from '../constructs/names.ts';
 import { queueNames } from '../constructs/queues.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
-/** Failures of one worker within five minutes. */
+/** The number of failures of one worker within five minutes that makes an alarm active. */
 const FAILURES = 5;
-/** Periods of five minutes without a run, after which a timer counts as stopped. */
+/** The number of periods of five minutes without a run after which a worker with a timer counts as stopped. */
 const PERIODS_WITHOUT_RUN = 3;
 const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
-/** Failed mail attempts within five minutes. A short outage of one customer's provider stays below it. */
+/** The number of failed mail attempts within five minutes that makes the alarm active. A short outage of one customer's provider causes fewer. */
 const MAIL_ATTEMPTS = 10;
-/** In a quiet hour one slow delivery, or one event that the sweeper found, is the 99th percentile. So the lateness must last. */
+/**
+ * The number of consecutive periods with late work that makes an alarm active. With few events, one slow delivery is the
+ * 99th percentile of its period.
+ */
 const LATE_PERIODS = 3;
 
-/** Returns alarms on dead letters of every queue, and on waiting messages of the queues that must be fast. */
+/** Returns the alarms on dead letters of every queue, and on old messages in queues with `lateAfterSeconds`. */
 export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const firstStep = openQuery(stackName, workerQueries.faults);
   return [
@@ -57,8 +60,7 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
           broken: `Messages wait too long in queue ${name} (${purpose}).`,
           impacts: [impact],
           threshold: `the oldest message is ${lateAfterSeconds / 60} minutes old.`,
-          firstStep:
-            'look at row "Queues and workers" of the dashboard: are messages in flight, and does the worker fail?',
+          firstStep: 'look at row "Queues and workers" of the dashboard. Are messages in flight? Does the worker fail?',
           runbook: runbooks.lateMessages,
           severity: 'high',
         },
@@ -81,7 +83,10 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
   ];
 }
 
-/** Returns alarms on workers that fail, crash, are stopped in a recursive loop, lag behind the stream, or do not run although their timer should call them. */
+/**
+ * Returns the alarms on workers that fail, crash, are stopped in a recursive loop, are behind the stream, or are not called
+ * by their timer.
+ */
 export function workerAlarms(
   { workers, settings: { serviceName } }: MonitoringProps,
   stackName: string,
@@ -99,7 +104,7 @@ export function workerAlarms(
       text: {
         broken: "A worker fails. The alarm's contributors name it.",
         impacts,
-        threshold: `at least ${FAILURES} failures of one worker in 5 minutes, from functions at which at least 1 % of the work fails.`,
+        threshold: `at least ${FAILURES} failures of one worker in 5 minutes. Only function instances in which at least 1 % of the work fails count.`,
         firstStep: openQuery(stackName, workerQueries.faults),
         runbook: runbooks.failingWorkers,
         severity: 'high',
@@ -110,7 +115,7 @@ export function workerAlarms(
       metric,
       threshold: FAILURES,
       text: {
-        broken: 'Runs of a worker crash: it cannot start, times out, or runs out of memory.',
+        broken: 'Runs of a worker crash. The worker cannot start, times out, or runs out of memory.',
         impacts,
         threshold: `at least ${FAILURES} crashed runs of one worker in 5 minutes.`,
         firstStep: 'look at graph "Failures" of the dashboard for the name of the worker.',
@@ -118,7 +123,8 @@ export function workerAlarms(
         severity: 'high',
       },
     })),
-    // A function whose loop is allowed writes this metric only after its setting was changed outside the stack.
+    // Lambda never stops a function whose loop is allowed. So a worker that needs its loop has this metric only after its setting
+    // was changed outside the stack.
     {
       id: 'RecursiveLoopsStopped',
       metric: stoppedLoops(),
@@ -148,8 +154,8 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
         text: {
           broken: `Worker ${name} is behind the table's stream.`,
           impacts: [impact],
-          threshold: `the worker got a record that was ${BEHIND_MINUTES} minutes old.`,
-          firstStep: 'look for another alarm of a worker, and follow that one first.',
+          threshold: `the worker received a record that was ${BEHIND_MINUTES} minutes old.`,
+          firstStep: 'look for another active alarm of a worker. If there is one, follow it first.',
           runbook: runbooks.workersBehind,
           severity: 'high',
         },
@@ -163,7 +169,7 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
       metric: functionMetric(target, 'Invocations', 'Sum'),
       threshold: 1,
       periods: PERIODS_WITHOUT_RUN,
-      whenMissing: true,
+      isActiveBelow: true,
       text: {
         broken: `Worker ${name} does not run. It should run every minute.`,
         impacts: [impact],
@@ -176,7 +182,7 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
   ];
 }
 
-/** Returns alarms on late deliveries and failing mail, whatever the cause. */
+/** Returns the alarms on late deliveries and failing mails. They watch the result, not a cause. */
 export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   return [
     {
@@ -184,8 +190,8 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       metric: deliveryMetric('OldestOverdueDeliveryAge', serviceName, 'Maximum'),
       threshold: OVERDUE_MINUTES * 60,
       text: {
-        broken: 'Webhook deliveries are overdue: queue messages were lost, or workers are too slow.',
-        impacts: ['customers get webhooks late, or not before this is repaired'],
+        broken: 'Webhook deliveries are overdue. Queue messages were lost, or workers are too slow.',
+        impacts: ['customers get webhooks late, some only after the repair'],
         threshold: `a delivery is ${OVERDUE_MINUTES} minutes overdue.`,
         firstStep: 'run `npm run deliveries -- status`.',
         runbook: runbooks.overdueDeliveries,
@@ -215,7 +221,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
         broken: 'First attempts to deliver webhooks are late.',
         impacts: ['customers get webhooks late'],
         threshold: `for ${LATE_PERIODS * 5} minutes, 1 first attempt in 100 started at least ${FIRST_ATTEMPT_SECONDS} s after its event.`,
-        firstStep: 'look at graph "Latency after commit, ms" of the dashboard: is fan-out late too?',
+        firstStep: 'look at graph "Latency after commit, ms" of the dashboard. Is fan-out also late?',
         runbook: runbooks.lateFirstAttempts,
         severity: 'low',
       },
@@ -225,9 +231,9 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       metric: mailFailures(serviceName),
       threshold: MAIL_ATTEMPTS,
       text: {
-        broken: 'Mail cannot be sent: Amazon SES or SendGrid is down, or refuses our sender or account.',
-        impacts: ['users and owners get mails late, or never if the outage outlasts the retry schedule'],
-        threshold: `at least ${MAIL_ATTEMPTS} failed attempts that will be retried in 5 minutes, and at least 1 % of all attempts.`,
+        broken: 'Mails cannot be sent. Amazon SES or SendGrid is down, or refuses our sender or account.',
+        impacts: ['users and owners get mails late, or never if the outage is longer than the retry schedule'],
+        threshold: `at least ${MAIL_ATTEMPTS} failed attempts in 5 minutes that will be retried, and at least 1 % of all attempts.`,
         firstStep: openQuery(stackName, workerQueries.mails),
         runbook: runbooks.failingMail,
         severity: 'high',

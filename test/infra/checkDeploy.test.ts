@@ -231,7 +231,7 @@ describe('npm run check:deploy', () => {
       }) as unknown as Deployed;
     await expect(
       run(['--after', deployed], failing('Stack with id CollaborationBackend does not exist')),
-    ).resolves.toMatch(/^Stack CollaborationBackend does not exist yet/);
+    ).resolves.toMatch(/^Stack CollaborationBackend does not exist, so/);
     await expect(
       run(['--after', deployed], failing('User is not authorized to perform: cloudformation:GetTemplate')),
     ).rejects.toThrow('not authorized');

@@ -5,27 +5,27 @@ import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { projectDir } from '../../build/build.ts';
 import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 
-/** The resources that a request consumes. */
+/** The table calls that a request makes one after the other, and its capacity units. */
 export interface RequestConsumption {
   readonly roundTrips: number;
   readonly read: number;
   readonly written: number;
 }
 
-/** Assumed duration of a round trip to DynamoDB within a region. AWS promises single-digit milliseconds. */
+/** The assumed duration of a round trip to DynamoDB in the same region. AWS promises single-digit milliseconds. */
 const ROUND_TRIP_MILLISECONDS = 5;
 /**
- * Assumed duration of the function's own code. `npm run bench http` measures 1.5 ms; a function of 512 MB has a third
- * of a core.
+ * The assumed duration of the function's own code. `npm run bench http` measures 1.5 ms on a whole core. A function of 512 MB
+ * has a third of a core.
  */
 const OWN_MILLISECONDS = 5;
-/** Reading the credentials. Functions cache them for ten seconds, but here each call pays. */
+/** The read units of the credentials. Functions cache credentials for ten seconds, but here they count for each call. */
 const CREDENTIALS_UNITS_READ = 0.5;
-/** One line in the log of the function and one in the log of the gateway. */
+/** The bytes that a call logs: one line of the function and one line of the gateway. */
 const LOG_BYTES = 900;
 
 export interface CallCost extends RequestConsumption {
-  /** Such as `/v2/organizations/get by id`. */
+  /** The path of the endpoint and the name of the request, such as `/v2/organizations/get by id`. */
   readonly name: string;
   readonly milliseconds: number;
   readonly gateway: number;
@@ -54,7 +54,7 @@ export function pinnedCapacity(
   return new Map([...pinned, ...ownTests.map(capacityOfTests)]);
 }
 
-/** Returns the tests that `npm run new:endpoint` wrote: one file per endpoint. */
+/** Returns the texts of the test files that `npm run new:endpoint` created, one per endpoint. */
 function testsOfEndpoints(): string[] {
   return globSync('test/endpoints/**/*.test.ts', { cwd: projectDir }).map((file) =>
     readFileSync(join(projectDir, file), 'utf8'),
@@ -70,8 +70,8 @@ function capacityOfTests(source: string): [name: string, consumed: RequestConsum
 }
 
 /**
- * Returns the cost of a million calls. `memoryMb` is the memory of the function; `sends` is true if the function sends
- * a queue message.
+ * Returns the cost of a million calls in dollars. `memoryMb` is the memory of the function. `sends` says whether the function
+ * sends a queue message.
  */
 export function costOfCall(
   name: string,

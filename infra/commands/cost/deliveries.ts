@@ -1,26 +1,28 @@
 /** The cost of a million events and deliveries, from consumption that a test measures. */
 import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 
-/** What an event or a delivery consumes. Fractions are parts of a batch. */
+/** The consumption of one event or one delivery. An event that is a tenth of a batch consumes a tenth of the batch's run. */
 export interface DeliveryConsumption {
-  /** Calls of the table. */
+  /** The number of table calls. */
   readonly calls: number;
   readonly read: number;
   readonly written: number;
-  /** Requests of SQS: sending, receiving and deleting. */
+  /** The number of SQS requests to send, receive and delete messages. */
   readonly sqs: number;
-  /** Invocations of workers that post to receivers, and all others. */
+  /** The number of worker runs that post to receivers. */
   readonly postingRuns: number;
+  /** The number of other worker runs. */
   readonly otherRuns: number;
 }
 
-/** The assumed duration of an invocation. A receiver takes most of one that posts. */
+/** The assumed duration of a run that posts. Most of it is the receiver's time. */
 const POSTING_MILLISECONDS = 300;
+/** The assumed duration of another run. */
 const OTHER_MILLISECONDS = 30;
 
 /**
- * Measured for events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts measures them again. A delivery is the difference
- * between an event with it and an event without.
+ * The measured consumption of events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts asserts these values. A
+ * delivery consumes the difference between an event with the delivery and an event without it.
  */
 export const deliveryConsumption = {
   event: {
@@ -45,12 +47,12 @@ export const deliveryConsumption = {
   },
 } as const satisfies Readonly<Record<string, { readonly what: string; readonly consumed: DeliveryConsumption }>>;
 
-/** Returns the cost of the table in dollars per million. */
+/** Returns the cost of the table in dollars per million events or deliveries. */
 export function deliveryTableDollars({ read, written }: Pick<DeliveryConsumption, 'read' | 'written'>): number {
   return tableDollars({ read: read * MILLION, written: written * MILLION });
 }
 
-/** Returns dollars per million: table, SQS and functions. */
+/** Returns the cost of table, SQS and functions in dollars per million events or deliveries. */
 export function deliveryDollars(consumed: DeliveryConsumption): number {
   const { sqs, postingRuns, otherRuns } = consumed;
   return (

@@ -1,6 +1,6 @@
 /**
- * List prices of us-east-1 in dollars, without free tiers, from the pricing pages of AWS in November 2026
- * (aws.amazon.com/<service>/pricing). All cost calculations use this table.
+ * The list prices of us-east-1 in dollars, without free tiers, from the pricing pages of AWS in November 2026
+ * (aws.amazon.com/<service>/pricing). All cost calculations use them.
  */
 export const prices = {
   /** HTTP API: a million requests of up to 512 KB. A larger request counts as several. */
@@ -34,7 +34,7 @@ export const prices = {
 export const MILLION = 1_000_000;
 export const MINUTES_PER_MONTH = 730 * 60;
 
-/** Returns the cost of function runs. */
+/** Returns the cost of function runs in dollars. `milliseconds` is the duration of one run. */
 export function lambdaDollars(runs: number, milliseconds: number, memoryMb = 512): number {
   return (
     (runs / MILLION) * prices.lambdaRuns +
@@ -42,7 +42,7 @@ export function lambdaDollars(runs: number, milliseconds: number, memoryMb = 512
   );
 }
 
-/** Returns the cost of table units. */
+/** Returns the cost of table units in dollars. */
 export function tableDollars({ read, written }: { readonly read: number; readonly written: number }): number {
   return (read * prices.tableRead + written * prices.tableWritten) / MILLION;
 }

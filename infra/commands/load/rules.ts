@@ -1,9 +1,9 @@
 /** The outcome of one call of a load run. */
 export interface CallOutcome {
   readonly path: string;
-  /** From the planned start to the end of the answer: a late start counts as waiting. */
+  /** The time from the planned start to the end of the answer, so that a late start counts. */
   readonly milliseconds: number;
-  /** The status of the error; undefined for a success. */
+  /** The status of the error, or undefined for a success. */
   readonly error: string | undefined;
 }
 
@@ -15,15 +15,14 @@ export interface EndpointReport {
   readonly p99: number;
 }
 
-/** Returns the planned start of each call in milliseconds after the start of the run, at even distances. */
+/** Returns the planned start of each call in milliseconds after the start of the run. The distances are equal. */
 export function plannedStarts(perSecond: number, minutes: number): number[] {
   const count = Math.max(1, Math.round(perSecond * minutes * 60));
   return Array.from({ length: count }, (_each, index) => (index * 1_000) / perSecond);
 }
 
 /**
- * Returns one item for each position, so that any stretch of positions has the items in the proportion of their weights
- * (smooth weighted round robin).
+ * Returns `count` items. Each part of the list has the items in the proportion of their weights (smooth weighted round robin).
  */
 export function inProportion<T extends { readonly weight: number }>(items: readonly T[], count: number): T[] {
   const total = items.reduce((sum, { weight }) => sum + weight, 0);

@@ -10,13 +10,13 @@ import { queues } from '../../../lib/workers/queues.ts';
 describe('idleBill', () => {
   test('is below 11 dollars a month, without free tiers and with every alarm', async () => {
     const bill = idleBill(await deployedResources());
-    const lines = new Map(bill.map(({ what, count, dollars }) => [what, { count, dollars }]));
+    const lines = new Map(bill.map(({ item, count, dollars }) => [item, { count, dollars }]));
     expect(lines.get('secrets')).toEqual({ count: 2, dollars: 0.8 });
     expect(lines.get('dashboards')).toEqual({ count: 1, dollars: 3 });
     const consumed = registeredWorkers().filter(({ on }) => 'queue' in on).length;
     expect(consumed).toBe(Object.keys(queues).length);
     expect(lines.get('queues that Lambda polls')!.count).toBe(consumed);
-    expect(lines.get('ticks: runs, reads and logs')!.count).toBe(43_800);
+    expect(lines.get('runs of the sweep with their reads and logs')!.count).toBe(43_800);
     expect(lines.get('metrics that alarms watch')!.count).toBeGreaterThan(30);
     expect(totalOf(bill)).toBeGreaterThan(5);
     expect(totalOf(bill)).toBeLessThan(11);
@@ -25,14 +25,14 @@ describe('idleBill', () => {
   test('counts an alarm by its metrics, and a query as one', () => {
     const watched = (...Metrics: object[]) =>
       idleBill([{ Alarm: { Type: 'AWS::CloudWatch::Alarm', Properties: Metrics.length > 0 ? { Metrics } : {} } }]).find(
-        ({ what }) => what === 'metrics that alarms watch',
+        ({ item }) => item === 'metrics that alarms watch',
       )!.count;
     expect(watched()).toBe(1);
     expect(watched({ Expression: 'a + b' }, { MetricStat: {} }, { MetricStat: {} })).toBe(2);
     expect(watched({ Expression: 'SELECT SUM(a)' })).toBe(1);
   });
 
-  test('counts polls and ticks', () => {
+  test('counts polls and runs of schedules', () => {
     const dollars = (Type: string, Properties: object) =>
       totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
     // Five long polls of 20 s for 730 hours: 657,000 requests.

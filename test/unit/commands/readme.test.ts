@@ -271,7 +271,7 @@ describe('withGeneratedTables', () => {
 
   test('refuses an unknown table name', () => {
     expect(() => withGeneratedTables(page.replaceAll('errors', 'mistakes'))).toThrow(
-      'There is no generated table named mistakes, only errors,',
+      'There is no generated block named mistakes, only errors,',
     );
   });
 });
