@@ -147,7 +147,7 @@ async function status(context: OperatorContext, now: number): Promise<string> {
   });
   let jobs = 0;
   await inShards(jobShards, async (shard) => {
-    const read = (after?: string) => new JobSweeper(table).due(shard, now, { limit: PAGE, after });
+    const read = (after?: string) => new JobSweeper(table).listDue(shard, now, { limit: PAGE, after });
     for await (const due of pages(read)) jobs += due.jobs.length;
   });
   const { open, warned } = await new EndpointHealthStore(table).countUnhealthy(now);

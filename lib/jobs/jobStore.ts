@@ -9,7 +9,7 @@ import { tenantOf } from '../table/keys.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The kinds of jobs (work after the response), each with the queue whose worker runs it. */
+/** The kinds of jobs, each with the queue of its messages. The worker of the queue runs the job. */
 export const queueOfJob = {
   removeRecords: 'jobs',
   removeDocuments: 'jobs',
@@ -28,7 +28,7 @@ export const queueOfJob = {
 export type JobKind = keyof typeof queueOfJob;
 /** The queues that carry messages about jobs. */
 export type JobQueue = (typeof queueOfJob)[JobKind];
-/** The kinds of jobs that the worker of a queue does. */
+/** The kinds of jobs that the worker of a queue runs. */
 export type JobKindOn<Q extends JobQueue> = { [K in JobKind]: (typeof queueOfJob)[K] extends Q ? K : never }[JobKind];
 export const jobKinds = Object.keys(queueOfJob) as JobKind[];
 
@@ -40,13 +40,13 @@ const Schema = z.object({
   kind: z.enum(jobKinds),
   /** The data of the job, as JSON text. */
   data: z.string(),
-  /** The progress, as JSON text; absent before the first step. */
+  /** The progress, as JSON text. Absent before the first step. */
   progress: z.string().optional(),
-  /** When the sweeper notifies the queue again, epoch ms. */
+  /** When the sweeper sends the next message about the job, epoch ms. */
   dueAt: z.number(),
-  /** The end of the lease of the worker that runs it, epoch ms. */
+  /** The end of the lease of the worker that runs the job, epoch ms. */
   leaseUntil: z.number().optional(),
-  /** The start of the next step at the earliest, epoch ms. */
+  /** The earliest start of the next step, epoch ms. */
   notBefore: z.number().optional(),
   /** The number of runs since the last finished step. */
   tries: z.number().optional(),
@@ -55,7 +55,7 @@ const Schema = z.object({
 });
 export type Job = z.output<typeof Schema>;
 
-/** A job. It is listed in gsi3 by its due time until it is done and removed. */
+/** A job. It is in gsi3, by its due time, until it is done and deleted. */
 export const JobEntity = defineEntity({
   type: 'Job',
   version: 1,
@@ -72,7 +72,7 @@ export const JobEntity = defineEntity({
       sk: ({ tenant, dueAt, jobId }) => [isoTime(dueAt), tenant, jobId],
     },
   },
-  // Each run moves the due time, so a job that fails for a long time does not expire.
+  // Each run changes the due time, so a job that fails for a long time does not expire.
   expiresAt: ({ dueAt }) => Math.floor(dueAt / 1000) + LIFETIME_SECONDS,
 });
 
@@ -83,7 +83,7 @@ function dueJobs(shard: number): string[] {
 /** The number of shards in the index of due jobs. */
 export const jobShards = SHARDS;
 
-/** A job to start. `dueAt` (epoch ms) is when the sweeper runs it if its message was lost. */
+/** A job to start. If its first message is lost, the sweeper sends another at `dueAt` (epoch ms). */
 export interface NewJob {
   readonly jobId: string;
   readonly kind: JobKind;
@@ -92,56 +92,55 @@ export interface NewJob {
 }
 
 /**
- * Returns the operation that stores a job. Write it in the transaction of the change that needs the job, and call
- * `notifyJobs` after the transaction.
+ * Returns the operation that stores a job. Write it in the transaction of the change that needs the job, and call `notifyJobs`
+ * after the transaction. The first revision of the job is the time, so a worker of an earlier job with the same id cannot write
+ * this job.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
 }
 
 /**
- * Returns the operation that starts a job at its due time, or starts it over if it is stored already. A worker that runs the earlier job stops
- * after its current step.
+ * Returns the operation that stores a job whose first step starts at its due time. The operation replaces a job with the same id. A
+ * worker that runs the replaced job stops after its current step.
  */
 export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
   return { put: JobEntity.toItem({ ...toJob(tenant, job, now), notBefore: job.dueAt }, now) };
 }
 
-/** The revision of a new job begins at the time, so that a worker that holds an earlier job of the same id cannot write this job. */
 function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number): Job & { readonly tenant: string } {
   const shard = Array.from(jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
   return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard, createdAt: now };
 }
 
-/** Returns the operation that removes a job, at the revision that was read if one is given. */
+/** Returns the operation that deletes a job. With `revision`, the operation fails if the job has another revision. */
 export function endJob(tenant: string, jobId: string, revision?: number): WriteOp {
   return remove(JobEntity, { tenant, jobId }, revision);
 }
 
-/** A job with its tenant, which is a part of its key. */
+/** A job with its tenant. */
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
- * The result of a step: `done` ends the job. Otherwise `progress` is where the next step starts, and `notBefore`
- * (epoch ms) is when, if not at once. `isPaced`: the step did a part of a finite amount of work, and pauses only to limit
- * its rate.
+ * The result of a step. `done` ends the job. Otherwise the next step continues from `progress`, and starts at `notBefore` (epoch
+ * ms) or at once. `isPaced` means that the step made progress, and that the job waits only to limit its rate.
  */
 export type StepResult =
   'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
 /**
- * The time after a deletion until nobody reads or writes the deleted content, milliseconds: requests that read it
- * before have ended, and the indexes show all writes.
+ * How long after a deletion requests can still use the deleted content, in milliseconds. After this time, all earlier requests have
+ * ended and the indexes contain all their writes.
  */
 export const REQUESTS_ENDED_MS = 60_000;
 
-/** The content of a queue message about a job. */
+/** The body of a queue message about a job. */
 export const JobMessage = z.object({ tenant: z.string(), jobId: z.string() });
 export type JobMessage = z.output<typeof JobMessage>;
 
 /**
- * Returns the queue message about a job. Its group is the tenant: SQS serves groups in turn, so jobs of one tenant do
- * not delay those of others.
+ * Returns the queue message about a job. The group of the message is the tenant. SQS alternates between groups, so jobs of one
+ * tenant do not delay jobs of other tenants.
  */
 export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number): QueueMessage {
   return {
@@ -151,7 +150,7 @@ export function jobMessage({ tenant, jobId }: JobMessage, delaySeconds?: number)
   };
 }
 
-/** Sends the messages of stored jobs to their queue. Never throws: the sweeper finds jobs whose messages were lost. */
+/** Sends the messages of stored jobs to their queue. Never throws, because the sweeper finds jobs whose messages were lost. */
 export async function notifyJobs(
   queue: QueueSender,
   jobs: readonly JobMessage[],
@@ -172,7 +171,7 @@ export class JobStore {
     this.#table = table;
   }
 
-  /** Stores a job; returns `exists` if it is stored already. */
+  /** Stores a job. Returns `exists` if a job with this id is stored. */
   async start(tenant: string, job: NewJob, now: number): Promise<'done' | 'exists'> {
     return (await this.#table.write([startJob(tenant, job, now)])) === 'done' ? 'done' : 'exists';
   }
@@ -182,9 +181,7 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /**
-   * Writes changes of a job at the revision that was read. Returns the changed job; `lost` if another worker wrote it.
-   */
+  /** Writes changes of a job over the revision that was read. Returns the changed job, or `lost` if another writer was first. */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -192,7 +189,7 @@ export class JobStore {
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /** Removes a job at the revision that was read. A job that was started again since stays. */
+  /** Deletes a job at the revision that was read. A job that was started again in the meantime stays. */
   async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
     await this.#table.write([endJob(tenant, jobId, _r)]);
   }
@@ -211,13 +208,12 @@ export const startJobs: Capability<Pick<JobStore, 'start' | 'get'>> = /* @__PURE
   'PutItem',
 ]);
 
-export const doJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = /* @__PURE__ */ storeCapability(JobStore, [
-  'GetItem',
-  'PutItem',
-  'DeleteItem',
-]);
+export const updateJobs: Capability<Pick<JobStore, 'get' | 'change' | 'end'>> = /* @__PURE__ */ storeCapability(
+  JobStore,
+  ['GetItem', 'PutItem', 'DeleteItem'],
+);
 
-/** Finds jobs that are due. */
+/** Lists due jobs and postpones them. */
 export class JobSweeper {
   readonly #table: Table;
 
@@ -225,8 +221,8 @@ export class JobSweeper {
     this.#table = table;
   }
 
-  /** Returns jobs of a shard that were due at a time (epoch ms), the oldest first. */
-  async due(
+  /** Lists the jobs of a shard that are due at a time (epoch ms), the most overdue first. */
+  async listDue(
     shard: number,
     at: number,
     options: { limit: number; after?: string | undefined },
@@ -235,10 +231,10 @@ export class JobSweeper {
       ...options,
       between: [isoTime(0), isoTime(at)],
     });
-    const found = await this.#table.getByKeys(JobEntity, keys);
+    const jobs = await this.#table.getByKeys(JobEntity, keys);
     return {
       jobs: keys.flatMap((key, index) => {
-        const job = found[index];
+        const job = jobs[index];
         return job && job.dueAt <= at ? [{ ...job, tenant: tenantOf(key) }] : [];
       }),
       next,
@@ -246,7 +242,7 @@ export class JobSweeper {
   }
 
   /** Changes the due time (epoch ms) of a job. Returns false if another worker changed or ended it. */
-  async putOff(job: StoredJob, dueAt: number): Promise<boolean> {
+  async postpone(job: StoredJob, dueAt: number): Promise<boolean> {
     return (await this.#table.write([replace(JobEntity, { ...job, dueAt }, job._r)])) === 'done';
   }
 }

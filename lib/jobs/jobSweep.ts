@@ -14,29 +14,29 @@ import {
 } from './jobStore.ts';
 
 export interface JobSweepPorts {
-  readonly jobs: Pick<JobSweeper, 'due' | 'putOff'>;
+  readonly jobs: Pick<JobSweeper, 'listDue' | 'postpone'>;
   readonly queues: Readonly<Record<JobQueue, QueueSender>>;
 }
 
-/** Writes of one shard in parallel. */
+/** The number of writes of one shard at the same time. */
 const PARALLEL = 4;
-/** A job that has not ended after this time is started again. */
-const JOB_MILLISECONDS = 5 * 60_000;
+/** How long after its message a job is due again if no worker has started it, in milliseconds. */
+const DUE_AGAIN_AFTER = 5 * 60_000;
 
-/** Returns the sweep that sends the messages of due jobs, each after a conditional write that postpones it. */
+/** Returns the sweep that sends the messages of due jobs. A conditional write postpones each job before its message is sent. */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): Sweep {
   return async (call) => {
     await sweepShards(
       jobShards,
       call,
       async (shard, options) => {
-        const { jobs: values, next } = await jobs.due(shard, call.clock(), options);
+        const { jobs: values, next } = await jobs.listDue(shard, call.clock(), options);
         return { values, next };
       },
       async (values) => {
         const postponed: StoredJob[] = [];
         await inParallel(values, PARALLEL, async (job) => {
-          if (await jobs.putOff(job, call.clock() + JOB_MILLISECONDS)) postponed.push(job);
+          if (await jobs.postpone(job, call.clock() + DUE_AGAIN_AFTER)) postponed.push(job);
         });
         await Promise.all(
           Object.entries(queues).map(([name, queue]) =>

@@ -14,36 +14,47 @@ import type { Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** Runs a step of a job, for a second or two. It is idempotent: it may run twice, concurrently or from an older progress. */
+/**
+ * Runs a step of a job, for a second or two. A step must be idempotent: it can run twice, at the same time, or from an older
+ * progress.
+ */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
 export type StepCall = Pick<MessageCall<JobMessage, Uses>, 'log' | 'measures'>;
 
 export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
   readonly jobs: Pick<JobStore, 'get' | 'change' | 'end'>;
-  /** The step of each kind of job on the queue. */
+  /** The step of each kind of job whose messages are in the queue. */
   readonly steps: Readonly<Record<JobKindOn<Q>, Step>>;
-  /** The queue of the message. */
+  /** The queue for the message of the next run. */
   readonly queue: QueueSender;
 }
 
-/** The lease, milliseconds. Longer than a function runs, so that no worker runs a job after its lease. */
+/** The length of a lease, in milliseconds. The timeout of the function is shorter, so no worker runs a job after its lease. */
 const LEASE = 90_000;
-/** No step starts in the last milliseconds before the deadline. */
-const SPARE = 20_000;
-/** How long one message runs a job, milliseconds. Then a new message lets jobs of other tenants run first. */
-const TURN = 10_000;
-/** How long the next message may take before the sweeper sends another, milliseconds. */
+/** How long before its deadline a run starts no more steps, in milliseconds. */
+const STOP_BEFORE_DEADLINE = 20_000;
+/** How long one message runs steps of a job, in milliseconds. Then a new message lets jobs of other tenants run first. */
+const LONGEST_RUN = 10_000;
+/** How long the next message may take before the sweeper sends another one, in milliseconds. */
 const MARGIN = 5 * 60_000;
-/** How long after its start a job that waits sends the message of its next run itself, milliseconds. Then the sweeper does: every chain of messages ends. */
-const LONGEST_WAIT = 60 * 60_000;
-/** The longest pause between runs of a job that always fails, milliseconds. */
+/**
+ * How long after the start of a job its runs send the message of the next run, in milliseconds, if the job only waits. After that,
+ * the sweeper sends the messages, so that every chain of messages ends.
+ */
+const LONGEST_CHAIN = 60 * 60_000;
+/** The longest pause between runs of a job that always fails, in milliseconds. */
 const LONGEST_PAUSE = 6 * 60 * 60_000;
 
 /**
- * Runs steps of a job as long as there is time. Then, or if the next step starts later, it sends a message for the next run.
- * Each step is written with the lease at the revision that was read (optimistic lock): only one worker continues. If a run
- * is interrupted, the sweeper finds the job after its lease, and the next run starts at the last finished step. A job that
- * always fails is retried with growing pauses of up to six hours, and is never dropped. Rethrows errors of a step.
+ * Runs steps of a job for up to 10 seconds. If the job is not done then, or if its next step starts later, sends a message for the
+ * next run.
+ *
+ * - Optimistic lock: each step writes progress and lease over the revision that was read, so only one worker continues.
+ * - After an interrupted run, the sweeper finds the job when its lease has expired. The next run continues after the last finished
+ *   step.
+ * - A job that always fails is retried with growing pauses of up to six hours, and is never deleted.
+ *
+ * Rethrows errors of a step.
  */
 export async function runJob<Q extends JobQueue = 'jobs'>(
   { jobs, steps, queue }: RunJobDeps<Q>,
@@ -55,57 +66,39 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     measures,
   }: Pick<MessageCall<JobMessage, Uses>, 'message' | 'clock' | 'deadline' | 'log' | 'measures'>,
 ): Promise<void> {
-  const hold = (tries: number) => {
-    const now = clock();
-    return {
-      leaseUntil: now + LEASE,
-      notBefore: undefined,
-      tries,
-      dueAt: now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE),
-    };
-  };
   const startedAt = clock();
   const job = await jobs.get(message);
   if (!job || Math.max(job.leaseUntil ?? 0, job.notBefore ?? 0) > clock()) return;
   const step = (steps as Readonly<Partial<Record<JobKind, Step>>>)[job.kind];
-  if (!step) throw new Error(`Jobs of the kind ${job.kind} are done by the worker of another queue`);
-  let mine = await jobs.change(job, hold((job.tries ?? 0) + 1));
-  while (mine !== 'lost') {
-    const result = await step(mine, clock, { log, measures });
-    if (result === 'done') return jobs.end(mine);
+  if (!step) throw new Error(`The worker of another queue runs jobs of the kind ${job.kind}`);
+  let leased = await jobs.change(job, newLease(clock(), (job.tries ?? 0) + 1));
+  while (leased !== 'lost') {
+    const result = await step(leased, clock, { log, measures });
+    if (result === 'done') return jobs.end(leased);
     const { progress, notBefore, isPaced } = result;
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
-      if (
-        (await jobs.change(mine, {
-          progress,
-          leaseUntil: undefined,
-          notBefore,
-          tries: undefined,
-          dueAt: notBefore,
-        })) === 'lost'
-      )
-        break;
-      // Faster than the sweeper, which finds the job up to a minute later.
+      if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
+      // The sweeper would find the job up to a minute later than the message starts it.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
-      const isChained = isPaced || notBefore <= mine.createdAt + LONGEST_WAIT;
-      const isNear = delaySeconds <= LONGEST_DELAY_SECONDS && isChained;
-      return isNear ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
+      const isChained = isPaced || notBefore <= leased.createdAt + LONGEST_CHAIN;
+      const hasMessage = delaySeconds <= LONGEST_DELAY_SECONDS && isChained;
+      return hasMessage ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
-    if (now > Math.min(deadline - SPARE, startedAt + TURN)) {
-      if (
-        (await jobs.change(mine, {
-          progress,
-          leaseUntil: undefined,
-          notBefore: undefined,
-          tries: undefined,
-          dueAt: now + MARGIN,
-        })) === 'lost'
-      )
-        break;
+    if (now > Math.min(deadline - STOP_BEFORE_DEADLINE, startedAt + LONGEST_RUN)) {
+      if ((await jobs.change(leased, { ...noLease, progress, dueAt: now + MARGIN })) === 'lost') break;
       return queue.send([jobMessage(message)]);
     }
-    mine = await jobs.change(mine, { progress, ...hold(1) });
+    leased = await jobs.change(leased, { progress, ...newLease(now, 1) });
   }
   log.warn(logMessages.jobLeaseHeld, { jobId: message.jobId });
+}
+
+/** The fields of a job that no worker runs. */
+const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
+
+/** Returns the fields of a job with a new lease. The sweeper sends its next message after the lease, and later with each try. */
+function newLease(now: number, tries: number) {
+  const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE);
+  return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt };
 }

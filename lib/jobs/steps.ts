@@ -4,7 +4,7 @@ import { purgeLeftover } from '../comments/deleteThreads.ts';
 import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
-import { doJobs, type StepResult, type StoredJob } from './jobStore.ts';
+import { updateJobs, type StepResult, type StoredJob } from './jobStore.ts';
 import { purgeDocumentsStep } from '../deletion/purgeDocuments.ts';
 import { purgeFolders } from '../deletion/purgeFolders.ts';
 import { purgeOrganizationStep } from '../deletion/purgeOrganizations.ts';
@@ -16,20 +16,20 @@ import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 
-/** Runs jobs of every kind. */
+/** The capability to run all kinds of jobs whose messages are in the queue `jobs`. */
 export const runsJobs = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(
       ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'DeleteItem', 'BatchWriteItem'],
       ['gsi1', 'gsi2'],
     ),
-    jobs: doJobs,
+    jobs: updateJobs,
     queue: sendTo.jobs,
     recovery: runRecoveries,
     parking: releaseParked,
   },
   ({ table, jobs, queue, recovery, parking }): RunJobDeps => {
-    const on =
+    const withTable =
       (step: (table: Table, job: StoredJob, clock: () => number) => Promise<StepResult>): Step =>
       (job, clock) =>
         step(table, job, clock);
@@ -38,22 +38,22 @@ export const runsJobs = /* @__PURE__ */ combine(
       queue,
       steps: {
         async recoverDeliveries(job, clock) {
-          const reached = await recoverStep(recovery, job, clock);
-          return reached === 'done' ? 'done' : { progress: reached };
+          const progress = await recoverStep(recovery, job, clock);
+          return progress === 'done' ? 'done' : { progress };
         },
         releaseParked: (job, clock, call) => releaseParkedStep(parking, job, clock, call),
         async removeRecords({ tenant, data }) {
           await purgeLeftover(table, tenant, JSON.parse(data));
           return 'done';
         },
-        removeDocuments: on(purgeDocumentsStep),
-        removeOrganization: on(purgeOrganizationStep),
+        removeDocuments: withTable(purgeDocumentsStep),
+        removeOrganization: withTable(purgeOrganizationStep),
         changeFolders: (job, clock) => changeFoldersStep(table, job, clock, purgeFolders),
-        removeUsers: on(removeUsersStep),
-        eraseUsers: on(eraseUsersStep),
-        emitEditorUpdate: on(emitEditorUpdateStep),
-        removeAgent: on(purgeAgentStep),
-        countAgentRuns: on(countAgentRunsStep),
+        removeUsers: withTable(removeUsersStep),
+        eraseUsers: withTable(eraseUsersStep),
+        emitEditorUpdate: withTable(emitEditorUpdateStep),
+        removeAgent: withTable(purgeAgentStep),
+        countAgentRuns: withTable(countAgentRunsStep),
       },
     };
   },

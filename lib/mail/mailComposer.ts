@@ -48,7 +48,7 @@ export interface MailComposerDeps {
   readonly table: Table;
   readonly box: SecretBox;
   readonly links: UnsubscribeLinks;
-  /** The operator's SES; undefined when the operator has not set `mailFrom`. */
+  /** The operator's SES. Undefined if the operator has not set `mailFrom`. */
   readonly ses: MailSender | undefined;
   readonly sendGrid: (account: SendGridAccount) => MailSender;
   /** Epoch ms. */
@@ -57,7 +57,10 @@ export interface MailComposerDeps {
 
 const UNCONFIGURED = { skip: 'the operator has not set mailFrom' };
 
-/** Composes mails from what is stored at the moment of sending: the event, access rights, the user's settings and the configuration. */
+/**
+ * Composes mails from the state of the table at the moment of sending: the event, access rights, the user's settings, the
+ * configuration.
+ */
 export class MailComposer {
   readonly #deps: MailComposerDeps;
 
@@ -88,7 +91,8 @@ export class MailComposer {
     const { event: type, organizationId } = stored;
     if (!config || !isMailed(type) || !isEventMailed(config, type))
       return { skip: 'events of this type are not mailed any more' };
-    if (isPaused(pause, config, clock())) return { skip: 'e-mail pauses: the provider refuses the key or the sender' };
+    if (isPaused(pause, config, clock()))
+      return { skip: 'e-mail is paused: the provider refuses the key or the sender' };
     const payload = JSON.parse(text.payload) as EventPayload;
     if (organizationId === undefined) return { skip: 'the user may not receive the event any more' };
     const [isRecipient, actors] = await Promise.all([
@@ -130,13 +134,17 @@ export class MailComposer {
   async #isRecipient(event: OccurredEvent, userId: string): Promise<boolean> {
     const { audience } = event.payload;
     if (!audience) return false;
-    const only = (userIds: readonly string[]) => userIds.filter((one) => one === userId);
-    const alone: Audience = { ...audience, addressed: only(audience.addressed), following: only(audience.following) };
+    const onlyUser = (userIds: readonly string[]) => userIds.filter((id) => id === userId);
+    const audienceOfOne: Audience = {
+      ...audience,
+      addressed: onlyUser(audience.addressed),
+      following: onlyUser(audience.following),
+    };
     const rules = await readRecipientRules(this.#deps, event.tenant, {
       ...event,
-      payload: { ...event.payload, audience: alone },
+      payload: { ...event.payload, audience: audienceOfOne },
     });
-    return recipientsOf(alone, 'email', rules).includes(userId);
+    return recipientsOf(audienceOfOne, 'email', rules).includes(userId);
   }
 
   async #senderOf(tenant: string, config: Stored<EmailConfig>): Promise<MailSender | Skipped> {
@@ -158,17 +166,17 @@ export class MailComposer {
     if (!ses) return UNCONFIGURED;
     const key = await table.get(ApiKeyEntity, { apiKey: tenant });
     if (!key) return { skip: 'the API key does not exist any more' };
-    const [workspace, listed] = await table.batchGet(
+    const [workspace, apiKey] = await table.batchGet(
       itemOf(WorkspaceEntity, key),
       itemOf(WorkspaceApiKeyEntity, { workspaceId: key.workspaceId, apiKey: tenant }),
     );
     if (!workspace) return { skip: 'the workspace does not exist any more' };
-    const addressee = { to: workspace.owner.email, apiKeyName: oneLine(listed?.apiKeyName) ?? tenant };
+    const addressee = { to: workspace.owner.email, apiKeyName: oneLine(apiKey?.apiKeyName) ?? tenant };
     return { sender: ses, mail: { ...ownerMail(about, addressee), mailId, sender: {} } };
   }
 }
 
-/** Returns the id of the customer's template at the provider: the one for mentions, else the one for comments; empty when there is none. */
+/** Returns the id of the customer's template at the provider: the template for mentions or for comments. Empty if there is none. */
 function templateOf(
   { emailServiceConfig: { commentTemplateId, tagTemplateId } }: EmailConfig,
   { mentioned }: EventMailContent,
@@ -176,7 +184,7 @@ function templateOf(
   return (mentioned && tagTemplateId) || commentTemplateId;
 }
 
-/** Compose mails. Its users may read the master key. */
+/** The capability to compose mails. It includes reading the master key. */
 export const mailComposer: Capability<MailComposer> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

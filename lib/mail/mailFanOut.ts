@@ -29,9 +29,11 @@ interface CreateMailsDeps {
 export type MailFanOutDeps = CreateMailsDeps & AudienceDeps;
 
 /**
- * Returns a function that makes a consumer of events for one batch: it reads the configuration of each tenant once. The consumer creates a mail for
- * each recipient with a mail address whom settings, visibility and access rights allow. Each mail is written before its queue message is sent, and
- * the same event creates the same mails, so events may be consumed more than once.
+ * Returns a function that creates a consumer for the events of one batch. A consumer reads the configuration of each tenant once.
+ * It creates a mail for each recipient who has a mail address, if settings, visibility and access rights allow it.
+ *
+ * A mail is written before its queue message is sent. The same event creates the same mails, so events may be consumed more than
+ * once.
  */
 export function fanOutMails(deps: MailFanOutDeps): () => EventConsumer {
   const { table, clock } = deps;
@@ -85,21 +87,21 @@ async function createAndQueue(
   await queue.send(created.flatMap((mail) => mailMessage(mail, now)));
 }
 
-/** A failing webhook endpoint that the owner of its workspace is notified of. */
+/** A failing webhook endpoint, for a mail to the owner of its workspace. */
 export interface EndpointFailure {
   readonly endpointId: string;
   readonly url: string;
-  /** The number of days with failures only; or `disabled` when the endpoint is disabled now. */
+  /** The number of days without a success, or `disabled` if the endpoint was disabled now. */
   readonly stage: WarningDay | 'disabled';
-  /** The first failure since the last success, epoch ms. */
+  /** The time of the first failure after the last success, epoch ms. */
   readonly failingSince: number;
   readonly now: number;
 }
 
-/** Mails the owner of a workspace about a failing endpoint, once for each endpoint, stage and failure. */
+/** Mails the owner of a workspace about a failing endpoint. Sends one mail for each endpoint, stage and first failure. */
 export type NotifyOwnerOfFailure = (tenant: string, failure: EndpointFailure) => Promise<void>;
 
-/** Mails the owner of a workspace, whether the mails of events are enabled or not; once for the same `occasion` within 30 days. */
+/** Mails the owner of a workspace, even if mails of events are off. Sends one mail for the same `occasion` in 30 days. */
 export type NotifyOwner = (
   tenant: string,
   about: Exclude<MailSubject, { kind: 'event' }>,
@@ -113,23 +115,23 @@ export function ownerNotifier(deps: CreateMailsDeps): NotifyOwner {
 
 const creation = { mails: createMails, queue: sendTo.mail, timing: mailTiming };
 
-/** Create the mails of events. */
+/** The capability to create the mails of events. */
 export const mailFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   { ...creation, table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']) },
   (parts) => fanOutMails({ ...parts, clock: Date.now }),
 );
 
-/** Mail the owners of workspaces. */
+/** The capability to mail the owners of workspaces. */
 export const notifyOwners: Capability<NotifyOwner> = /* @__PURE__ */ combine(creation, (parts) =>
   ownerNotifier({ ...parts, clock: Date.now }),
 );
 
-/** Mail owners about failing endpoints. */
+/** The capability to mail owners about failing endpoints. */
 export const notifyOwnersOfFailures: Capability<NotifyOwnerOfFailure> = /* @__PURE__ */ combine(
   { notify: notifyOwners },
   ({ notify }): NotifyOwnerOfFailure =>
     (tenant, { endpointId, url, stage, failingSince }) =>
-      notify(tenant, { kind: 'endpointTrouble', endpointId, url, stage, failingSince }, [
+      notify(tenant, { kind: 'endpointFailure', endpointId, url, stage, failingSince }, [
         endpointId,
         stage,
         failingSince,

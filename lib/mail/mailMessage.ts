@@ -4,11 +4,14 @@ import { parseSchedule, planAttempt, type Timing } from '../webhooks/rules/sched
 import type { QueueMessage } from '../workers/sender.ts';
 import type { ReadyMail } from './rules/mailRecord.ts';
 
-/** A queue message about a mail. It only names the mail; the stored mail says what to do. */
+/** A queue message about a mail. It contains only the id of the mail. The state is in the table. */
 export const MailMessage = z.object({ tenant: z.string(), mailId: z.string() });
 export type MailMessage = z.output<typeof MailMessage>;
 
-/** Returns the message of a mail's next attempt, delayed until then; none when SQS cannot delay it that long, and the sweeper sends it later. */
+/**
+ * Returns the message about a mail's next attempt, delayed until `nextAt`. Returns no message if SQS cannot delay it so long. The
+ * sweeper sends it later.
+ */
 export function mailMessage(
   { tenant, mailId, nextAt }: Pick<ReadyMail, 'nextAt'> & MailMessage,
   now: number,

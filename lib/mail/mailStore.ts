@@ -20,7 +20,7 @@ import {
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
-/** Due mails are spread over this many index partitions. */
+/** The number of index partitions for due mails. */
 export const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
@@ -32,13 +32,13 @@ export const MailEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'expiry',
   purpose:
-    'A mail to one person about an event or for the owner: its state, attempts so far, and when it is due; without address and text',
+    'A mail to one person about an event or to an owner: its status, its number of attempts, and the time of the next attempt, without address and text',
   schema: MailRecord,
   pk: (of: { tenant: string; mailId: string }) => [of.tenant, 'MAIL', of.mailId],
   sk: (_key: unknown) => ['MAIL'],
   indexes: {
     gsi3: {
-      holds: 'mails that are to be sent or are being sent, by shard and the time when the sweeper looks after them',
+      holds: 'mails that wait for an attempt or are being sent, by shard and due time',
       pk: ({ shard, dueAt }) => (dueAt === undefined ? undefined : dueMails(shard)),
       sk: ({ dueAt = 0, mailId }) => [isoTime(dueAt), mailId],
     },
@@ -46,17 +46,17 @@ export const MailEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** A pause of a tenant's mails after the provider refused the key or the sender. It ends with any change of the configuration. */
+/** A pause of a tenant's mails after the provider refused the key or the sender. Any change of the configuration ends the pause. */
 export const MailPauseEntity = defineEntity({
   type: 'MailPause',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'That e-mail pauses because the provider refused the key or the sender of this configuration',
+  purpose: 'A pause of e-mail because the provider refused the key or the sender of this configuration',
   schema: z.object({
     /** The refused revision of the e-mail configuration. */
     revision: z.number(),
-    /** Epoch ms. */
+    /** The end of the pause, epoch ms. */
     until: z.number(),
   }),
   pk: (of: { tenant: string }) => [of.tenant, 'CONFIG'],
@@ -64,7 +64,7 @@ export const MailPauseEntity = defineEntity({
   expiresAt: ({ until }) => Math.ceil(until / 1000),
 });
 
-/** A refusal can be a mistake of the provider, so sending is tried again after this time. */
+/** The length of a pause. After that, mails are sent again, because the refusal can be a mistake of the provider. */
 const PAUSE_MILLISECONDS = 60 * 60_000;
 
 export interface MailKey {
@@ -81,7 +81,7 @@ export function mailIdOf(reason: readonly (string | number)[]): string {
   return `mail_${hash.replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** Mails of one event that are written at the same time. */
+/** The number of mails of one event that are written at the same time. */
 const PARALLEL = 20;
 
 export class MailStore {
@@ -91,7 +91,7 @@ export class MailStore {
     this.#table = table;
   }
 
-  /** Writes new mails; existing ones stay unchanged. Returns all of them as new mails. */
+  /** Writes new mails. Existing mails stay unchanged. Returns all mails in the state of new mails. */
   async create(
     tenant: string,
     mails: readonly { readonly mailId: string; readonly about: MailSubject }[],
@@ -111,13 +111,13 @@ export class MailStore {
     return stored && { ...stored, tenant: key.tenant };
   }
 
-  /** Writes a new state over the revision that was read. Returns the stored mail; `lost` when another worker wrote in between. */
+  /** Writes a new state over the revision that was read. Returns the stored mail, or `lost` if another worker was first. */
   async replace<M extends MailRecord>({ tenant, _r }: StoredMail, next: M): Promise<StoredMail<M> | 'lost'> {
     const outcome = await this.#table.write([replace(MailEntity, { ...next, tenant }, _r)]);
     return outcome === 'done' ? { ...next, tenant, _r: _r + 1 } : 'lost';
   }
 
-  /** Returns a page of the mails of a shard that are due at `time` (epoch ms), the longest overdue first. */
+  /** Returns a page of the mails of a shard that are due at `time` (epoch ms), the most overdue first. */
   async listDue(
     shard: number,
     time: number,
@@ -131,7 +131,7 @@ export class MailStore {
     const mails = await this.#table.getByKeys(MailEntity, keys);
     const values = keys.flatMap((key, index) => {
       const mail = mails[index];
-      // The index is eventually consistent: the mail may have changed since.
+      // The index is eventually consistent, so the mail may have changed.
       const isDue = mail && (isReadyMail(mail) || isSendingMail(mail)) && (mail.dueAt ?? 0) <= time;
       return isDue ? [{ ...mail, tenant: tenantOf(key) }] : [];
     });
@@ -157,18 +157,18 @@ export function isPaused(
   return pause !== undefined && pause.revision === config._r && pause.until > now;
 }
 
-/** Create mails. */
+/** The capability to create mails. */
 export const createMails: Capability<Pick<MailStore, 'create'>> = /* @__PURE__ */ storeCapability(MailStore, [
   'PutItem',
 ]);
 
-/** Record the attempts of mails. */
+/** The capability to record the attempts of mails. */
 export const updateMails: Capability<Pick<MailStore, 'get' | 'replace' | 'pause'>> = /* @__PURE__ */ storeCapability(
   MailStore,
   ['GetItem', 'PutItem'],
 );
 
-/** Find due mails and postpone their next sweep. */
+/** The capability to list due mails and to postpone their next sweep. */
 export const findDueMails: Capability<Pick<MailStore, 'listDue' | 'replace'>> = /* @__PURE__ */ storeCapability(
   MailStore,
   ['BatchGetItem', 'PutItem'],

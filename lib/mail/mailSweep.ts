@@ -14,12 +14,12 @@ export interface MailSweepDeps {
   readonly timing: Timing;
 }
 
-/** Writes of one shard at the same time. */
+/** The number of writes of one shard at the same time. */
 const PARALLEL = 8;
 
 /**
- * Sends the queue messages of due mails again: the message was lost, or the worker ended while it was sending. The conditional write before it
- * ensures that only one of several sweepers sends the message.
+ * Returns the sweep that sends the queue messages of due mails again. A mail is due if its message was lost, or if its worker ended
+ * while it was sending. A conditional write before each message makes sure that only one of several sweepers sends it.
  */
 export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
   return async (call) => {
@@ -43,7 +43,7 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
   };
 }
 
-/** Sweep mails. */
+/** The capability to sweep mails. */
 export const mailSweep: Capability<Sweep> = /* @__PURE__ */ combine(
   { mails: findDueMails, queue: sendTo.mail, timing: mailTiming },
   sweepMails,

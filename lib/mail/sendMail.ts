@@ -23,7 +23,7 @@ import * as logMessages from '../observability/logMessages.ts';
 export interface SendMailDeps {
   readonly mails: Pick<MailStore, 'get' | 'replace' | 'pause'>;
   readonly composer: Pick<MailComposer, 'compose'>;
-  /** For the messages of further attempts. */
+  /** The queue for the messages of later attempts. */
   readonly queue: QueueSender;
   readonly timing: Timing;
   readonly notifyOwner: NotifyOwner;
@@ -39,12 +39,12 @@ export interface SendMailCall extends Pick<
   readonly random: () => number;
 }
 
-/** A message may come this much before the time of its attempt: clocks differ. */
+/** How many milliseconds before its time a message is accepted, because clocks differ. */
 const EARLY = 5_000;
 
 /**
- * Processes a queue message about a mail: composes the mail, claims it, sends it and records the result. The claim comes before the sending, because
- * providers have no idempotency key. Throws only on internal errors; SQS then redelivers the message.
+ * Processes a queue message about a mail: composes the mail, claims it, sends it and records the result. The claim comes before the
+ * send, because providers have no idempotency key. Throws only on internal errors. SQS then redelivers the message.
  */
 export async function sendMail(call: SendMailCall): Promise<void> {
   const { deps, message, clock, random, log, measures } = call;
@@ -85,7 +85,7 @@ export async function sendMail(call: SendMailCall): Promise<void> {
     await pauseMails(call, composed.revision, result.reason);
 }
 
-/** Claims a mail for this worker. Returns undefined when another worker was faster. */
+/** Claims a mail for this worker by a conditional write. Returns undefined if another worker was first. */
 async function claimForSending(
   { deps, message, clock, newId }: SendMailCall,
   mail: StoredMail<ReadyMail>,
@@ -93,12 +93,12 @@ async function claimForSending(
   const claim = newId('clm');
   const stored = await deps.mails.replace(mail, claimMail(mail, claim, clock()));
   if (stored !== 'lost') return stored;
-  // The SDK repeats a write whose answer was lost. The repetition then conflicts with this worker's own claim.
+  // The SDK repeats a write whose response was lost. The repetition then conflicts with the claim of this worker.
   const current = await deps.mails.get(message);
   return current && isSendingMail(current) && current.claim === claim ? current : undefined;
 }
 
-/** Writes the new state of a mail, counts final states, and sends the message of the next attempt when SQS can delay it that long. */
+/** Writes the new state of a mail, counts final states, and sends the message of the next attempt if SQS can delay it so long. */
 async function recordOutcome(
   { deps, message: { tenant }, clock, log, measures }: SendMailCall,
   mail: StoredMail,
@@ -119,7 +119,10 @@ async function recordOutcome(
   if (isReadyMail(stored)) await deps.queue.send(mailMessage(stored, clock()));
 }
 
-/** Pauses the tenant's mails, because the provider refuses this revision of the configuration. Notifies the owner once for each revision. */
+/**
+ * Pauses the tenant's mails after the provider refused this revision of the configuration. Notifies the owner once for each
+ * revision.
+ */
 async function pauseMails(
   { deps, message: { tenant }, clock, log }: SendMailCall,
   revision: number,
@@ -127,10 +130,10 @@ async function pauseMails(
 ): Promise<void> {
   log.warn(logMessages.mailProviderPaused, { tenant, reason });
   await deps.mails.pause(tenant, revision, clock());
-  await deps.notifyOwner(tenant, { kind: 'providerTrouble', reason }, [revision]);
+  await deps.notifyOwner(tenant, { kind: 'providerFailure', reason }, [revision]);
 }
 
-/** Send mails. */
+/** The capability to send mails. */
 export const mailSending: Capability<SendMailDeps> = /* @__PURE__ */ combine({
   mails: updateMails,
   composer: mailComposer,

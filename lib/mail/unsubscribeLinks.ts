@@ -11,10 +11,10 @@ export interface Subscriber {
   readonly userId: string;
 }
 
-/** The page of the link. Mail programs send POST requests to it for one-click unsubscription. */
+/** The path of the page that a link opens. Mail programs send POST requests to this path for one-click unsubscription. */
 export const UNSUBSCRIBE_PATH = '/v2/notifications/email/unsubscribe';
 
-/** Tenant, organization and user. */
+/** The content of a token: tenant, organization id and user id. */
 const Token = z.tuple([z.string(), z.string(), z.string()]);
 const BOUND = ['unsubscribe'];
 
@@ -22,8 +22,8 @@ const BOUND = ['unsubscribe'];
 const LONGEST_HEADER = 870;
 
 /**
- * Creates and reads unsubscribe links. Their tokens are encrypted, so nobody can forge one or see whose it is. They never expire, because a mail may
- * be read years later. A token is `<version of the master key>.<base64url>`.
+ * Creates and reads unsubscribe links. A token has the form `<version of the master key>.<base64url>`. It is encrypted, so nobody
+ * can forge a token or read its user. Tokens never expire, because a mail may be read years later.
  */
 export class UnsubscribeLinks {
   readonly #ring: KeyRing;
@@ -44,7 +44,7 @@ export class UnsubscribeLinks {
     return `${this.#publicUrl}${UNSUBSCRIBE_PATH}?token=${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the subscriber of a token; undefined for a text that is no token of this service. */
+  /** Returns the subscriber of a token. Returns undefined for a text that is not a token of this service. */
   async subscriberOf(token: string): Promise<Subscriber | undefined> {
     const [, version, sealed] = /^([\w-]{1,32})\.([\w-]{1,8192})$/.exec(token) ?? [];
     const key = version === undefined ? undefined : await this.#ring.find(version);
@@ -56,7 +56,10 @@ export class UnsubscribeLinks {
   }
 }
 
-/** Returns the headers for one-click unsubscription (RFC 2369, RFC 8058); none when the link is too long for a header, as with very long ids. */
+/**
+ * Returns the headers for one-click unsubscription (RFC 2369, RFC 8058). Returns none if very long ids make the link too long for a
+ * header.
+ */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
   return value.length > LONGEST_HEADER
@@ -70,7 +73,7 @@ const keyRing: Capability<KeyRing> = {
   open: (env) => new KeyRing(env.MASTER_KEY_SECRET_ARN),
 };
 
-/** Create and read unsubscribe links. Its users may read the master key. */
+/** The capability to create and read unsubscribe links. It includes reading the master key. */
 export const unsubscribeLinks: Capability<UnsubscribeLinks> = /* @__PURE__ */ combine(
   { ring: keyRing, url: publicUrl },
   ({ ring, url }) => new UnsubscribeLinks(ring, url),

@@ -1,5 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { doJobs } from '../jobs/jobStore.ts';
+import { updateJobs } from '../jobs/jobStore.ts';
 import type { RunJobDeps } from '../jobs/runJob.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import { changeEmbeddingStep } from './changeEmbeddingStep.ts';
@@ -9,7 +9,7 @@ import { embedJudgmentsStep } from './embedJudgmentsStep.ts';
 
 /** Runs the jobs of the queue `embed`. */
 export const runEmbeddingJobs: Capability<RunJobDeps<'embed'>> = /* @__PURE__ */ combine(
-  { jobs: doJobs, queue: sendTo.embed, embedders, store: writeEmbeddings },
+  { jobs: updateJobs, queue: sendTo.embed, embedders, store: writeEmbeddings },
   ({ jobs, queue, embedders: models, store }): RunJobDeps<'embed'> => ({
     jobs,
     queue,

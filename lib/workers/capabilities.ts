@@ -3,7 +3,10 @@ import type { Worker } from '../app/worker.ts';
 
 const serviceName: Capability<undefined> = { grants: [], env: ['SERVICE_NAME'], open: () => undefined };
 
-/** Returns the capabilities of a worker's function: those that it declares, and those of every worker. The stack grants access to its event source. */
+/**
+ * Returns the capabilities that a worker declares, and those that every worker has. The stack grants the access to its event
+ * source.
+ */
 export function workerCapabilities(worker: Pick<Worker, 'uses'>): Capability<unknown>[] {
   return [serviceName, ...Object.values(worker.uses)];
 }

@@ -7,8 +7,8 @@ import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Runs a worker for a batch of stream records and returns the failed ones. Lambda repeats the batch from the first failed record. Throws if
- * `run` throws; Lambda then splits the batch.
+ * Runs a worker for a batch of stream records. Returns the failed records, and Lambda repeats the batch from the first of them.
+ * Throws if `run` throws. Lambda then splits the batch.
  */
 export async function handleInserts<U extends Uses>(
   run: WorkerRun<FromInserts, U>,

@@ -12,20 +12,23 @@ import { handleMessages } from './handleMessages.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** The Lambda handler of a worker. It gets a batch of messages, a batch of stream records or a timer event, and returns the failed items. */
+/**
+ * The Lambda handler of a worker. The event is a batch of messages, a batch of stream records or a timer event. Returns the failed
+ * items.
+ */
 export type WorkerHandler = (
   event: unknown,
   context: Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>,
 ) => Promise<unknown>;
 
-/** A run fails this much before the timeout of the function, so that the failure is still logged. */
+/** How long before the timeout of the function a run fails, in milliseconds. This leaves time to log the failure. */
 const EARLY_TIMEOUT_MILLISECONDS = 500;
 
 let coldStart = true;
 
 /**
- * Returns the Lambda handler of a worker. Each invocation logs one line, one more for each failure, the measured metrics and, after failures,
- * the fault metric. `source` has the environment variables.
+ * Returns the Lambda handler of a worker. Each invocation logs one line, one more line for each failure, and the measured metrics.
+ * Failures are also counted in the fault metric. `source` contains the environment variables.
  */
 export function toWorkerLambda<S extends Source, U extends Uses>(
   worker: WorkerOf<S, U>,
@@ -62,7 +65,7 @@ export function toWorkerLambda<S extends Source, U extends Uses>(
     } catch (error) {
       log.error(logMessages.workerRunFailed, { error });
       end({ failed: 1 }, 1);
-      // Lambda retries as the event source says; the batch of a stream is split.
+      // Lambda retries the event as configured for its source. It splits the batch of a stream.
       throw error;
     }
     end(result.counts, result.faults);

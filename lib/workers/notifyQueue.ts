@@ -3,8 +3,8 @@ import type { QueueMessage, QueueSender } from './sender.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Sends messages about items that are already stored. Never throws, and the caller need not retry. If the queue fails, the worker
- * `sweep`, which runs every minute, finds the items in the table.
+ * Sends messages about items that are already stored. Never throws, and the caller does not retry. If the queue fails, the worker
+ * `sweep` finds the items in the table when they are due.
  */
 export async function notifyQueue(queue: QueueSender, messages: readonly QueueMessage[], log: Log): Promise<void> {
   if (messages.length === 0) return;

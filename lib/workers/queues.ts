@@ -1,33 +1,34 @@
 import type { QueueName } from '../app/capability.ts';
 
-/** A queue. The worker that declares it is its consumer. */
+/** A queue. Its consumer is the worker that declares the queue as its source. */
 export interface QueueDeclaration {
   readonly purpose: string;
-  /** The text of its alarms: what is broken, and for whom, while messages wait or go to the dead-letter queue. */
+  /** What is broken, and for whom, if messages wait too long or become dead letters. Alarms contain this text. */
   readonly impact: string;
   /** The most messages of one invocation of the consumer. */
   readonly batchSize: number;
   /** The most invocations of the consumer at the same time. */
   readonly maxConcurrency: number;
-  /** The age of the oldest message that raises an alarm. None for a queue whose messages may wait. */
+  /** The age of the oldest message at which an alarm goes off. Absent for a queue whose messages may wait. */
   readonly lateAfterSeconds?: number;
 }
 
 /**
- * All queues. They are standard queues: at-least-once, without order. A message only repeats what the table knows, so that the sweeper can
- * replace a lost one.
+ * All queues. They are standard queues, with at-least-once delivery and without order. A message only repeats the state of the
+ * table, so the sweeper can replace a lost message.
  */
 export const queues = {
   deliver: {
     purpose: 'First attempts to deliver webhooks',
     impact: 'customers get webhooks late',
     batchSize: 10,
-    // 1,000 attempts at the same time. Fair queues need room: hanging receivers must not use all of it.
+    // Up to 1,000 messages run at the same time. Fair queues work only if receivers that hang do not use all of this capacity.
     maxConcurrency: 100,
     lateAfterSeconds: 600,
   },
   deliverSlow: {
-    purpose: 'Retries and replays of webhooks, separate so that first attempts never wait for them',
+    purpose:
+      'Retries, resends and recoveries of webhooks, in a separate queue so that first attempts never wait for them',
     impact: 'retries of failed webhooks are late',
     batchSize: 10,
     maxConcurrency: 20,
@@ -41,12 +42,12 @@ export const queues = {
   },
   jobs: {
     purpose: 'Long jobs, one step per message',
-    impact: 'replays and purge jobs are stalled',
+    impact: 'recoveries of webhooks and purge jobs are stalled',
     batchSize: 1,
     maxConcurrency: 5,
   },
   embed: {
-    purpose: 'Judgments without vectors, separate so that a slow model does not delay other jobs',
+    purpose: 'Judgments without vectors, in a separate queue so that a slow model does not delay other jobs',
     impact: 'judgments are not found by meaning',
     batchSize: 1,
     // Each invocation calls the model eight times in parallel.
@@ -54,10 +55,10 @@ export const queues = {
   },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
-/** How often a message is delivered before it goes to the dead-letter queue. */
+/** How often SQS delivers a message before it moves the message to the dead-letter queue. */
 export const MAX_RECEIVE_COUNT = 5;
 
-/** The environment variable with the address of each queue. */
+/** The name of the environment variable with the address of each queue. */
 export const queueVariable = {
   deliver: 'DELIVER_QUEUE_URL',
   deliverSlow: 'DELIVER_SLOW_QUEUE_URL',

@@ -1,4 +1,4 @@
-/** The result of one invocation: the answer to Lambda, the counts for the log, and the number of faults. */
+/** The result of one invocation: the answer to Lambda, the counts for the log line, and the number of faults for the metric. */
 export interface InvocationResult {
   readonly answer: unknown;
   readonly counts: Readonly<Record<string, number>>;
@@ -6,8 +6,8 @@ export interface InvocationResult {
 }
 
 /**
- * Waits for some work until `deadline` (epoch ms), then throws. Lambda itself would end the function without a log line. The work may continue
- * while the process lives, so its writes must be conditional.
+ * Waits for `work` until `deadline` (epoch ms), then throws. Without this, Lambda would end the function without a log line. The
+ * work can continue after the throw, so its writes must be conditional.
  */
 export async function runUntil<T>(work: Promise<T>, deadline: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

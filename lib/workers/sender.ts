@@ -9,24 +9,29 @@ import { openSqs } from './sqsClient.ts';
 import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
-  /** Sent as JSON. It holds ids, not contents. */
+  /** The body is sent as JSON. It contains ids, but no content of customers. */
   readonly body: object;
-  /** The group for fair queues: SQS delays the messages of a group that keeps the consumers busy. Up to 128 visible ASCII characters. */
+  /**
+   * The message group of a fair queue. SQS delays messages of a group that keeps the consumers busy. Up to 128 visible ASCII
+   * characters.
+   */
   readonly groupId?: string | undefined;
-  /** From 0 to 900. */
+  /** Whole seconds from 0 to 900. */
   readonly delaySeconds?: number | undefined;
 }
 
 export interface QueueSender {
   /**
-   * Sends any number of messages in batches. Retries messages that SQS rejects temporarily, then throws an error that becomes UNAVAILABLE; some
-   * messages may have been sent. Throws a RangeError and sends nothing if a message is too large or its delay is over 900 s.
+   * Sends any number of messages in batches, and retries messages that SQS rejects temporarily. Throws an error that becomes
+   * UNAVAILABLE if SQS still rejects a message. Other messages may have been sent.
+   *
+   * Throws a RangeError and sends nothing if a message is too large, or its delay or group is invalid.
    */
   send(messages: readonly QueueMessage[]): Promise<void>;
 }
 
 const BATCH_ENTRIES = 10;
-/** The limit of one message, and of all messages of a batch together. */
+/** The largest size of one message, and of all messages of a batch together. */
 const BATCH_BYTES = 1024 * 1024;
 const PARALLEL = 4;
 /** The pause before each retry. */
@@ -46,9 +51,9 @@ export class SqsSender implements QueueSender {
   }
 
   async send(messages: readonly QueueMessage[]): Promise<void> {
-    const batches = batchesOf(messages.map(toEntry));
+    const batches = groupIntoBatches(messages.map(toEntry));
     const errors: unknown[] = [];
-    // Wait for all batches: nothing may continue in the background after an error.
+    // All batches end before an error is thrown, so that nothing continues in the background.
     await inParallel(batches, PARALLEL, (batch) =>
       this.#sendBatch(batch).catch((error: unknown) => void errors.push(error)),
     );
@@ -56,11 +61,11 @@ export class SqsSender implements QueueSender {
   }
 
   async #sendBatch(batch: readonly Entry[]): Promise<void> {
-    let rest = batch;
+    let unsent = batch;
     for (const pause of [...this.#pauses, undefined]) {
-      const failed = await this.#failuresOf(rest);
+      const failed = await this.#sendEntries(unsent);
       if (failed.size === 0) return;
-      rest = rest.filter(({ Id }) => failed.has(Id ?? ''));
+      unsent = unsent.filter(({ Id }) => failed.has(Id ?? ''));
       const [example] = failed.values();
       const isPermanent = [...failed.values()].some(({ SenderFault }) => SenderFault);
       if (isPermanent || pause === undefined) throw rejectionError(failed.size, example?.Code, isPermanent);
@@ -68,17 +73,19 @@ export class SqsSender implements QueueSender {
     }
   }
 
-  /** Sends a batch and returns the rejected entries by id: a successful response can contain failures. */
-  async #failuresOf(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
+  /** Sends the entries of a batch. Returns the rejected entries by id, because a successful response can contain failures. */
+  async #sendEntries(entries: readonly Entry[]): Promise<Map<string, BatchResultErrorEntry>> {
     const Entries = entries.map(({ bytes: _bytes, ...entry }) => entry);
     const { Failed = [] } = await this.#client.send(new SendMessageBatchCommand({ QueueUrl: this.#url, Entries }));
     return new Map(Failed.map((failure) => [failure.Id ?? '', failure]));
   }
 }
 
-/** Returns the error for rejected messages. `toApiError` maps its name. It has no text of SQS, which could repeat the message. */
+/**
+ * Returns the error for rejected messages. `toApiError` maps its name. It contains no text of SQS, which could contain the message.
+ */
 function rejectionError(count: number, code = 'unknown', isPermanent: boolean): Error {
-  const error = new Error(`SQS did not take ${count} messages: ${code}`);
+  const error = new Error(`SQS rejected ${count} messages: ${code}`);
   if (!isPermanent) error.name = 'ServiceUnavailable';
   return error;
 }
@@ -86,14 +93,14 @@ function rejectionError(count: number, code = 'unknown', isPermanent: boolean): 
 function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): Entry {
   const MessageBody = toText(body);
   const bytes = Buffer.byteLength(MessageBody);
-  if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes; SQS takes ${BATCH_BYTES}`);
-  // Checked before anything is sent: SQS would reject this entry and accept the others.
+  if (bytes > BATCH_BYTES) throw new RangeError(`A message has ${bytes} bytes. SQS accepts at most ${BATCH_BYTES}`);
+  // This check runs before anything is sent. SQS would reject this entry and accept the other entries.
   if (
     delaySeconds !== undefined &&
     !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)
   ) {
     throw new RangeError(
-      `A message is delayed by ${delaySeconds} s; SQS knows whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`,
+      `The delay of a message is ${delaySeconds} s. SQS accepts whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`,
     );
   }
   if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))
@@ -107,7 +114,7 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   };
 }
 
-/** Returns JSON with escapes for characters that SQS rejects (U+FFFE, U+FFFF) or the local queues reject (above U+FFFF). */
+/** Returns JSON that escapes the characters which SQS rejects (U+FFFE, U+FFFF) or the local queues reject (above U+FFFF). */
 function toText(body: object): string {
   return JSON.stringify(body).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,
@@ -115,7 +122,7 @@ function toText(body: object): string {
   );
 }
 
-function batchesOf(entries: readonly Entry[]): Entry[][] {
+function groupIntoBatches(entries: readonly Entry[]): Entry[][] {
   const batches: Entry[][] = [];
   let size = 0;
   for (const entry of entries) {

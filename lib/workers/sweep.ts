@@ -5,14 +5,14 @@ import { inParallel } from '../shared/inParallel.ts';
 
 export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
-/** Finds overdue work of one kind in the table and starts it. Each feature with such work registers one. */
+/** Finds overdue work of one kind in the table and starts it. Each feature with such work registers a sweep. */
 export type Sweep = (call: SweepCall) => Promise<void>;
 
 const PAGE = 100;
-/** No page is started in the last milliseconds of a run. The next run continues with the oldest work. */
-const SPARE = 5_000;
+/** How long before its deadline a run stops to read pages, in milliseconds. The next run starts with the oldest work. */
+const STOP_BEFORE_DEADLINE = 5_000;
 
-/** Runs all sweeps in parallel. One that fails does not stop the others. Throws the first failure at the end. */
+/** Runs all sweeps in parallel. A failed sweep does not stop other sweeps. Throws the first failure after all sweeps have ended. */
 export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Promise<void> {
   const results = await Promise.allSettled(sweeps.map((sweep) => sweep(call)));
   const failures = results.filter((result) => result.status === 'rejected');
@@ -21,7 +21,7 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
   if (first) throw first.reason;
 }
 
-/** Reads the shards of an index in parallel, page by page, and passes each page to `work`, until the time is nearly over. */
+/** Reads the shards of an index in parallel and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
   { clock, deadline }: SweepCall,
@@ -37,6 +37,6 @@ export async function sweepShards<T>(
       const { values, next } = await read(shard, { limit: PAGE, after });
       await work(values);
       after = next;
-    } while (after !== undefined && clock() < deadline - SPARE);
+    } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
   });
 }

@@ -12,7 +12,7 @@ import { type IsBacklogged, readBacklog } from '../../lib/webhooks/firstAttemptB
 import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
-import { doJobs, type JobMessage, JobSweeper } from '../../lib/jobs/jobStore.ts';
+import { updateJobs, type JobMessage, JobSweeper } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../lib/jobs/runJob.ts';
 import { releaseParked, releaseParkedStep, type ReleasePorts } from '../../lib/webhooks/releaseParked.ts';
 import { OutboxStore } from '../../lib/events/outbox.ts';
@@ -242,7 +242,7 @@ export class DeliverySystem {
     const step: Step = (job, clock, call) => releaseParkedStep(this.releasePorts, job, clock, call);
     await runJob(
       {
-        jobs: doJobs.open(environment(process.env)),
+        jobs: updateJobs.open(environment(process.env)),
         steps: { releaseParked: step } as RunJobDeps['steps'],
         queue: this.jobQueue,
       },

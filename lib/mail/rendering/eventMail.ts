@@ -43,7 +43,7 @@ function locationLine({ documentName, organizationName }: EventMailContent): str
   return [documentName, organizationName].filter((name) => name !== undefined).join(' · ') || undefined;
 }
 
-/** Returns the values for a customer's own template at the provider. All are texts; a missing one is empty. */
+/** Returns the values for a customer's own template at the provider. All values are texts, and missing values are empty. */
 export function templateData(
   event: string,
   content: EventMailContent,

@@ -3,23 +3,23 @@ import { bareLink, button, heading, mailDocument, note, paragraph } from './layo
 import type { Mail } from '../senders/sender.ts';
 
 const subject = 'Verify your e-mail address';
-const lead = 'Open this link and press the button there, so that we know that this address is yours:';
+const instruction = 'Open this link and press the button there, so that we know that this address is yours:';
 const expiry = `The link works once, within ${LINK_MINUTES} minutes.`;
-const unasked = 'If you did not ask for this mail, ignore it: nothing happens without you.';
+const ignoreNote = 'If you did not ask for this mail, ignore it. Nothing changes unless you press the button.';
 
 /** Returns the mail with a login link for the owner of a workspace. */
 export function loginLinkMail({ to, link }: { to: string; link: string }): Mail {
   return {
     to,
     subject,
-    text: [subject, lead, link, expiry, unasked, ''].join('\n\n'),
+    text: [subject, instruction, link, expiry, ignoreNote, ''].join('\n\n'),
     html: mailDocument(subject, [
       heading(subject),
       paragraph('Open the link and press the button there, so that we know that this address is yours.'),
       button(link, 'Open the link'),
       bareLink(link),
       paragraph(expiry),
-      note(unasked),
+      note(ignoreNote),
     ]),
     // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },

@@ -13,7 +13,7 @@ export function ownerMail(
   about: Exclude<MailSubject, { kind: 'event' }>,
   { to, apiKeyName }: { to: string; apiKeyName: string },
 ): Mail {
-  const { subject, paragraphs } = about.kind === 'providerTrouble' ? providerText(about) : endpointText(about);
+  const { subject, paragraphs } = about.kind === 'providerFailure' ? providerText(about) : endpointText(about);
   const why = `You get this mail because you own the workspace. It is about the API key "${apiKeyName}".`;
   return {
     to,
@@ -29,16 +29,16 @@ function endpointText({
   endpointId,
   url,
   failingSince,
-}: Extract<MailSubject, { kind: 'endpointTrouble' }>): OwnerText {
+}: Extract<MailSubject, { kind: 'endpointFailure' }>): OwnerText {
   const endpoint = `${displayUrl(url)} (${endpointId})`;
   const failing = `Every webhook to ${endpoint} has failed since ${formatTime(failingSince)}.`;
-  const attempts = 'What it answered is in /v2/workspace/advancedwebhook/attempts/get.';
+  const attempts = 'Its answers are listed by /v2/workspace/advancedwebhook/attempts/get.';
   if (stage !== 'disabled') {
     return {
       subject: `A webhook endpoint has failed for ${stage === 1 ? 'a day' : `${stage} days`}`,
       paragraphs: [
         failing,
-        `If nothing gets through until ${formatTime(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success is enough to avoid that.`,
+        `If no webhook succeeds until ${formatTime(failingSince + DISABLED_AFTER)}, the endpoint will be disabled. One success prevents that.`,
         attempts,
       ],
     };
@@ -47,18 +47,18 @@ function endpointText({
     subject: 'A webhook endpoint was disabled',
     paragraphs: [
       failing,
-      'It is disabled now: nothing is sent to it any more, and what was waiting is cancelled.',
-      `Once it works again, enable it with /v2/workspace/advancedwebhook/endpoints/update, and get what was missed with /v2/workspace/advancedwebhook/endpoints/recover, which goes back 14 days. ${attempts}`,
+      'The endpoint is disabled now. Nothing is sent to it any more, and waiting webhooks are cancelled.',
+      `When the endpoint works again, enable it with /v2/workspace/advancedwebhook/endpoints/update. To get the webhooks that it missed in the last 14 days, call /v2/workspace/advancedwebhook/endpoints/recover. ${attempts}`,
     ],
   };
 }
 
-function providerText({ reason }: Extract<MailSubject, { kind: 'providerTrouble' }>): OwnerText {
+function providerText({ reason }: Extract<MailSubject, { kind: 'providerFailure' }>): OwnerText {
   return {
     subject: 'Notification mails to your users cannot be sent',
     paragraphs: [
       `A mail to one of your users could not be sent through your e-mail provider: ${reason}. Either the key is missing or not valid any more, or the provider has not verified the address in fromEmail.`,
-      'Notification mails pause now, and what happens meanwhile is not mailed later. We try again every hour, and at once when you change the configuration with /v2/workspace/emailconfig/update.',
+      'Notification mails are paused now. Events during the pause are not mailed later. We try again every hour, and immediately after you change the configuration with /v2/workspace/emailconfig/update.',
     ],
   };
 }
@@ -70,6 +70,6 @@ function displayUrl(text: string): string {
 }
 
 /** Returns a time as `2026-01-15 09:30 UTC`. */
-function formatTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+function formatTime(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -3,7 +3,7 @@ import { parseHttpUrl } from '../../net/httpUrl.ts';
 import { headline, type MailedType } from './headlines.ts';
 import { oneLine, toQuote, htmlToText } from './plainText.ts';
 
-/** A field that is left out when it does not match the schema: customers can publish events with any data. */
+/** Returns a schema that leaves out a field which does not match, because customers can publish events with any data. */
 function lenient<S extends z.ZodType>(schema: S) {
   return schema.optional().catch(undefined);
 }
@@ -11,12 +11,12 @@ function lenient<S extends z.ZodType>(schema: S) {
 const Text = lenient(z.string());
 const Person = z.object({ userId: z.string(), name: Text, email: Text });
 type Person = z.output<typeof Person>;
-/** The items of a list that match the schema. */
+/** Returns the schema of a list. Items that do not match are left out. */
 const listOf = <S extends z.ZodType>(schema: S) =>
   z
     .array(lenient(schema))
     .catch([])
-    .transform((all) => all.filter((one) => one !== undefined));
+    .transform((items) => items.filter((item) => item !== undefined));
 
 const Comment = z.object({
   commentText: Text,
@@ -29,7 +29,7 @@ const Comment = z.object({
 type Comment = z.output<typeof Comment>;
 
 const Page = lenient(z.object({ url: Text }));
-/** A status or priority, or only its id. */
+/** A status or a priority. It can be only an id. */
 const Labelled = lenient(z.union([z.string(), z.object({ id: Text, name: Text, label: Text })]));
 
 /** The parts of an event's `data` that mails use. */
@@ -56,28 +56,31 @@ export function parseEventContent(data: unknown): EventContent {
   return EventContent.catch(EventContent.parse({})).parse(data);
 }
 
-/** Returns the target comment of an event, or else the comments of its thread. */
+/** Returns the target comment of an event. If there is none, returns the comments of its thread. */
 export function commentsOf({ targetComment, commentAnnotation }: EventContent): readonly Comment[] {
   return targetComment ? [targetComment] : (commentAnnotation?.comments ?? []);
 }
 
-/** Returns the name and e-mail address of a user from the mentions, the assignee and the author of an event. The user may have no profile. */
+/**
+ * Returns the name and e-mail address of a user as the mentions, the assignee or the author of an event have them. A user can lack
+ * a profile.
+ */
 export function findPerson(event: EventContent, userId: string): Pick<Person, 'name' | 'email'> {
   const { commentAnnotation } = event;
   const tagged = commentsOf(event).flatMap(({ to, taggedUserContacts }) => [
     ...taggedUserContacts.map(({ contact }) => contact),
     ...to,
   ]);
-  const same = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from].filter(
+  const people = [...tagged, commentAnnotation?.assignedTo, commentAnnotation?.from].filter(
     (person) => person?.userId === userId,
   );
-  return { name: same.find((person) => person?.name)?.name, email: same.find((person) => person?.email)?.email };
+  return { name: people.find((person) => person?.name)?.name, email: people.find((person) => person?.email)?.email };
 }
 
 /** The texts of an event's mail to one user. Each is one line of plain text, except `quote`. */
 export interface EventMailContent {
   readonly subject: string;
-  /** What happened. */
+  /** The action and its actor, for example `Ada mentioned you`. */
   readonly headline: string;
   readonly actorName: string;
   readonly documentName: string | undefined;
@@ -86,7 +89,7 @@ export interface EventMailContent {
   readonly quote: string | undefined;
   /** The address of the document or page, an http(s) URL. */
   readonly link: string | undefined;
-  /** Why the user gets the mail: a sentence. */
+  /** The reason why the user gets the mail, as a sentence. */
   readonly why: string;
   /** Whether the event mentions the user. */
   readonly mentioned: boolean;
@@ -97,15 +100,16 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
   const { actionUser, commentAnnotation: thread, targetComment, metadata, newStatus, newPriority } = event;
   const comments = commentsOf(event);
   const mentioned = comments.some(({ to, taggedUserContacts }) =>
-    [...to.map((one) => one.userId), ...taggedUserContacts.map((one) => one.userId ?? one.contact?.userId)].includes(
-      userId,
-    ),
+    [
+      ...to.map((person) => person.userId),
+      ...taggedUserContacts.map((tagged) => tagged.userId ?? tagged.contact?.userId),
+    ].includes(userId),
   );
   const assigned = thread?.assignedTo?.userId === userId;
   // A reaction belongs to the comment's author, any other event to the thread's author.
   const own = (isReaction(type) ? targetComment?.from : thread?.from)?.userId === userId;
   const actorName = nameOf(actionUser) ?? 'Somebody';
-  const what = headline(type, {
+  const eventHeadline = headline(type, {
     actor: actorName,
     mentioned,
     assigned,
@@ -118,14 +122,14 @@ export function eventMailContent(type: MailedType, event: EventContent, userId: 
   const documentName = oneLine(metadata?.document?.documentName);
   const preposition = type === 'comment_annotation.add' && !mentioned && !assigned ? 'on' : 'in';
   // The mail must not repeat a deleted text.
-  const text = type === 'comment.delete' ? undefined : comments[0];
+  const quoted = type === 'comment.delete' ? undefined : comments[0];
   return {
-    subject: documentName ? `${what} ${preposition} ${documentName}` : what,
-    headline: what,
+    subject: documentName ? `${eventHeadline} ${preposition} ${documentName}` : eventHeadline,
+    headline: eventHeadline,
     actorName,
     documentName,
     organizationName: oneLine(metadata?.organization?.organizationName),
-    quote: toQuote(text?.commentText || htmlToText(text?.commentHtml ?? '')),
+    quote: toQuote(quoted?.commentText || htmlToText(quoted?.commentHtml ?? '')),
     link: linkOf(event),
     why: `You get this mail because ${reason({ mentioned, assigned, own: thread?.from?.userId === userId })}.`,
     mentioned,
@@ -150,13 +154,15 @@ function labelOf(value: z.output<typeof Labelled>): string | undefined {
   return oneLine(typeof value === 'object' ? (value.name ?? value.label ?? value.id) : value, 60);
 }
 
-/** Returns the reaction if it is an emoji. Other icons are names that only the customer's product can resolve. */
+/** Returns the icon of a reaction if it is an emoji. Other icons are names that only the customer's product can resolve. */
 function emojiOf(comment: Comment | undefined): string | undefined {
   const icon = comment?.reactionAnnotations[0]?.icon ?? '';
   return /^\p{RGI_Emoji}$/v.test(icon) ? icon : undefined;
 }
 
-/** Returns the first http(s) URL of page, thread or document. URLs with credentials are left out, because they can imitate another host. */
+/**
+ * Returns the first http(s) URL of page, thread or document. Skips URLs with credentials, because they can imitate another host.
+ */
 function linkOf({ metadata, commentAnnotation }: EventContent): string | undefined {
   for (const text of [metadata?.pageInfo?.url, commentAnnotation?.pageInfo?.url, metadata?.document?.url]) {
     const url = text === undefined || text.length > 2_048 ? undefined : parseHttpUrl(text);

@@ -1,6 +1,6 @@
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
 
-/** The types of event that can be mailed: of comments and huddles. Other events concern no particular user. */
+/** The types of events that can be mailed: events of comments and huddles. Events of other types have no recipients. */
 export type MailedType = Extract<
   TriggerType,
   `comment_annotation.${string}` | `comment.${string}` | `huddle.${string}`
@@ -14,23 +14,25 @@ export function isMailed(event: string): event is MailedType {
   return mailed.has(event);
 }
 
-/** The input of a headline. Names have one line each. */
+/** The input of a headline. Each name has one line. */
 export interface HeadlineFacts {
   readonly actor: string;
-  /** Whether the event mentions the recipient, the thread is assigned to the recipient, or the recipient wrote the comment. */
+  /** Whether the event mentions the recipient. */
   readonly mentioned: boolean;
+  /** Whether the thread is assigned to the recipient. */
   readonly assigned: boolean;
+  /** Whether the recipient wrote the comment. */
   readonly own: boolean;
   readonly assignee: string | undefined;
   readonly status: string | undefined;
   readonly priority: string | undefined;
-  /** An emoji, not a name of one. */
+  /** An emoji. Names of emojis are left out. */
   readonly icon: string | undefined;
 }
 
 const comment = ({ own }: HeadlineFacts) => (own ? 'your comment' : 'a comment');
 
-/** The part of the headline after the actor. */
+/** The part of the headline after the actor, by event type. */
 const phrases: Readonly<Record<MailedType, (of: HeadlineFacts) => string>> = {
   'comment_annotation.add': ({ mentioned, assigned }) => {
     if (mentioned) return 'mentioned you';
@@ -64,7 +66,7 @@ const phrases: Readonly<Record<MailedType, (of: HeadlineFacts) => string>> = {
   'huddle.join': () => 'joined a huddle',
 };
 
-/** Returns what happened in one line, such as `Ada mentioned you`. */
+/** Returns the headline of an event in one line, for example `Ada mentioned you`. */
 export function headline(event: MailedType, facts: HeadlineFacts): string {
   return `${facts.actor} ${phrases[event](facts)}`;
 }

@@ -7,12 +7,12 @@ const LONGEST_LOCAL_PART = 64;
 /** A dot-atom. Mail providers accept neither quoted local parts nor non-ASCII characters in them. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** Characters that a URL parser does not read as part of a host name. */
+/** A character that cannot be part of a domain: a URL parser would not read it as part of a host name. */
 const NO_DOMAIN = /[\s%/\\?#@:[\]]/;
 
 /**
- * Returns an e-mail address with its domain in punycode; undefined for a text that is no address. The local part must be ASCII without quotes, and the
- * domain must have at least two labels.
+ * Returns an e-mail address with its domain in punycode. The local part must be ASCII without quotes, and the domain must have at
+ * least two labels. Returns undefined for other texts.
  */
 export function mailableAddress(text: string): string | undefined {
   const address = text.trim();
@@ -39,7 +39,7 @@ function isAscii(text: string): boolean {
   return !/[^\0-\x7f]/.test(text);
 }
 
-/** Returns the first valid address of some profiles; undefined when none has one. */
+/** Returns the first valid e-mail address of some profiles. Returns undefined if no profile has a valid address. */
 export function mailAddressOf(
   ...profiles: readonly ({ readonly email?: string | undefined } | undefined)[]
 ): string | undefined {

@@ -9,51 +9,56 @@ import {
 } from '../../webhooks/rules/schedule.ts';
 
 /**
- * READY: waits for its next attempt. SENDING: a worker holds the lease. SENT, FAILED and SKIPPED are final. UNKNOWN is final too: the provider may
- * or may not have accepted the mail, and a second attempt could send it twice.
+ * The status of a mail.
+ *
+ * - READY: the mail waits for its next attempt.
+ * - SENDING: a worker holds the lease.
+ * - SENT, FAILED, SKIPPED: the mail is final.
+ * - UNKNOWN: the mail is final. The provider may have accepted it, and another attempt could send it twice.
  */
 export const mailStatuses = ['READY', 'SENDING', 'SENT', 'FAILED', 'SKIPPED', 'UNKNOWN'] as const;
 export type MailStatus = (typeof mailStatuses)[number];
 
-/** The reason for a mail: an event, for one user; or something that the owner of a workspace must know. */
+/** The reason for a mail: an event, or a failure that the owner of a workspace must know. */
 export const MailSubject = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('event'), eventId: z.string(), event: z.string(), userId: z.string() }),
   z.object({
-    kind: z.literal('endpointTrouble'),
+    kind: z.literal('endpointFailure'),
     endpointId: z.string(),
     url: z.string(),
-    /** The number of days with failures only; or `disabled` when the endpoint is disabled now. */
+    /** The number of days without a success, or `disabled` if the endpoint was disabled now. */
     stage: z.literal([...warningDays, 'disabled']),
-    /** The first failure since the last success, epoch ms. */
+    /** The time of the first failure after the last success, epoch ms. */
     failingSince: z.number(),
   }),
-  z.object({ kind: z.literal('providerTrouble'), reason: z.string() }),
+  z.object({ kind: z.literal('providerFailure'), reason: z.string() }),
 ]);
 export type MailSubject = z.output<typeof MailSubject>;
 
-/** A mail to one person. It contains neither address nor text: both are read at the moment of sending. Times are epoch ms. */
+/** A mail to one person. Its address and text are not stored, but read at the moment of sending. Times are epoch ms. */
 export const MailRecord = z.object({
   mailId: z.string(),
   about: MailSubject,
   status: z.enum(mailStatuses),
-  /** Attempts so far. Throttled attempts do not count. */
+  /** The number of attempts that were made. Throttled attempts do not count. */
   attempts: z.number(),
-  /** Consecutive throttled attempts. */
-  putOff: z.number(),
-  /** The time of the next attempt; while READY. */
+  /** The number of throttled attempts in a row. */
+  throttledAttempts: z.number(),
+  /** The time of the next attempt. Only a READY mail has it. */
   nextAt: z.number().optional(),
-  /** The time at which the sweeper looks at the mail; while READY or SENDING. */
+  /** When the sweeper sends a message about the mail. Only a READY or SENDING mail has it. */
   dueAt: z.number().optional(),
   /** How often the sweeper repeated the queue message of the next attempt. */
   sweeps: z.number(),
-  /** No attempt begins later. */
+  /** No attempt begins after this time. */
   deadline: z.number(),
-  /** The id of the worker's claim, and the end of its lease; while SENDING. */
+  /** The id of the worker's claim. Only a SENDING mail has it. */
   claim: z.string().optional(),
+  /** The end of the worker's lease. Only a SENDING mail has it. */
   leaseUntil: z.number().optional(),
-  /** The provider's id of the mail; once SENT. */
+  /** The provider's id of the mail. Only a SENT mail has it. */
   messageId: z.string().optional(),
-  /** Why the mail was not sent, in a few words. */
+  /** The reason why the mail was not sent, in a few words. */
   reason: z.string().optional(),
   createdAt: z.number(),
   shard: z.number(),
@@ -71,13 +76,13 @@ export type SendingMail = MailRecord & {
 /** The result of one attempt. */
 export type MailResult =
   | { readonly outcome: 'sent'; readonly messageId: string }
-  /** The provider accepts no more mails for now. */
+  /** The provider does not accept more mails now. */
   | { readonly outcome: 'throttled'; readonly reason: string; readonly retryAfterSeconds?: number | undefined }
-  /** The provider rejected the mail. `retry`: a later attempt can succeed. */
+  /** The provider rejected the mail. `retry` is true if a later attempt can succeed. */
   | { readonly outcome: 'failed'; readonly reason: string; readonly retry: boolean }
   /** The provider rejected the tenant's key or sender address. */
   | { readonly outcome: 'denied'; readonly reason: string }
-  /** The request was sent, and no answer came. */
+  /** The request was sent, and no response arrived. */
   | { readonly outcome: 'unknown'; readonly reason: string };
 
 /** The end of an attempt. */
@@ -88,7 +93,7 @@ export interface AttemptEnd {
   readonly timing: Timing;
 }
 
-/** Longer than a worker can run: a worker whose lease has expired has ended. */
+/** The length of a lease, in milliseconds. A worker runs for less time, so a worker whose lease has expired has ended. */
 const LEASE = 120_000;
 const FIRST_PAUSE = 15_000;
 const LONGEST_PAUSE = 10 * 60_000;
@@ -99,7 +104,7 @@ export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now:
   return {
     ...of,
     attempts: 0,
-    putOff: 0,
+    throttledAttempts: 0,
     sweeps: 0,
     deadline: now + deliveryLifetime(schedule),
     createdAt: now,
@@ -115,7 +120,7 @@ export function isSendingMail(mail: MailRecord): mail is SendingMail {
   return mail.status === 'SENDING';
 }
 
-/** Returns the mail with a worker's claim. The attempt counts from now on, also when the worker crashes. */
+/** Returns the mail with a worker's claim. The attempt is already counted, so it also counts if the worker crashes. */
 export function claimMail({ nextAt: _, ...mail }: ReadyMail, claim: string, now: number): SendingMail {
   const leaseUntil = now + LEASE;
   return { ...mail, status: 'SENDING', attempts: mail.attempts + 1, sweeps: 0, claim, leaseUntil, dueAt: leaseUntil };
@@ -138,32 +143,35 @@ export function applyMailResult(mail: SendingMail, result: MailResult, end: Atte
 }
 
 /**
- * Returns a mail that may have been sent. Providers have no idempotency key. So the mail of an event is not sent again: a missing mail is better than
- * two. The mail to an owner is sent again.
+ * Returns the mail after an attempt with an unknown result. Providers have no idempotency key. A mail of an event is therefore not
+ * sent again: a missing mail is better than two mails. A mail to an owner is sent again.
  */
 export function resolveUnknown(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   return mail.about.kind === 'event' ? endMail(mail, 'UNKNOWN', reason) : retryMail(mail, reason, end);
 }
 
-/** Returns the mail with its next attempt in the schedule; FAILED when the schedule is exhausted. */
+/** Returns the mail with the next attempt of its schedule, or FAILED if no attempt remains. */
 function retryMail(mail: SendingMail, reason: string, end: AttemptEnd): MailRecord {
   const { now, random, timing } = end;
   const nextAt = nextAttemptAt({ made: mail.attempts, now, deadline: mail.deadline, random }, timing.schedule);
   return nextAt === undefined
     ? endMail(mail, 'FAILED', reason)
-    : { ...withoutClaim(mail), putOff: 0, reason, ...readyFields(nextAt, end) };
+    : { ...withoutClaim(mail), throttledAttempts: 0, reason, ...readyFields(nextAt, end) };
 }
 
-/** Returns a throttled mail: the same attempt after a pause, which doubles each time up to ten minutes; FAILED when that is after the deadline. */
+/**
+ * Returns a throttled mail. Its attempt is repeated after a pause that doubles each time, up to ten minutes. FAILED after the
+ * deadline.
+ */
 function postponeMail(
   mail: SendingMail,
   { reason, retryAfterSeconds = 0 }: Extract<MailResult, { outcome: 'throttled' }>,
   end: AttemptEnd,
 ): MailRecord {
-  const pause = FIRST_PAUSE * 2 ** Math.min(mail.putOff, 10) * (0.5 + end.random);
+  const pause = FIRST_PAUSE * 2 ** Math.min(mail.throttledAttempts, 10) * (0.5 + end.random);
   const nextAt = Math.round(end.now + Math.min(Math.max(pause, retryAfterSeconds * 1000), LONGEST_PAUSE));
   if (nextAt > mail.deadline) return endMail(mail, 'FAILED', reason);
-  const counters = { attempts: mail.attempts - 1, putOff: mail.putOff + 1 };
+  const counters = { attempts: mail.attempts - 1, throttledAttempts: mail.throttledAttempts + 1 };
   return { ...withoutClaim(mail), ...counters, reason, ...readyFields(nextAt, end) };
 }
 
@@ -173,18 +181,18 @@ export function endMail(
   status: Exclude<MailStatus, 'READY' | 'SENDING'>,
   reason?: string,
 ): MailRecord {
-  const { nextAt: _nextAt, dueAt: _dueAt, reason: _reason, ...rest } = withoutClaim(mail);
-  return { ...rest, status, sweeps: 0, ...(reason !== undefined && { reason }) };
+  const { nextAt: _nextAt, dueAt: _dueAt, reason: _reason, ...ended } = withoutClaim(mail);
+  return { ...ended, status, sweeps: 0, ...(reason !== undefined && { reason }) };
 }
 
 /**
- * Returns a due mail after the sweeper sent its queue message again. The next sweep is twice as late each time: the message may be in a long queue
- * and not lost.
+ * Returns a due mail after a sweep that sends its queue message again. The margin until the next sweep doubles each time, because
+ * the message may only wait in a long queue.
  */
 export function rescheduleSweep<M extends ReadyMail | SendingMail>(mail: M, now: number, { marginMs }: Timing): M {
-  const at = isReadyMail(mail) ? mail.nextAt : now;
-  const sweeps = at <= now ? mail.sweeps + 1 : mail.sweeps;
-  return { ...mail, sweeps, dueAt: Math.max(now, at) + marginAfter(sweeps, marginMs) };
+  const messageAt = isReadyMail(mail) ? mail.nextAt : now;
+  const sweeps = messageAt <= now ? mail.sweeps + 1 : mail.sweeps;
+  return { ...mail, sweeps, dueAt: Math.max(now, messageAt) + marginAfter(sweeps, marginMs) };
 }
 
 function readyFields(
@@ -197,7 +205,7 @@ function readyFields(
 function withoutClaim({
   claim: _claim,
   leaseUntil: _leaseUntil,
-  ...rest
+  ...unclaimed
 }: MailRecord): Omit<MailRecord, 'claim' | 'leaseUntil'> {
-  return rest;
+  return unclaimed;
 }

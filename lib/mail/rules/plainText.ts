@@ -1,4 +1,4 @@
-/** Unicode marks that reverse the text direction. In a name they could disguise the text after it. */
+/** Unicode marks that reverse the text direction. In a name, they could disguise the text after the name. */
 const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Line breaks, white space and control characters. A subject must not contain line breaks. */
 const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;
@@ -6,12 +6,12 @@ const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;
 const LONGEST_LINE = 120;
 const LONGEST_QUOTE = 1_000;
 
-/** Returns a text in one line of at most `most` characters; undefined when nothing is left. */
+/** Returns a text in one line of at most `most` characters. Returns undefined for an empty line. */
 export function oneLine(text: string | undefined, most = LONGEST_LINE): string | undefined {
   return clipped((text ?? '').replace(DIRECTION_MARKS, '').replace(BREAKS, ' ').trim(), most) || undefined;
 }
 
-/** Returns a text as a quotation: with its lines, at most 1,000 characters; undefined when nothing is left. */
+/** Returns a text with its line breaks, at most 1,000 characters. Returns undefined for an empty text. */
 export function toQuote(text: string | undefined): string | undefined {
   const lines = (text ?? '')
     .replace(DIRECTION_MARKS, '')
@@ -22,9 +22,9 @@ export function toQuote(text: string | undefined): string | undefined {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Returns the approximate text of HTML, without tags. The result is plain text and must be escaped like any other. */
+/** Returns the approximate text of HTML, without tags. The result is plain text, so HTML that contains it must escape it. */
 export function htmlToText(html: string): string {
-  // No tag contains another `<`, so each expression reads every character once: linear time.
+  // The time is linear. No tag contains another `<`, so each expression reads every character once.
   return html
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h[1-6])>/gi, '\n')
     .replace(/<[^<>]*>/g, '')

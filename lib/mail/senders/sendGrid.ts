@@ -13,7 +13,7 @@ export interface SendGridAccount {
   readonly from: { readonly email: string; readonly name?: string | undefined };
 }
 
-/** Sends through a customer's SendGrid account by the v3 API at `base`. */
+/** Sends mails through a customer's SendGrid account, with the v3 API at `base`. */
 export class SendGridSender implements MailSender {
   readonly #account: SendGridAccount;
   readonly #base: string;
@@ -39,19 +39,19 @@ export class SendGridSender implements MailSender {
     if (status >= 200 && status < 300) return { outcome: 'sent', messageId: String(headers['x-message-id'] ?? '') };
     if (status === 429)
       return { outcome: 'throttled', reason, retryAfterSeconds: this.#secondsUntil(headers['x-ratelimit-reset']) };
-    // SendGrid answers 403 also for a sender address that it has not verified. The customer must correct both.
+    // SendGrid also answers 403 for a sender address that is not verified. The customer must correct the key or the address.
     if (status === 401 || status === 403) return { outcome: 'denied', reason };
     return { outcome: 'failed', reason, retry: status >= 500 };
   }
 
-  /** Returns the seconds until a time of the header (epoch seconds); 0 when the header has none. */
+  /** Returns the seconds until the time in the header (epoch seconds). Returns 0 if the header has no time. */
   #secondsUntil(reset: unknown): number {
     const seconds = Number(reset) - this.#now() / 1000;
     return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : 0;
   }
 }
 
-/** Returns the body of a request to `/v3/mail/send`. A template has its own subject and text. */
+/** Returns the body of a request to `/v3/mail/send`. A template replaces subject and text. */
 function bodyOf(
   { to, toName, subject, text: plain, html, headers = {}, mailId, sender, template }: OutgoingMail,
   { from }: SendGridAccount,
@@ -75,7 +75,7 @@ function bodyOf(
           ],
         }),
     headers,
-    // SendGrid repeats these in the events of the account.
+    // SendGrid adds these arguments to the events that it publishes about the mail.
     custom_args: { mailId },
   };
 }
@@ -85,7 +85,10 @@ interface Answer {
   readonly headers: http.IncomingHttpHeaders;
 }
 
-/** Posts once over a new connection, for the reason that `SesSender` explains. Follows no redirects. Returns a result when there is no answer. */
+/**
+ * Posts once over a new connection, for the reason that `SesSender` explains. Follows no redirects. Returns a result if there is no
+ * response.
+ */
 function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResult> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:';
@@ -104,7 +107,7 @@ function post(url: URL, apiKey: string, body: string): Promise<Answer | MailResu
     request.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => (connected = true)));
     request.on('error', (error) => resolve(unanswered(error, connected)));
     request.on('response', (response) => {
-      // The status is enough, and the body can contain the address.
+      // The body is not read. The status is enough, and the body can contain the address.
       response.on('error', () => undefined).resume();
       resolve({ status: response.statusCode ?? 0, headers: response.headers });
     });

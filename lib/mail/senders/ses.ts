@@ -5,14 +5,14 @@ import type { MailResult } from '../rules/mailRecord.ts';
 import { mailbox } from './mailbox.ts';
 import { type Mail, type MailSender, type OutgoingMail, unanswered } from './sender.ts';
 
-/** A limit of SES is exceeded, per second or per day. */
+/** The names of errors that mean an exceeded limit of SES, per second or per day. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'LimitExceededException',
   'ThrottlingException',
   'Throttling',
 ]);
-/** The connection could not be opened. */
+/** The codes of errors that mean that the connection could not be opened. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -20,7 +20,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-/** The operator must change something in SES. The mails can be sent after that. */
+/** The names of errors that the operator can correct in SES. After that, the mails can be sent. */
 const OPERATOR: ReadonlySet<string> = new Set([
   'AccountSuspendedException',
   'SendingPausedException',
@@ -46,9 +46,11 @@ function utf8(Data: string): { Data: string; Charset: string } {
 }
 
 /**
- * Sends through Amazon SES from the operator's address, the only one that SES accepts. Replies go to the customer's address. Every mail has a
- * connection of its own and is not retried by the SDK: after a failure on a connection that was idle while the function slept, nobody could know
- * whether SES accepted the mail.
+ * Sends mails through Amazon SES from the operator's address, because SES accepts no other sender. Replies go to the customer's
+ * address.
+ *
+ * Every mail has its own connection, and the SDK does not retry it. An idle connection can break while Lambda freezes the function.
+ * After a failure on such a connection, it is unknown whether SES accepted the mail.
  */
 export class SesSender implements MailSender {
   readonly #from: string;
@@ -89,7 +91,10 @@ export class SesSender implements MailSender {
   }
 }
 
-/** Returns the result for an error of the SDK. With a status, SES has answered. The reason is the error's name, because its message can contain the address. */
+/**
+ * Returns the result for an error of the SDK. An error with a status is an answer of SES. The reason is the name of the error,
+ * because its message can contain the address.
+ */
 function failureOf(error: unknown): MailResult {
   const {
     name: reason = 'Error',
@@ -105,7 +110,9 @@ function failureOf(error: unknown): MailResult {
   };
 }
 
-/** Sends login links through Amazon SES, with the retries of the SDK. A retried mail can arrive twice, because SES has no idempotency key. */
+/**
+ * Sends login links through Amazon SES. The SDK retries, and a retried mail can arrive twice, because SES has no idempotency key.
+ */
 export class SesMailer {
   readonly #from: string;
   readonly #client: SESv2Client;
@@ -115,7 +122,7 @@ export class SesMailer {
     this.#client = client;
   }
 
-  /** Sends a mail and returns the id that SES gave it. Throws what the SDK throws. */
+  /** Sends a mail and returns its id at SES. Throws errors of the SDK. */
   async send(mail: Mail): Promise<{ messageId: string }> {
     const { MessageId = '' } = await this.#client.send(new SendEmailCommand(sesInput(this.#from, mail)));
     return { messageId: MessageId };
@@ -130,10 +137,10 @@ function sesCapability<T>(open: (from: string) => T): Capability<T | undefined> 
   };
 }
 
-/** Send the mails of events and to owners. Undefined when the operator has not set `mailFrom`. */
+/** The capability to send mails of events and mails to owners. Undefined if the operator has not set `mailFrom`. */
 export const sesSender: Capability<MailSender | undefined> = /* @__PURE__ */ sesCapability(
   (from) => new SesSender(from),
 );
 
-/** Send login links. Undefined when the operator has not set `mailFrom`. */
+/** The capability to send login links. Undefined if the operator has not set `mailFrom`. */
 export const mailer: Capability<SesMailer | undefined> = /* @__PURE__ */ sesCapability((from) => new SesMailer(from));

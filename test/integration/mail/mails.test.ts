@@ -507,7 +507,7 @@ describe('mails through SendGrid', () => {
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
     expect(requests).toHaveLength(1);
-    expect(await system.states()).toEqual({ grace: 'FAILED', linus: 'SKIPPED', providerTrouble: 'SENT' });
+    expect(await system.states()).toEqual({ grace: 'FAILED', linus: 'SKIPPED', providerFailure: 'SENT' });
     expect(system.mails).toMatchObject([
       { to: expect.stringMatching(/^owner-/), subject: 'Notification mails to your users cannot be sent' },
     ]);
@@ -541,13 +541,13 @@ describe('mails through SendGrid', () => {
     await addThread();
     await system.deliver();
     expect(requests).toEqual([]);
-    expect(await system.states()).toEqual({ grace: 'SKIPPED', providerTrouble: 'SENT' });
+    expect(await system.states()).toEqual({ grace: 'SKIPPED', providerFailure: 'SENT' });
   });
 });
 
 describe('mails to the owner', () => {
   const notice = {
-    kind: 'endpointTrouble',
+    kind: 'endpointFailure',
     endpointId: 'ep_1',
     url: 'https://hooks.example.com/in',
     stage: 'disabled',
@@ -578,7 +578,7 @@ describe('mails to the owner', () => {
     await system.work(message!.body as never);
     system.now += MINUTE;
     await system.work(message!.body as never);
-    expect(await system.states()).toEqual({ endpointTrouble: 'SENT' });
+    expect(await system.states()).toEqual({ endpointFailure: 'SENT' });
     expect(system.mails).toHaveLength(2);
   });
 
@@ -586,7 +586,7 @@ describe('mails to the owner', () => {
     system.ses = undefined;
     await system.notifyOwner(customer.apiKey, notice, [1]);
     await system.workOff();
-    expect(await system.states()).toEqual({ endpointTrouble: 'SKIPPED' });
+    expect(await system.states()).toEqual({ endpointFailure: 'SKIPPED' });
     expect(system.skipped).toEqual(['the operator has not set mailFrom']);
   });
 });

@@ -138,7 +138,7 @@ describe('SqsSender errors', () => {
     const { sender, calls } = fakeSender((entries) => failing(entries.slice(0, 1)));
     const error = await errorOf(sender.send(numbered(2)));
     expect(calls).toHaveLength(4);
-    expect(error.message).toBe('SQS did not take 1 messages: InternalError');
+    expect(error.message).toBe('SQS rejected 1 messages: InternalError');
     expect(toApiError(error, 'r').status).toBe('UNAVAILABLE');
   });
 
@@ -165,13 +165,13 @@ describe('SqsSender errors', () => {
 
 describe('messages beyond the limits of SQS', () => {
   test.each([
-    ['a delay over 900 s', { delaySeconds: 901 }, 'delayed by 901 s'],
-    ['a negative delay', { delaySeconds: -1 }, 'delayed by -1 s'],
-    ['a delay that is not whole', { delaySeconds: 1.5 }, 'delayed by 1.5 s'],
+    ['a delay over 900 s', { delaySeconds: 901 }, 'delay of a message is 901 s'],
+    ['a negative delay', { delaySeconds: -1 }, 'delay of a message is -1 s'],
+    ['a delay that is not whole', { delaySeconds: 1.5 }, 'delay of a message is 1.5 s'],
     ['an empty group', { groupId: '' }, 'group of a message'],
     ['a group with a space', { groupId: 'a b' }, 'group of a message'],
     ['a group of 129 characters', { groupId: 'g'.repeat(129) }, 'group of a message'],
-    ['more than 1 MiB', { body: { text: 'x'.repeat(MIB) } }, 'SQS takes 1048576'],
+    ['more than 1 MiB', { body: { text: 'x'.repeat(MIB) } }, 'SQS accepts at most 1048576'],
   ])('rejects all messages of a call with %s', async (_what, message, says) => {
     const { sender, calls } = fakeSender();
     const error = await errorOf(sender.send([{ body: { fine: true } }, { body: {}, ...message }]));

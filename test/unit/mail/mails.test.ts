@@ -33,7 +33,7 @@ const HOUR = 60 * MINUTE;
 
 const aboutEvent: MailSubject = { kind: 'event', eventId: 'msg_1', event: 'comment.add', userId: 'ada' };
 const aboutEndpoint: MailSubject = {
-  kind: 'endpointTrouble',
+  kind: 'endpointFailure',
   endpointId: 'ep_1',
   url: 'https://hooks.example.com/in',
   stage: 1,
@@ -477,7 +477,7 @@ describe('the mail to an owner', () => {
   ] as const)('at stage %s has the subject %s', (stage, subject) => {
     const mail = ownerMail(
       {
-        kind: 'endpointTrouble',
+        kind: 'endpointFailure',
         endpointId: 'ep_1',
         url: 'https://u:secret@hooks.example.com/in?key=secret',
         stage,
@@ -495,7 +495,7 @@ describe('the mail to an owner', () => {
   });
 
   test('explains that the provider rejects mails and how to correct it', () => {
-    const mail = ownerMail({ kind: 'providerTrouble', reason: 'SendGrid answered 401' }, to);
+    const mail = ownerMail({ kind: 'providerFailure', reason: 'SendGrid answered 401' }, to);
     expect(mail.text).toContain('SendGrid answered 401');
     expect(mail.text).toContain('/v2/workspace/emailconfig/update');
   });
