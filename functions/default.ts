@@ -1,7 +1,7 @@
 import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
-/** Answers requests without a route, such as unknown paths and other methods than POST, with NOT_FOUND. */
+/** Answers NOT_FOUND to requests that no route matches, such as requests with unknown paths or methods other than POST. */
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },
   [],

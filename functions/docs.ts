@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { defineAsset } from '../lib/app/asset.ts';
 import { toAsset } from '../lib/http/asset.ts';
 
-/** Shows openapi.json. `validatorUrl: null` prevents a request to another host. */
+/** The script that shows openapi.json. Without `validatorUrl: null`, the page would send a request to another host. */
 const START = `
 SwaggerUIBundle({
   url: 'openapi.json', domNode: document.getElementById('reference'), docExpansion: 'none', defaultModelsExpandDepth: -1, filter: true, deepLinking: true,
@@ -42,7 +42,7 @@ export const asset = defineAsset(
 <style>${style}</style>
 </head>
 <body>
-<noscript>This page needs JavaScript. The same as a document: <a href="openapi.json">openapi.json</a></noscript>
+<noscript>This page needs JavaScript. The same content as a document: <a href="openapi.json">openapi.json</a></noscript>
 <div id="reference"></div>
 <script>${script}</script>
 <script>${START}</script>
@@ -53,7 +53,10 @@ export const asset = defineAsset(
   },
 );
 
-/** Escapes the texts of a script that would end it in an HTML document or begin a comment. They occur only in strings and patterns. */
+/**
+ * Returns a script that can be inside an HTML document. It escapes texts that would end the script or begin a comment.
+ * Such texts occur only in strings and patterns of the script.
+ */
 function inScript(text: string): string {
   return text.replace(/<(?=!--|\/?script)/gi, '\\x3C');
 }

@@ -7,11 +7,11 @@ import { defineWorker } from '../../lib/app/worker.ts';
 export const worker = defineWorker(
   {
     name: 'embedJudgments',
-    summary: 'Embeds judgments that have no vectors of their model yet',
+    summary: 'Embeds judgments that have no vectors of their embedding model yet',
     on: { queue: 'embed', message: JobMessage },
     uses: { runEmbeddingJobs },
     impact:
-      'judgments that were added while the embedding model did not answer are not found by meaning, and changes of the model are stalled',
+      'searches do not find judgments that were added while the embedding model did not answer, and changes of the embedding model are stalled',
     timeoutSeconds: 60,
   },
   async ({ deps, ...call }) => runJob<'embed'>(deps.runEmbeddingJobs, call),

@@ -17,12 +17,12 @@ export const worker = defineWorker(
       const event = toInsertedEvent(item, call.clock());
       return event ? [{ id, event }] : [];
     });
-    const failed = await fanOut(
+    const failedIds = await fanOut(
       deps.fanOut,
       events.map(({ event }) => event),
       call,
     );
-    return events.filter(({ event }) => failed.has(event.eventId)).map(({ id }) => id);
+    return events.filter(({ event }) => failedIds.has(event.eventId)).map(({ id }) => id);
   },
 );
 

@@ -1,4 +1,4 @@
-/** The registry of workers: one line per worker. The stack and the tests read it; a deployed function never does. */
+/** The registry of workers, with one line per worker. The stack and the tests import it. Deployed functions do not. */
 export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';
 export { worker as embedJudgments } from './embedJudgments.ts';

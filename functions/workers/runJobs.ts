@@ -11,7 +11,7 @@ export const worker = defineWorker(
     on: { queue: 'jobs', message: JobMessage },
     uses: { runsJobs },
     impact:
-      'recovered messages and deliveries to endpoints that answer again are not sent, and deleted data is not purged',
+      'recovered messages, and deliveries that waited for an endpoint, are not sent, and deleted data is not purged',
     timeoutSeconds: 60,
   },
   async ({ deps, ...call }) => runJob(deps.runsJobs, call),

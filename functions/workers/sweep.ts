@@ -12,7 +12,7 @@ export const worker = defineWorker(
     summary: 'Sends due deliveries, mails and jobs, and replaces lost queue messages',
     on: { every: 'minute' },
     uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep },
-    impact: 'retries later than 15 minutes are not made, and lost queue messages are not replaced',
+    impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     timeoutSeconds: 55,
   },
   async ({ deps, ...call }) => runSweeps(Object.values(deps), call),

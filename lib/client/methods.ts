@@ -17,7 +17,7 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
@@ -25,22 +25,22 @@ export interface Methods {
         readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
       };
       readonly count: {
-        /** Count the comment threads of documents that a user can see, and those that are unread. */
+        /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGetV1>;
       };
       /** Delete comment threads of a document, or all of them, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
-      /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
+      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
       readonly get: Method<typeof registry.commentannotationsGetV1>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdateV1>;
     };
     readonly livestate: {
-      /** Send data to everybody in a document and keep it under an id. */
+      /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcastV1>;
     };
     readonly notifications: {
-      /** Notify some users, or everybody with access to a document. */
+      /** Notify the given users, or all users who have access to a document. */
       readonly add: Method<typeof registry.notificationsAddV1>;
       readonly config: {
         /** Get the notification levels of a user, in the organization or in some documents. */
@@ -48,9 +48,9 @@ export interface Methods {
         /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSetV1>;
       };
-      /** Delete notifications by id, or those of a document, a location or a user. */
+      /** Delete notifications by id, or all notifications of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDeleteV1>;
-      /** Get the most recent notifications, for clients that do not page. */
+      /** Get the latest notifications in one answer, for clients that cannot read pages. */
       readonly get: Method<typeof registry.notificationsGetV1>;
       /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdateV1>;
@@ -58,7 +58,7 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, so that nothing in them can be written, or enable them. */
+          /** Disable organizations, which refuses changes in them, or enable them. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdateV1>;
         };
       };
@@ -69,7 +69,7 @@ export interface Methods {
       readonly documents: {
         readonly access: {
           readonly disablestate: {
-            /** Disable documents, so that nothing is added or changed in them, or enable them. */
+            /** Disable documents, which refuses changes in them, or enable them. */
             readonly update: Method<typeof registry.documentsAccessDisablestateUpdateV1>;
           };
           /** Set the access type of documents. */
@@ -79,36 +79,36 @@ export interface Methods {
         readonly add: Method<typeof registry.documentsAddV1>;
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDeleteV1>;
-        /** Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted. */
+        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGetV1>;
         readonly locations: {
           readonly data: {
-            /** Delete everything at a location of a document, in every organization that has the document. */
+            /** Delete all content at a location of a document, in every organization that has the document. */
             readonly delete: Method<typeof registry.organizationsDocumentsLocationsDataDeleteV1>;
           };
-          /** Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document. */
+          /** Replace a location of a document, or merge fields into it, for all content at the location, in one organization or in all that have the document. */
           readonly update: Method<typeof registry.organizationsDocumentsLocationsUpdateV1>;
         };
-        /** Move documents into a folder, or to the top (`root`): all of them or none. */
+        /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMoveV1>;
         /** Change the names and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdateV1>;
       };
       readonly folders: {
         readonly access: {
-          /** Set the access type of folders, or make them inherit their parent's. */
+          /** Set the access type of folders, or make them inherit the access type of their parent. */
           readonly update: Method<typeof registry.foldersAccessUpdateV1>;
         };
         /** Create folders. */
         readonly add: Method<typeof registry.foldersAddV1>;
-        /** Get the folders of an organization, or one of them, with its subfolders. */
+        /** Get the folders of an organization, or one folder, with their subfolders. */
         readonly get: Method<typeof registry.foldersGetV1>;
         /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdateV1>;
       };
-      /** Get organizations by id, or a page of all. */
+      /** Get organizations by id, or a page of all organizations. */
       readonly get: Method<typeof registry.organizationsGetV1>;
-      /** Change organizations: the fields that are sent, and no others. */
+      /** Change the sent fields of organizations. */
       readonly update: Method<typeof registry.organizationsUpdateV1>;
       readonly usergroups: {
         /** Add user groups to an organization. */
@@ -116,7 +116,7 @@ export interface Methods {
         readonly users: {
           /** Add users to a user group. */
           readonly add: Method<typeof registry.organizationsUsergroupsUsersAddV1>;
-          /** Delete users from a user group, or all of its users. */
+          /** Delete the given users, or all users, from a user group. */
           readonly delete: Method<typeof registry.organizationsUsergroupsUsersDeleteV1>;
         };
       };
@@ -125,19 +125,19 @@ export interface Methods {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAddV1>;
       readonly data: {
-        /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
+        /** Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR). */
         readonly delete: Method<typeof registry.usersDataDeleteV1> & {
           /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatusV1>;
         };
-        /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
+        /** Get the data that a user made or that involves the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGetV1>;
       };
-      /** Remove users from an organization, or from one of its documents or folders, with their access and content there. */
+      /** Remove users, with their access and content, from an organization, a document or a folder. */
       readonly delete: Method<typeof registry.usersDeleteV1>;
-      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGetV1>;
-      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /** Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdateV1>;
     };
     readonly workspace: {
@@ -153,11 +153,11 @@ export interface Methods {
     readonly activities: {
       /** Add activity logs to a document, all of them or none. */
       readonly add: Method<typeof registry.activitiesAdd>;
-      /** Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable. */
+      /** Delete the activity logs that match all of the given ids, document and target entity, unless activity logs are immutable. */
       readonly delete: Method<typeof registry.activitiesDelete>;
-      /** Get activity logs by id, or a page of a document's, a target entity's or an organization's. */
+      /** Get activity logs by id, or a page of those of a document, a target entity or an organization. */
       readonly get: Method<typeof registry.activitiesGet>;
-      /** Replace fields of activity logs, unless they are immutable. */
+      /** Replace fields of activity logs, unless activity logs are immutable. */
       readonly update: Method<typeof registry.activitiesUpdate>;
     };
     readonly agents: {
@@ -174,7 +174,7 @@ export interface Methods {
         readonly addAgents: Method<typeof registry.agentsGroupsAddAgents>;
         /** Create a group of review agents. */
         readonly create: Method<typeof registry.agentsGroupsCreate>;
-        /** Delete a group of review agents; the agents stay. */
+        /** Delete a group of review agents, but not its agents. */
         readonly delete: Method<typeof registry.agentsGroupsDelete>;
         /** Get a group of review agents. */
         readonly get: Method<typeof registry.agentsGroupsGet>;
@@ -182,10 +182,10 @@ export interface Methods {
         readonly list: Method<typeof registry.agentsGroupsList>;
         /** Remove review agents from a group. */
         readonly removeAgents: Method<typeof registry.agentsGroupsRemoveAgents>;
-        /** Rename or describe a group of review agents. */
+        /** Change the name or the description of a group of review agents. */
         readonly update: Method<typeof registry.agentsGroupsUpdate>;
       };
-      /** Rename, describe, enable or disable a review agent without a new version. */
+      /** Change the name or the description of a review agent, or enable or disable it, without a new version. */
       readonly update: Method<typeof registry.agentsUpdate>;
       readonly version: {
         /** Change what a review agent does, as a new version. */
@@ -194,7 +194,7 @@ export interface Methods {
       readonly versions: {
         /** List the versions of a review agent, newest first. */
         readonly list: Method<typeof registry.agentsVersionsList>;
-        /** Remove the newest version of a review agent and restore the one before. */
+        /** Remove the newest version of a review agent and restore the previous version. */
         readonly restore: Method<typeof registry.agentsVersionsRestore>;
       };
     };
@@ -202,11 +202,11 @@ export interface Methods {
       /** Create a token with which the browser of one user calls the service for 48 hours. */
       readonly generate_token: Method<typeof registry.generateToken>;
       readonly permissions: {
-        /** Grant a user organizations, folders and documents. */
+        /** Grant a user access to organizations, folders and documents. */
         readonly add: Method<typeof registry.permissionsAdd>;
         /** Get users' permissions on an organization, folders and documents. */
         readonly get: Method<typeof registry.permissionsGet>;
-        /** Revoke grants of a user. */
+        /** Revoke the grants of a user on organizations, folders and documents. */
         readonly remove: Method<typeof registry.permissionsRemove>;
       };
       readonly token: {
@@ -220,7 +220,7 @@ export interface Methods {
       readonly comments: {
         /** Add comments to an annotation, all of them or none. */
         readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
-        /** Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too. */
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
         readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
         /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
         readonly get: Method<typeof registry.commentannotationsCommentsGet>;
@@ -228,12 +228,12 @@ export interface Methods {
         readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
       };
       readonly count: {
-        /** Count the comment threads of documents that a user can see, and those that are unread. */
+        /** Count the comment threads of documents that a user can see, and how many of them are unread. */
         readonly get: Method<typeof registry.commentannotationsCountGet>;
       };
       /** Delete comment threads of a document, or all of them, with their comments and reactions. */
       readonly delete: Method<typeof registry.commentannotationsDelete>;
-      /** Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's. */
+      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
       readonly get: Method<typeof registry.commentannotationsGet>;
       /** Change comment threads of a document. */
       readonly update: Method<typeof registry.commentannotationsUpdate>;
@@ -241,41 +241,41 @@ export interface Methods {
     readonly crdt: {
       /** Add a collaborative editor to a document, with its data. */
       readonly add: Method<typeof registry.crdtAdd>;
-      /** Delete collaborative editors of a document with their data, or all of them. */
+      /** Delete some or all collaborative editors of a document with their data. */
       readonly delete: Method<typeof registry.crdtDelete>;
-      /** Get the data of a collaborative editor, or of all that a document has. */
+      /** Get the data of one or all collaborative editors of a document. */
       readonly get: Method<typeof registry.crdtGet>;
-      /** Replace the data of a collaborative editor by the smallest change, so that connected clients apply it. */
+      /** Replace the data of a collaborative editor. Connected clients get the replacement as a small change. */
       readonly update: Method<typeof registry.crdtUpdate>;
       readonly updates: {
-        /** Get the changes of a collaborative editor that a client lacks, as an update of Yjs. */
+        /** Get the changes of a collaborative editor that a client does not have yet, as an update of Yjs. */
         readonly get: Method<typeof registry.crdtUpdatesGet>;
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
     readonly events: {
-      /** Publish an event to the webhooks, mails and notifications that its type is configured for. */
+      /** Publish an event. The configuration decides whether webhooks, mails and notifications of its type are sent. */
       readonly publish: Method<typeof registry.eventsPublish>;
     };
     readonly livestate: {
-      /** Send data to everybody in a document and keep it under an id. */
+      /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
-      /** Get the live data of a document, all or by id. */
+      /** Get all live data of a document, or live data by id. */
       readonly get: Method<typeof registry.livestateGet>;
     };
     readonly memory: {
       readonly judgments: {
-        /** Add review decisions to an organization or a document, or replace those with the same ids. */
+        /** Add review decisions to an organization or a document, or replace decisions that have the same ids. */
         readonly add: Method<typeof registry.memoryJudgmentsAdd>;
-        /** Get the latest review decisions, or those of a thread, with filters. */
+        /** Get the latest review decisions, or the decisions of a thread, with filters. */
         readonly query: Method<typeof registry.memoryJudgmentsQuery>;
       };
-      /** Search past review decisions by meaning, or get the latest ones or those of a thread. */
+      /** Search past review decisions by meaning, or get the latest decisions or the decisions of a thread. */
       readonly search: Method<typeof registry.memorySearch>;
     };
     readonly notifications: {
-      /** Notify some users, or everybody with access to a document. */
+      /** Notify the given users, or all users who have access to a document. */
       readonly add: Method<typeof registry.notificationsAdd>;
       readonly config: {
         /** Get the notification levels of a user, in the organization or in some documents. */
@@ -283,9 +283,9 @@ export interface Methods {
         /** Set the notification levels of users, in the organization or in some documents. */
         readonly set: Method<typeof registry.notificationsConfigSet>;
       };
-      /** Delete notifications by id, or those of a document, a location or a user. */
+      /** Delete notifications by id, or all notifications of a document, a location or a user. */
       readonly delete: Method<typeof registry.notificationsDelete>;
-      /** Get notifications by id, or a page of a document's, a user's or an organization's. */
+      /** Get notifications by id, or a page of those of a document, a user or an organization. */
       readonly get: Method<typeof registry.notificationsGet>;
       /** Change notifications, or mark them as read. */
       readonly update: Method<typeof registry.notificationsUpdate>;
@@ -293,7 +293,7 @@ export interface Methods {
     readonly organizations: {
       readonly access: {
         readonly disablestate: {
-          /** Disable organizations, so that nothing in them can be written, or enable them. */
+          /** Disable organizations, which refuses changes in them, or enable them. */
           readonly update: Method<typeof registry.organizationsAccessDisablestateUpdate>;
         };
       };
@@ -304,7 +304,7 @@ export interface Methods {
       readonly documents: {
         readonly access: {
           readonly disablestate: {
-            /** Disable documents, so that nothing is added or changed in them, or enable them. */
+            /** Disable documents, which refuses changes in them, or enable them. */
             readonly update: Method<typeof registry.documentsAccessDisablestateUpdate>;
           };
           /** Set the access type of documents. */
@@ -313,45 +313,45 @@ export interface Methods {
         /** Add documents to an organization or to one of its folders. */
         readonly add: Method<typeof registry.documentsAdd>;
         readonly count: {
-          /** Count the documents of an organization, those directly in one of its folders or in none, or those with some metadata. */
+          /** Count the documents of an organization: all, those directly in a folder, those in no folder, or those with some metadata. */
           readonly get: Method<typeof registry.documentsCountGet>;
         };
         /** Delete documents with everything in them. */
         readonly delete: Method<typeof registry.documentsDelete>;
-        /** Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted. */
+        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
         readonly get: Method<typeof registry.documentsGet>;
-        /** Move documents into a folder, or to the top (`root`): all of them or none. */
+        /** Move all given documents, or none, into a folder or to the top level (`root`). */
         readonly move: Method<typeof registry.documentsMove>;
         /** Change the names and metadata of documents. */
         readonly update: Method<typeof registry.documentsUpdate>;
       };
       readonly folders: {
         readonly access: {
-          /** Set the access type of folders, or make them inherit their parent's. */
+          /** Set the access type of folders, or make them inherit the access type of their parent. */
           readonly update: Method<typeof registry.foldersAccessUpdate>;
         };
         /** Create folders. */
         readonly add: Method<typeof registry.foldersAdd>;
         /** Delete a folder with everything in it. */
         readonly delete: Method<typeof registry.foldersDelete>;
-        /** Get the folders of an organization, or one of them, with its subfolders. */
+        /** Get the folders of an organization, or one folder, with their subfolders. */
         readonly get: Method<typeof registry.foldersGet>;
         /** Rename folders, and move them with everything in them. */
         readonly update: Method<typeof registry.foldersUpdate>;
       };
-      /** Get organizations by id, or a page of all. */
+      /** Get organizations by id, or a page of all organizations. */
       readonly get: Method<typeof registry.organizationsGet>;
-      /** Change organizations: the fields that are sent, and no others. */
+      /** Change the sent fields of organizations. */
       readonly update: Method<typeof registry.organizationsUpdate>;
       readonly usergroups: {
         /** Add user groups to an organization. */
         readonly add: Method<typeof registry.organizationsUsergroupsAdd>;
-        /** Get user groups by id, or a page of an organization's, with their users if wanted. */
+        /** Get user groups by id, or a page of those of an organization, optionally with their users. */
         readonly get: Method<typeof registry.organizationsUsergroupsGet>;
         readonly users: {
           /** Add users to a user group. */
           readonly add: Method<typeof registry.organizationsUsergroupsUsersAdd>;
-          /** Delete users from a user group, or all of its users. */
+          /** Delete the given users, or all users, from a user group. */
           readonly delete: Method<typeof registry.organizationsUsergroupsUsersDelete>;
         };
       };
@@ -359,7 +359,7 @@ export interface Methods {
     readonly presence: {
       /** Show users as present in a document, until their leases end. */
       readonly add: Method<typeof registry.presenceAdd>;
-      /** Show users as no longer present in a document. */
+      /** End the presence of users in a document. */
       readonly delete: Method<typeof registry.presenceDelete>;
       /** Get the users who are present in a document. */
       readonly get: Method<typeof registry.presenceGet>;
@@ -367,7 +367,7 @@ export interface Methods {
       readonly update: Method<typeof registry.presenceUpdate>;
     };
     readonly reactions: {
-      /** Add reactions to a document or to its comments, or users to reactions that are there already. */
+      /** Add reactions to a document or to its comments, or add users to existing reactions. */
       readonly add: Method<typeof registry.reactionsAdd>;
       /** Delete reactions with all of their users. */
       readonly delete: Method<typeof registry.reactionsDelete>;
@@ -375,37 +375,37 @@ export interface Methods {
     readonly recordings: {
       /** Add recordings to a document. */
       readonly add: Method<typeof registry.recordingsAdd>;
-      /** Get recordings by id, or a page of a document's or an organization's. */
+      /** Get recordings by id, or a page of those of a document or an organization. */
       readonly get: Method<typeof registry.recordingsGet>;
     };
     readonly users: {
       /** Add users to an organization, or to one of its documents or folders. */
       readonly add: Method<typeof registry.usersAdd>;
       readonly count: {
-        /** Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them. */
+        /** Count the users of an organization, a folder, one or several documents, or all documents. */
         readonly get: Method<typeof registry.usersCountGet>;
       };
       readonly data: {
-        /** Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR). */
+        /** Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR). */
         readonly delete: Method<typeof registry.usersDataDelete> & {
           /** Get the progress of a deletion of users' data. */
           readonly status: Method<typeof registry.usersDataDeleteStatus>;
         };
-        /** Get the data of a user, made by the user or involving the user, in one organization or in all. */
+        /** Get the data that a user made or that involves the user, in one organization or in all. */
         readonly get: Method<typeof registry.usersDataGet>;
       };
-      /** Remove users from an organization, or from one of its documents or folders, with their access and content there. */
+      /** Remove users, with their access and content, from an organization, a document or a folder. */
       readonly delete: Method<typeof registry.usersDelete>;
-      /** Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups. */
+      /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
       readonly get: Method<typeof registry.usersGet>;
-      /** Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
+      /** Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder. */
       readonly update: Method<typeof registry.usersUpdate>;
     };
     readonly workspace: {
       readonly activityconfig: {
         /** Get the configuration of activity logs. */
         readonly get: Method<typeof registry.workspaceActivityconfigGet>;
-        /** Change the configuration of activity logs; the first enabling seeds the triggers. */
+        /** Change the configuration of activity logs. Enabling them for the first time sets the default triggers. */
         readonly update: Method<typeof registry.workspaceActivityconfigUpdate>;
       };
       readonly advancedwebhook: {
@@ -416,7 +416,7 @@ export interface Methods {
         readonly endpoints: {
           /** Create an advanced webhook endpoint. */
           readonly create: Method<typeof registry.workspaceAdvancedwebhookEndpointsCreate>;
-          /** Delete an advanced webhook endpoint for good. */
+          /** Delete an advanced webhook endpoint. */
           readonly delete: Method<typeof registry.workspaceAdvancedwebhookEndpointsDelete>;
           /** List the advanced webhook endpoints. */
           readonly get: Method<typeof registry.workspaceAdvancedwebhookEndpointsGet>;
@@ -443,11 +443,11 @@ export interface Methods {
       readonly advancedwebhookconfig: {
         /** Get the advanced webhook config. */
         readonly get: Method<typeof registry.workspaceAdvancedwebhookconfigGet>;
-        /** Change the advanced webhook config; the first change enables advanced webhooks. */
+        /** Change the advanced webhook config. The first change enables advanced webhooks. */
         readonly update: Method<typeof registry.workspaceAdvancedwebhookconfigUpdate>;
       };
       readonly apikey: {
-        /** Create an API key, with its settings when they are sent. */
+        /** Create an API key, optionally with settings. */
         readonly create: Method<typeof registry.workspaceApikeyCreate>;
         /** Rename an API key. */
         readonly update: Method<typeof registry.workspaceApikeyUpdate>;
@@ -459,7 +459,7 @@ export interface Methods {
         readonly update: Method<typeof registry.workspaceApikeyconfigUpdate>;
       };
       readonly apikeys: {
-        /** Get API keys by id, or a page of all. */
+        /** Get API keys by id, or a page of all API keys. */
         readonly get: Method<typeof registry.workspaceApikeysGet>;
       };
       readonly authtoken: {
@@ -483,13 +483,13 @@ export interface Methods {
       readonly email: {
         /** Mail an owner a link that verifies the e-mail address. */
         readonly sendLoginLink: Method<typeof registry.workspaceEmailSendLoginLink>;
-        /** Say whether an owner's e-mail address is verified, and give the API keys back when it is. */
+        /** Get whether an owner's e-mail address is verified. After the verification, this restores expired API keys. */
         readonly status: Method<typeof registry.workspaceEmailStatus>;
       };
       readonly emailconfig: {
         /** Get the e-mail configuration. */
         readonly get: Method<typeof registry.workspaceEmailconfigGet>;
-        /** Change the e-mail configuration; the first enabling seeds the triggers. */
+        /** Change the e-mail configuration. Enabling e-mail for the first time sets the default triggers. */
         readonly update: Method<typeof registry.workspaceEmailconfigUpdate>;
       };
       /** Get a workspace and its API keys. */
@@ -497,7 +497,7 @@ export interface Methods {
       readonly notificationconfig: {
         /** Get the configuration of in-app notifications. */
         readonly get: Method<typeof registry.workspaceNotificationconfigGet>;
-        /** Change the configuration of in-app notifications; the first enabling seeds the triggers. */
+        /** Change the configuration of in-app notifications. Enabling them for the first time sets the default triggers. */
         readonly update: Method<typeof registry.workspaceNotificationconfigUpdate>;
       };
       readonly permissionproviderconfig: {
@@ -509,7 +509,7 @@ export interface Methods {
       readonly webhookconfig: {
         /** Get the basic webhook config. */
         readonly get: Method<typeof registry.workspaceWebhookconfigGet>;
-        /** Change the basic webhook config; the first enabling seeds the triggers. */
+        /** Change the basic webhook config. Enabling basic webhooks for the first time sets the default triggers. */
         readonly update: Method<typeof registry.workspaceWebhookconfigUpdate>;
       };
     };

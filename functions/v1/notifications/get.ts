@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint(
   {
     ...getNotifications,
     path: '/v1/notifications/get',
-    summary: 'Get the most recent notifications, for clients that do not page',
+    summary: 'Get the latest notifications in one answer, for clients that cannot read pages',
     input: z.object(filterFields),
     output: z.object({ data: z.array(NotificationResponse) }),
     narrowBy: 'notificationIds',

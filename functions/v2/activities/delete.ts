@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/activities/delete',
     summary:
-      'Delete the activity logs that all of the given ids, document and target entity select, unless they are immutable',
+      'Delete the activity logs that match all of the given ids, document and target entity, unless activity logs are immutable',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether the document or target entity has more to delete. The same request deletes them. */
+      /** Whether the document or target entity has more activities to delete. The same request deletes the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>
@@ -61,20 +61,20 @@ export const endpoint = defineEndpoint(
     ]);
     requireActivityLogsMutable(config);
     const scope = organizationScope(caller.tenant, organization);
-    const at = documentId === undefined ? undefined : await documentPlace(documentId);
-    const { results, hasMore } = await removed();
+    const documentScope = documentId === undefined ? undefined : await requireDocumentScope(documentId);
+    const { results, hasMore } = await deleteSelected();
     return { data: dict(results), hasMore };
 
-    async function documentPlace(id: string) {
+    async function requireDocumentScope(id: string) {
       const document = await deps.documents.require(scope, id);
       requireWritable({ document });
       return { ...scope, documentKey: document.internalId };
     }
 
-    async function removed() {
-      if (activityIds) return deps.activities.delete(at ?? scope, distinct(activityIds), targetEntityId);
-      if (targetEntityId !== undefined) return deps.activities.deleteOfTarget(at ?? scope, targetEntityId);
-      return at ? deps.activities.deleteOfDocument(at) : { results: [], hasMore: false };
+    async function deleteSelected() {
+      if (activityIds) return deps.activities.delete(documentScope ?? scope, distinct(activityIds), targetEntityId);
+      if (targetEntityId !== undefined) return deps.activities.deleteOfTarget(documentScope ?? scope, targetEntityId);
+      return documentScope ? deps.activities.deleteOfDocument(documentScope) : { results: [], hasMore: false };
     }
   },
 );

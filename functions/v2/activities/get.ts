@@ -14,7 +14,7 @@ const path = '/v2/activities/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: "Get activity logs by id, or a page of a document's, a target entity's or an organization's",
+    summary: 'Get activity logs by id, or a page of those of a document, a target entity or an organization',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

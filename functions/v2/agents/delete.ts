@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     if (findBuiltInAgent(agentId)) throw onlyCustomAgents();
     const job = await deps.agents.delete(tenant, agentId, { callId: repeatableId('job', 0), now });
     if (job) await notifyJobs(deps.queue, [job], log, PURGE_DELAY_SECONDS);
-    // Also for an agent that is already deleted: that call may have failed before this line.
+    // This runs also if the agent is already deleted, because the call that deleted it may have failed before this line.
     await deps.groups.removeAgent(tenant, agentId, now);
     return { data: { agentId } };
   },

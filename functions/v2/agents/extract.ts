@@ -12,7 +12,10 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { findFileModel } from '../../../lib/bedrock/converse.ts';
 import * as logMessages from '../../../lib/observability/logMessages.ts';
 
-/** Time for the model, from the start of the request. API Gateway waits 30 s, including the cold start of the function. */
+/**
+ * How long after the start of the request the model may answer. API Gateway waits 30 s, which includes the cold start of
+ * the function.
+ */
 const MODEL_BUDGET_MS = 26_000;
 
 export const endpoint = defineEndpoint(
@@ -28,7 +31,7 @@ export const endpoint = defineEndpoint(
     errors: ['FAILED_PRECONDITION'],
     uses: { findModel: findFileModel },
     impact: 'customers cannot extract review agents from files',
-    // Lambda gives CPU in proportion to memory, and reading a file needs both.
+    // Reading a file needs memory and CPU. Lambda gives CPU in proportion to memory.
     memoryMb: 1_024,
     example: {
       data: {

@@ -15,7 +15,7 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, isObject, optional } from '../../../lib/shared/schema.ts';
 
-/** `filter` is ignored next to `agentId`, even an invalid one. */
+/** The input schema. With an `agentId`, it ignores `filter`, also if `filter` is invalid. */
 const Input = z.preprocess(
   (data) => (isObject(data) && typeof data.agentId === 'string' ? { ...data, filter: undefined } : data),
   z.object({ agentId: optional(Id), filter: optional(z.enum(['defaultOnly', 'customOnly'])), groupId: optional(Id) }),
@@ -60,9 +60,9 @@ export const endpoint = defineEndpoint(
       const builtIn = findBuiltInAgent(agentId);
       if (builtIn)
         return { data: { agent: toBuiltInResponse(builtIn, await deps.agents.getBuiltInChange(tenant, agentId)) } };
-      const found = await deps.agents.get(tenant, agentId);
-      if (!found) throw unknownAgent();
-      return { data: { agent: toAgentResponse(tenant, found) } };
+      const agent = await deps.agents.get(tenant, agentId);
+      if (!agent) throw unknownAgent();
+      return { data: { agent: toAgentResponse(tenant, agent) } };
     }
     const rows = groupId === undefined ? toRows(await deps.agents.list(tenant)) : await rowsOfGroup(groupId);
     const agents = rows.filter(({ system = false }) => filter === undefined || system === (filter === 'defaultOnly'));

@@ -13,7 +13,7 @@ const serverManaged = ['id', 'apiKey', 'managedBy', 'metadata', 'version', 'crea
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/update',
-    summary: 'Rename, describe, enable or disable a review agent without a new version',
+    summary: 'Change the name or the description of a review agent, or enable or disable it, without a new version',
     auth: 'apiKey',
     kind: 'write',
     input: withOpenKeys({

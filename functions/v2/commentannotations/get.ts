@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
   {
     path,
     summary:
-      "Get comment threads with their comments: by id, or a page of a document's, a folder's or an organization's",
+      'Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization',
     auth: 'apiKey',
     kind: 'read',
     input: ThreadListing,
@@ -54,8 +54,8 @@ export const endpoint = defineEndpoint(
     } = input;
     const { filters, parts } = toListingOptions(input, deps.serviceName);
     if (annotationIds) {
-      const found = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), { filters, parts });
-      return { data: toThreadsResponse(found, groupByDocumentId), nextPageToken: null };
+      const threads = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), { filters, parts });
+      return { data: toThreadsResponse(threads, groupByDocumentId), nextPageToken: null };
     }
     const listing = await deps.threads.resolveScope(caller.tenant, input);
     const pagesOf = (...query: string[]) => paging(caller, [path, ...query], input, now);

@@ -11,7 +11,7 @@ import { closedObject, Id, limits, list, optional } from '../../../lib/shared/sc
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/delete',
-    summary: 'Delete collaborative editors of a document with their data, or all of them',
+    summary: 'Delete some or all collaborative editors of a document with their data',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',
@@ -31,8 +31,8 @@ export const endpoint = defineEndpoint(
       result: { data: { summary: { success: true, message: 'CRDT data deleted.' } }, hasMore: false },
     },
   },
-  async ({ input: { editorIds, ...named }, caller, deps, now }) => {
-    const context = await deps.findDocument(caller.tenant, named);
+  async ({ input: { editorIds, ...reference }, caller, deps, now }) => {
+    const context = await deps.findDocument(caller.tenant, reference);
     const { editorIds: ids, hasMore } = editorIds
       ? { editorIds: distinct(editorIds), hasMore: false }
       : await deps.editors.listIds(context.scope, limits.list);

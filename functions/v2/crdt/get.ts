@@ -12,16 +12,16 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/get',
-    summary: 'Get the data of a collaborative editor, or of all that a document has',
+    summary: 'Get the data of one or all collaborative editors of a document',
     auth: 'apiKey',
     user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     limitClass: 'expensive',
-    /** `type` selects editors. */
     input: z.object({
       organizationId: Id,
       documentId: Id,
       editorId: optional(Id),
+      /** The type of the editors that are returned; all types by default. */
       type: optional(z.enum(crdtTypes)),
       ...ownIds,
     }),
@@ -48,8 +48,8 @@ export const endpoint = defineEndpoint(
     },
     memoryMb: 1024,
   },
-  async ({ input: { editorId, type, ...named }, caller, deps }) => {
-    const { scope } = await deps.findDocument(caller.tenant, named);
+  async ({ input: { editorId, type, ...reference }, caller, deps }) => {
+    const { scope } = await deps.findDocument(caller.tenant, reference);
     return { data: await listEditorRecords(deps.editors, scope, { editorId, type }) };
   },
 );

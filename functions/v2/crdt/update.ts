@@ -8,7 +8,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/crdt/update',
-    summary: 'Replace the data of a collaborative editor by the smallest change, so that connected clients apply it',
+    summary: 'Replace the data of a collaborative editor. Connected clients get the replacement as a small change',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

@@ -6,13 +6,14 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
-/** As many as an endpoint can filter by. */
+/** The largest number of channels of an event. An endpoint can have as many. */
 const MOST_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/events/publish',
-    summary: 'Publish an event to the webhooks, mails and notifications that its type is configured for',
+    summary:
+      'Publish an event. The configuration decides whether webhooks, mails and notifications of its type are sent',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

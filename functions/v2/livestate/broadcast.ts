@@ -9,7 +9,7 @@ import { Id, OpenObject, optional } from '../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/livestate/broadcast',
-    summary: 'Send data to everybody in a document and keep it under an id',
+    summary: 'Send data to all users in a document, and store it under an id',
     auth: 'apiKey',
     kind: 'write',
     body: 'bare or wrapped',
@@ -18,14 +18,14 @@ export const endpoint = defineEndpoint(
       documentId: Id,
       liveStateDataId: Id,
       data: OpenObject,
-      /** Merge the data into the stored data, also within objects. Otherwise the data replaces the stored data. */
+      /** Whether the data is merged into the stored data, also inside objects. Otherwise it replaces the stored data. */
       merge: optional(z.boolean()),
     }),
     output: z.object({ data: z.object({ success: z.boolean() }) }),
     message: 'Event broadcasted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableDocument, states: broadcastLiveState },
-    impact: 'users do not see live data of each other',
+    impact: 'users do not see the live data of other users',
     example: {
       data: {
         organizationId: 'acme',

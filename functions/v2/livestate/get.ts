@@ -9,7 +9,7 @@ import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/livestate/get',
-    summary: 'Get the live data of a document, all or by id',
+    summary: 'Get all live data of a document, or live data by id',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

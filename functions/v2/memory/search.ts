@@ -9,7 +9,7 @@ import { semanticSearch } from '../../../lib/memory/semanticSearch.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/search',
-    summary: 'Search past review decisions by meaning, or get the latest ones or those of a thread',
+    summary: 'Search past review decisions by meaning, or get the latest decisions or the decisions of a thread',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',
@@ -37,8 +37,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, log }) => {
     const start = performance.now();
-    const found = await deps.judgments.search(caller.tenant, input, { now, log });
-    return { ...found, searchLatencyMs: Math.round(performance.now() - start) };
+    const result = await deps.judgments.search(caller.tenant, input, { now, log });
+    return { ...result, searchLatencyMs: Math.round(performance.now() - start) };
   },
 );
 

@@ -19,7 +19,7 @@ const message = 'Notification added successfully.';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/add',
-    summary: 'Notify some users, or everybody with access to a document',
+    summary: 'Notify the given users, or all users who have access to a document',
     auth: 'apiKey',
     kind: 'write',
     input: NewNotification.extend({

@@ -14,7 +14,7 @@ const selectors = ['documentId', 'locationId', 'userId', 'notificationIds'] as c
 export const endpoint = defineEndpoint(
   {
     path: '/v2/notifications/delete',
-    summary: 'Delete notifications by id, or those of a document, a location or a user',
+    summary: 'Delete notifications by id, or all notifications of a document, a location or a user',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -31,7 +31,7 @@ export const endpoint = defineEndpoint(
     ),
     output: z.object({
       data: z.record(z.string(), ItemOutcome),
-      /** Whether there are more to delete. The same request deletes them. */
+      /** Whether there are more notifications to delete. The same request deletes the next ones. */
       hasMore: z.boolean(),
     }),
     message: ({ hasMore }) =>

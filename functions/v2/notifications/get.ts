@@ -17,7 +17,7 @@ export const endpoint = defineEndpoint(
   {
     ...getNotifications,
     path,
-    summary: "Get notifications by id, or a page of a document's, a user's or an organization's",
+    summary: 'Get notifications by id, or a page of those of a document, a user or an organization',
     input: z.object({
       ...filterFields,
       order: optional(z.enum(['asc', 'desc'])),

@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { organization, document } = await deps.findWritableSelection(caller.tenant, input);
-    // Of several changes of one notification the last one counts.
+    // If a request changes a notification more than once, the last change counts.
     const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
       isMeant: (placed) => isSelected(document, input, placed),

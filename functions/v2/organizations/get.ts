@@ -18,7 +18,7 @@ const OrganizationResponse = z.looseObject({
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get organizations by id, or a page of all',
+    summary: 'Get organizations by id, or a page of all organizations',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({
@@ -45,8 +45,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     if (input.organizationIds) {
-      const found = await deps.organizations.find(caller.tenant, distinct(input.organizationIds));
-      const organizations = found.filter((organization) => organization !== undefined);
+      const results = await deps.organizations.find(caller.tenant, distinct(input.organizationIds));
+      const organizations = results.filter((organization) => organization !== undefined);
       return { data: organizations.map(toResponse), nextPageToken: null };
     }
     const pages = paging(caller, [path], input, now);

@@ -10,7 +10,7 @@ import { Id, limits, list, Name, optional, withOpenKeys } from '../../../lib/sha
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/update',
-    summary: 'Change organizations: the fields that are sent, and no others',
+    summary: 'Change the sent fields of organizations',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -8,7 +8,7 @@ import { PresenceDeletion } from '../../../lib/presence/rules.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/delete',
-    summary: 'Show users as no longer present in a document',
+    summary: 'End the presence of users in a document',
     auth: 'apiKey',
     kind: 'write',
     input: PresenceDeletion,

@@ -32,7 +32,7 @@ const Entry = z
 export const endpoint = defineEndpoint(
   {
     path: '/v2/reactions/add',
-    summary: 'Add reactions to a document or to its comments, or users to reactions that are there already',
+    summary: 'Add reactions to a document or to its comments, or add users to existing reactions',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),

@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationIds: list(Id, limits.list),
-      /** The actor of events; default: the first user of the reaction. */
+      /** The user who acts in the event of each reaction; by default its first user. */
       actionUser: optional(ContentUser),
     }),
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),

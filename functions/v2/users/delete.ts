@@ -14,8 +14,7 @@ import { closedObject, documentOrFolder, Id, limits, list, optional, userContext
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/delete',
-    summary:
-      'Remove users from an organization, or from one of its documents or folders, with their access and content there',
+    summary: 'Remove users, with their access and content, from an organization, a document or a folder',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({

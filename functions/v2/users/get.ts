@@ -17,8 +17,7 @@ const path = '/v2/users/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary:
-      'Get the users of an organization, of one of its documents or folders, of all its documents, or of some groups',
+    summary: 'Get the users of an organization, a document, a folder, all documents, or some user groups',
     auth: 'apiKey',
     kind: 'read',
     input: UserQuery,

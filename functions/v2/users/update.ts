@@ -16,7 +16,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/users/update',
     summary:
-      'Change profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
+      'Change the profiles of users, which are the same everywhere, and their roles on an organization, document or folder',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
         ({ documentId, folderId, options }) => !isWide(options) || (documentId === undefined && folderId === undefined),
         { path: ['options'], error: 'must not ask for all together with documentId or folderId' },
       ),
-      // A role is set on one organization, document or folder. A call for all of them names none.
+      // A role is set on one organization, document or folder. A call with `options` names no such resource.
       z.refine(({ users, options }) => !isWide(options) || users.every(({ accessRole }) => accessRole === undefined), {
         path: ['users'],
         error:
@@ -58,8 +58,9 @@ export const endpoint = defineEndpoint(
       accessRole,
       profile,
     }));
-    const at = input.organizationId === undefined ? undefined : await findResource(input.organizationId);
-    return { data: byIdOf(users, ({ userId }) => userId, await deps.users.update(caller.tenant, at, users, now)) };
+    const resource = input.organizationId === undefined ? undefined : await findResource(input.organizationId);
+    const results = await deps.users.update(caller.tenant, resource, users, now);
+    return { data: byIdOf(users, ({ userId }) => userId, results) };
 
     async function findResource(organizationId: string): Promise<ScopedResource> {
       const scope = organizationScope(
@@ -71,7 +72,7 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** Whether a call is about more than one resource. */
+/** Returns whether the options of a call select more than one resource. */
 function isWide(
   options: { readonly all?: boolean | undefined; readonly allDocuments?: boolean | undefined } | undefined,
 ): boolean {

@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       name: optional(ShortName),
       workspaceName: optional(ShortName),
       avatar: optional(AvatarUrl),
-      /** The time in which the owner must verify the address; at most the operator's grace period. */
+      /** The time in which the owner must verify the e-mail address. It can only shorten the operator's grace period. */
       expiresInMs: optional(VerifyWithinMs),
     }),
     output: z.object({ data: WorkspaceResponse }),

@@ -27,9 +27,9 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ caller, deps }) => {
-    const found = await deps.workspaces.get(caller.workspaceId);
-    if (!found) throw new ApiError('NOT_FOUND', 'Workspace not found.');
-    return { data: toWorkspaceResponse(found.workspace, found.apiKeys, caller.authToken) };
+    const stored = await deps.workspaces.get(caller.workspaceId);
+    if (!stored) throw new ApiError('NOT_FOUND', 'Workspace not found.');
+    return { data: toWorkspaceResponse(stored.workspace, stored.apiKeys, caller.authToken) };
   },
 );
 

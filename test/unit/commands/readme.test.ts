@@ -294,7 +294,7 @@ describe('generatedTables', () => {
       '`T#<apiKey>`',
       '`TOKEN#<tokenId>`',
       'workspace',
-      'The auth tokens of an API key, their text encrypted',
+      'An auth token of an API key, its text encrypted',
     ]);
   });
 

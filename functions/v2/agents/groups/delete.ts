@@ -7,7 +7,7 @@ import { closedObject, Id } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/delete',
-    summary: 'Delete a group of review agents; the agents stay',
+    summary: 'Delete a group of review agents, but not its agents',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({ groupId: Id }),

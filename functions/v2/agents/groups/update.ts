@@ -8,7 +8,7 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/groups/update',
-    summary: 'Rename or describe a group of review agents',
+    summary: 'Change the name or the description of a group of review agents',
     auth: 'apiKey',
     kind: 'write',
     input: GroupChange,

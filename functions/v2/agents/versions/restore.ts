@@ -10,7 +10,7 @@ import { Id } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/agents/versions/restore',
-    summary: 'Remove the newest version of a review agent and restore the one before',
+    summary: 'Remove the newest version of a review agent and restore the previous version',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ agentId: Id }),

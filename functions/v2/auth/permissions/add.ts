@@ -10,7 +10,7 @@ import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts'
 export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/add',
-    summary: 'Grant a user organizations, folders and documents',
+    summary: 'Grant a user access to organizations, folders and documents',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({

@@ -58,7 +58,7 @@ export const endpoint = defineEndpoint(
       deps.folders.getByIds(scope, folderIds),
       deps.documents.getByIds(scope, documentIds).then((stored) => deps.documents.attachFolders(scope, stored)),
     ]);
-    const asked = {
+    const resources = {
       organization,
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
       documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
@@ -73,11 +73,11 @@ export const endpoint = defineEndpoint(
           departures: departures[index],
           now: now / 1000,
         };
-        return [userId, userPermissions(user, asked)] as const;
+        return [userId, userPermissions(user, resources)] as const;
       }),
     );
-    const complete = [...folders, ...documents].every((found) => found !== undefined);
-    if (!complete && !input.skipResourceExistenceValidation)
+    const allExist = [...folders, ...documents].every((resource) => resource !== undefined);
+    if (!allExist && !input.skipResourceExistenceValidation)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: data });
     return { data };
   },

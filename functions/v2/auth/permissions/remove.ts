@@ -9,7 +9,7 @@ import { NamedResource } from '../../../../lib/directory/rules/namedResource.ts'
 export const endpoint = defineEndpoint(
   {
     path: '/v2/auth/permissions/remove',
-    summary: 'Revoke grants of a user',
+    summary: 'Revoke the grants of a user on organizations, folders and documents',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     }),
     output: z.object({}),
     message: 'Permissions removed successfully.',
-    // A resource that does not exist is an error: a mistyped id must not look like access taken away.
+    // An unknown resource is an error. Otherwise a call with a mistyped id would look as if it had revoked access.
     errors: ['NOT_FOUND'],
     uses: { resources: findResources, users: revokeGrants },
     impact: 'customers cannot revoke access of their users',
@@ -28,8 +28,8 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const found = await deps.resources.require(caller.tenant, input.permissions.resources);
-    await deps.users.revoke(input.userId, found, now);
+    const resources = await deps.resources.require(caller.tenant, input.permissions.resources);
+    await deps.users.revoke(input.userId, resources, now);
     return {};
   },
 );

@@ -21,7 +21,7 @@ export const endpoint = defineEndpoint(
         documentId: Id,
         annotationId: Id,
         ...commentLists,
-        /** Both flags are accepted, but have no effect: a new document has no annotation. */
+        // `createOrganization` and `createDocument` have no effect, because a new document has no annotation for the comments.
         createOrganization: optional(z.boolean()),
         createDocument: optional(z.boolean()),
         verifyUserPermissions: optional(z.boolean()),

@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/comments/delete',
     summary:
-      'Delete comments of an annotation by id or author, or all of them, with their reactions; an annotation without comments is deleted too',
+      'Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({

@@ -12,7 +12,7 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 
 const path = '/v2/commentannotations/comments/get';
 
-/** A comment with its complete reactions. */
+/** A comment in the answer, with all fields of its reactions. */
 const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(ReactionResponse) });
 
 export const endpoint = defineEndpoint(
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
       organizationId: Id,
       documentId: Id,
       annotationId: Id,
-      /** Authors. */
+      /** The ids of the authors whose comments are returned. */
       userIds: optional(list(Id, limits.readIds)),
       commentIds: optional(list(CommentId, limits.readIds)),
       pageSize: optional(PageSize),

@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     input: closedObject({
       ...commentSelectors,
       updatedData: CommentChange,
-      // `triggerNotification` emits `comment.update` for each changed comment. A repeated call emits again.
+      // `triggerNotification` emits `comment.update` for each changed comment. A repeated call emits the events again.
       ...changeOptionFields,
     }),
     output: CommentResults,

@@ -10,7 +10,7 @@ import { Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/commentannotations/count/get',
-    summary: 'Count the comment threads of documents that a user can see, and those that are unread',
+    summary: 'Count the comment threads of documents that a user can see, and how many of them are unread',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

@@ -18,16 +18,16 @@ export const endpoint = defineEndpoint(
       ...editorName,
       update: Base64.meta({
         description:
-          'An update of Yjs (format 1) in base64: no subdocuments, no other root type than the content key. ' +
-          'With the update the editor has at most 4 MB of state, 10,000 clients, 400,000 structs and 64 KB that wait for missing updates.',
+          'An update of Yjs (format 1) in base64. It must not contain subdocuments, or root types other than the content key. ' +
+          'After the update, the editor may have at most 4 MB of state, 10,000 clients, 400,000 structs and 64 KB that wait for missing updates.',
       }),
       ...authorFields,
     }),
     output: z.object({
       data: z.object({
         /**
-         * The version of the editor that first contains the update. Do not send this version to `updates/get`: the client may not yet
-         * have the updates of other clients with lower versions.
+         * The first version of the editor that contains the update. Do not send it to `updates/get`, because the client
+         * may not have updates of other clients with lower versions yet.
          */
         version: z.number(),
       }),

@@ -12,7 +12,7 @@ const MAX_JUDGMENTS = 100;
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/judgments/add',
-    summary: 'Add review decisions to an organization or a document, or replace those with the same ids',
+    summary: 'Add review decisions to an organization or a document, or replace decisions that have the same ids',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: optional(Id), judgments: list(NewJudgment, MAX_JUDGMENTS) }),

@@ -13,13 +13,13 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 
 const DEFAULT_LIMIT = 20;
 
-/** Without a similarity, because a query does not compare texts. */
+/** A judgment in the answer. It has no similarity, because a query does not compare texts. */
 const QueriedJudgment = JudgmentResponse.omit({ similarity: true }).extend({ judgeType: z.enum(judgeTypes) });
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/memory/judgments/query',
-    summary: 'Get the latest review decisions, or those of a thread, with filters',
+    summary: 'Get the latest review decisions, or the decisions of a thread, with filters',
     auth: 'apiKey',
     kind: 'read',
     input: QueryRequest,

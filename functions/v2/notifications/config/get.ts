@@ -35,7 +35,7 @@ export const endpoint = defineEndpoint(
       data: z.array(
         z.object({
           config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** The settings of the organization have no `documentId`. */
+          /** Whose settings these are. The settings for the organization have no `documentId`. */
           metadata: z.object({
             organizationId: z.string(),
             apiKey: z.string(),
@@ -87,7 +87,7 @@ export const endpoint = defineEndpoint(
 );
 
 export const twin = defineTwin(endpoint, {
-  differs: 'for documents alone',
+  differs: 'only for documents',
   ignored: ['getOrganizationConfig'],
   required: ['documentIds'],
 });

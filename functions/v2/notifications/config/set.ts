@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       config: z.object({ inbox: Level, email: Level, slack: Level }),
     }),
     output: z.object({
-      /** `documentId` is the first document of the request; null for the organization. */
+      /** The results by user id. `documentId` is the first document of the request, or null for the organization. */
       data: z.record(
         z.string(),
         z.object({ success: z.boolean(), userId: z.string(), documentId: z.string().nullable(), message: z.string() }),
@@ -76,6 +76,6 @@ export const endpoint = defineEndpoint(
   },
 );
 
-export const twin = defineTwin(endpoint, { differs: 'for documents alone', required: ['documentIds'] });
+export const twin = defineTwin(endpoint, { differs: 'only for documents', required: ['documentIds'] });
 
 export const handler = toLambdaWithTwin(endpoint, twin);

@@ -9,12 +9,12 @@ import * as logMessages from '../../../../lib/observability/logMessages.ts';
 export const page = definePage(
   {
     path: UNSUBSCRIBE_PATH,
-    summary: 'Page of the link in every notification mail: its button ends these mails',
+    summary: 'The page that opens from the link in a notification mail. Its button unsubscribes the user',
     // A malformed token gets the same page as an unknown one.
     input: z.object({ token: z.string().catch('') }),
     oneClick: true,
     uses: { links: unsubscribeLinks, users: unsubscribeUsers },
-    impact: 'users cannot unsubscribe from notification mails, so that they mark them as spam',
+    impact: 'users cannot unsubscribe from notification mails and may mark them as spam',
   },
   {
     async show({ input: { token }, deps }) {
@@ -33,7 +33,7 @@ export const page = definePage(
   },
 );
 
-/** The form posts to the address of the page, as mail programs do for one-click unsubscription. */
+/** Returns the page that asks the user. Its form posts to the URL of the page, as mail programs do (RFC 8058). */
 function question(organization: string, token: string): View {
   return {
     status: 200,
@@ -51,7 +51,7 @@ const done: View = {
 <p><small>You can turn them on again where you set your notifications.</small></p>`,
 };
 
-/** The page of an unknown link, for example one that was cut off. */
+/** The page of an unknown link, for example a link that a mail program cut off. */
 const unknown: View = {
   status: 410,
   title: 'This link does not work',

@@ -16,7 +16,7 @@ const path = '/v2/organizations/documents/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: "Get documents by id, or a page of an organization's or a folder's, narrowed by their metadata if wanted",
+    summary: 'Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({

@@ -12,13 +12,13 @@ import { Id, limits, list } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/move',
-    summary: 'Move documents into a folder, or to the top (`root`): all of them or none',
+    summary: 'Move all given documents, or none, into a folder or to the top level (`root`)',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.readIds), folderId: Id }),
     output: z.object({}),
     message: 'Documents moved successfully.',
-    // The answer has no place for failures of single documents.
+    // The answer cannot report failures of single documents, so all documents are moved or none.
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
     uses: { findWritableOrganization, folders: readFolders, documents: changeDocuments },
     impact: 'customers cannot move documents between folders',

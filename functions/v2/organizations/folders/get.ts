@@ -15,7 +15,7 @@ const path = '/v2/organizations/folders/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get the folders of an organization, or one of them, with its subfolders',
+    summary: 'Get the folders of an organization, or one folder, with their subfolders',
     auth: 'apiKey',
     kind: 'read',
     input: z
@@ -78,7 +78,7 @@ export const endpoint = defineEndpoint(
     );
     const options = { maxDepth, limit: pageSize, after: pages.after };
     const { trees, next } = await deps.folders.readBelow(scope, folder, options);
-    // A requested folder is returned with a page of its subfolders.
+    // If the request names a folder, the answer has this folder with a page of its subfolders.
     const page = folder ? [{ folder, subFolders: trees }] : trees;
     return {
       data: page.map((tree) => toFolderResponse(tree, { organizationId, apiKey: caller.tenant })),

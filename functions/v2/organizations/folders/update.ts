@@ -8,7 +8,7 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
-/** Folders that one call moves: they are moved one after the other. */
+/** The largest number of folders that one call can move. They are moved one after the other, which takes time. */
 const MOST_MOVED = 30;
 
 export const endpoint = defineEndpoint(

@@ -20,7 +20,7 @@ const GroupResponse = z.object({
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: "Get user groups by id, or a page of an organization's, with their users if wanted",
+    summary: 'Get user groups by id, or a page of those of an organization, optionally with their users',
     auth: 'apiKey',
     kind: 'read',
     input: z.object({
@@ -76,7 +76,7 @@ export const endpoint = defineEndpoint(
   },
 );
 
-/** A group without internal fields. */
+/** Returns a group for the answer, without internal fields. */
 function toResponse({
   group: { groupId, groupName },
   users,

@@ -15,8 +15,7 @@ const Count = z.object({ count: z.number() });
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/count/get',
-    summary:
-      'Count the users of an organization, of one of its folders, of one or some of its documents, or of all of them',
+    summary: 'Count the users of an organization, a folder, one or several documents, or all documents',
     auth: 'apiKey',
     kind: 'read',
     input: z

@@ -9,13 +9,13 @@ import { defineTwin } from '../../../../lib/http/twin.ts';
 import { closedObject, Id, limits, list, optional } from '../../../../lib/shared/schema.ts';
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
-/** The most users that one call deletes. The other users of a longer list stay, as the interface documents. */
+/** The largest number of users that one call deletes. Of a longer list, it ignores the other users, as the API documents. */
 const MOST_USERS = 30;
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/users/data/delete',
-    summary: 'Delete everything of the first 30 users of a list, in some organizations or everywhere (GDPR)',
+    summary: 'Delete all data of the first 30 users of a list, in the given organizations or in all (GDPR)',
     auth: 'apiKey',
     kind: 'write',
     limitClass: 'expensive',

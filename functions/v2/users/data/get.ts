@@ -18,7 +18,7 @@ const path = '/v2/users/data/get';
 export const endpoint = defineEndpoint(
   {
     path,
-    summary: 'Get the data of a user, made by the user or involving the user, in one organization or in all',
+    summary: 'Get the data that a user made or that involves the user, in one organization or in all',
     auth: 'apiKey',
     kind: 'read',
     limitClass: 'expensive',

@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
   {
     ...configEndpoints(ActivityConfigEntity).update,
     path: '/v2/workspace/activityconfig/update',
-    summary: 'Change the configuration of activity logs; the first enabling seeds the triggers',
+    summary: 'Change the configuration of activity logs. Enabling them for the first time sets the default triggers',
     input: z.object({ activityServiceConfig: ActivityConfigChange }),
     output: z.object({ data: z.object({ activityServiceConfig: ActivityConfig }) }),
     message: 'Activity logs configuration updated successfully.',

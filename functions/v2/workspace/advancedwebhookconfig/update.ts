@@ -13,7 +13,7 @@ export const endpoint = defineEndpoint(
   {
     ...configEndpoints(AdvancedWebhookConfigEntity).update,
     path: '/v2/workspace/advancedwebhookconfig/update',
-    summary: 'Change the advanced webhook config; the first change enables advanced webhooks',
+    summary: 'Change the advanced webhook config. The first change enables advanced webhooks',
     input: AdvancedConfigChange,
     message: 'Advanced webhook configuration updated successfully.',
     errors: ['FAILED_PRECONDITION', 'ABORTED'],

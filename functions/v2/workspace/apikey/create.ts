@@ -14,7 +14,7 @@ import { Name, optional } from '../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/apikey/create',
-    summary: 'Create an API key, with its settings when they are sent',
+    summary: 'Create an API key, optionally with settings',
     auth: 'workspace',
     kind: 'write',
     freshCredentials: true,

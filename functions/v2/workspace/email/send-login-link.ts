@@ -47,7 +47,7 @@ export const endpoint = defineEndpoint(
         message: 'The continueUrl domain is not allowed.',
       });
     }
-    // An address without a workspace gets the same answer, so that nobody learns which addresses have one.
+    // An address without a workspace gets the same answer. Otherwise answers would reveal which addresses have a workspace.
     if (!owner) return { data: null };
     const { workspaceId, email } = owner;
     const token = await links.issue({ workspaceId, email, continueUrl: new URL(input.continueUrl).href }, now);

@@ -10,7 +10,8 @@ import { toLambda } from '../../../../lib/http/lambda.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/email/status',
-    summary: "Say whether an owner's e-mail address is verified, and give the API keys back when it is",
+    summary:
+      "Get whether an owner's e-mail address is verified. After the verification, this restores expired API keys",
     auth: 'none',
     kind: 'write',
     input: z.object({ ownerEmail: OwnerEmail }),
@@ -18,7 +19,7 @@ export const endpoint = defineEndpoint(
     message: ({ data }) => (data.verified ? 'Email verified and workspace reactivated' : 'Email not yet verified'),
     errors: ['RESOURCE_EXHAUSTED', 'NOT_FOUND', 'ABORTED'],
     uses: { limits: emailStatusLimits, owners: ownerStatus },
-    impact: 'owners who have verified their e-mail address do not get their API keys back',
+    impact: 'expired API keys of owners who have verified their e-mail address do not work again',
     example: {
       data: { ownerEmail: 'ada@example.com' },
       result: { data: { verified: true } },

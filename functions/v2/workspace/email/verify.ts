@@ -9,7 +9,7 @@ import * as logMessages from '../../../../lib/observability/logMessages.ts';
 export const page = definePage(
   {
     path: VERIFICATION_PATH,
-    summary: 'Page of a login link: its button verifies the e-mail address',
+    summary: 'The page that a login link opens. Its button verifies the e-mail address',
     // A malformed token gets the same page as an unknown one.
     input: z.object({ token: z.string().catch('') }),
     uses: { owners: verifyOwners },
@@ -29,7 +29,7 @@ export const page = definePage(
   },
 );
 
-/** The form's address is relative, so that it also works behind a custom domain with a base path. */
+/** Returns the page that asks the owner. The URL of its form is relative, so it also works under a custom domain with a base path. */
 function question({ email }: LoginLink, token: string): View {
   return {
     status: 200,
@@ -49,7 +49,7 @@ function done({ email, continueUrl }: LoginLink): View {
   };
 }
 
-/** The page of a used, expired or unknown link. It does not reveal which of these. */
+/** The page of a used, expired or unknown link. It does not reveal which of the three the link is. */
 const gone: View = {
   status: 410,
   title: 'This link does not work any more',

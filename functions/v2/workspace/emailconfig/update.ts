@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
   {
     ...configEndpoints(EmailConfigEntity, secretBox).update,
     path: '/v2/workspace/emailconfig/update',
-    summary: 'Change the e-mail configuration; the first enabling seeds the triggers',
+    summary: 'Change the e-mail configuration. Enabling e-mail for the first time sets the default triggers',
     // The answer contains the provider's key.
     freshCredentials: true,
     input: EmailConfigChange,

@@ -12,7 +12,8 @@ export const endpoint = defineEndpoint(
   {
     ...configEndpoints(NotificationConfigEntity).update,
     path: '/v2/workspace/notificationconfig/update',
-    summary: 'Change the configuration of in-app notifications; the first enabling seeds the triggers',
+    summary:
+      'Change the configuration of in-app notifications. Enabling them for the first time sets the default triggers',
     input: NotificationConfigChange,
     message: 'Notification configuration updated successfully.',
     impact: 'customers cannot change which events create notifications',

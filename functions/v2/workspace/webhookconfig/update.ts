@@ -14,7 +14,7 @@ export const endpoint = defineEndpoint(
   {
     ...update,
     path: '/v2/workspace/webhookconfig/update',
-    summary: 'Change the basic webhook config; the first enabling seeds the triggers',
+    summary: 'Change the basic webhook config. Enabling basic webhooks for the first time sets the default triggers',
     // The answer contains the auth token.
     freshCredentials: true,
     input: BasicConfigChange,

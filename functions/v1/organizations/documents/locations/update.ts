@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/documents/locations/update',
     summary:
-      'Change a location of a document, or merge fields into it: its content has the changed location, in one organization or in all that have the document',
+      'Replace a location of a document, or merge fields into it, for all content at the location, in one organization or in all that have the document',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({

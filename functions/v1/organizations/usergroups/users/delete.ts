@@ -12,7 +12,7 @@ import { closedObject, Id, limits, list, optional } from '../../../../../lib/sha
 export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/usergroups/users/delete',
-    summary: 'Delete users from a user group, or all of its users',
+    summary: 'Delete the given users, or all users, from a user group',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({
@@ -52,11 +52,11 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
     const group = await deps.members.require(scope, organizationUserGroupId);
     if (deleteAll) {
-      const removed = await deps.members.removeAll(scope, group);
+      const removedIds = await deps.members.removeAll(scope, group);
       return toGroupResults(
         organizationUserGroupId,
-        removed,
-        removed.map(() => memberRemoved),
+        removedIds,
+        removedIds.map(() => memberRemoved),
       );
     }
     const ids = distinct(userIds);

@@ -10,7 +10,7 @@ import { Id, limits, list } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/access/disablestate/update',
-    summary: 'Disable organizations, so that nothing in them can be written, or enable them',
+    summary: 'Disable organizations, which refuses changes in them, or enable them',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationIds: list(Id, limits.list), disabled: z.boolean() }),
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     message: 'Updated disable state for Organization(s) successfully.',
     errors: [],
     uses: { organizations: writeOrganizations },
-    impact: 'customers cannot close organizations for writing or reopen them',
+    impact: 'customers cannot disable or enable organizations',
     example: {
       data: { organizationIds: ['acme'], disabled: true },
       result: {

@@ -12,7 +12,7 @@ import { Id, limits, list, optional, withFieldRule } from '../../../../../lib/sh
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/folders/access/update',
-    summary: "Set the access type of folders, or make them inherit their parent's",
+    summary: 'Set the access type of folders, or make them inherit the access type of their parent',
     auth: 'apiKey',
     kind: 'write',
     input: z

@@ -9,8 +9,8 @@ import { invalid } from '../../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
-/** More attempts than one endpoint has of a message, unless it is resent for days. */
-const MOST = 1_000;
+/** The largest number of attempts in an answer. The attempts of one endpoint exceed it only after very many resends. */
+const MOST_ATTEMPTS = 1_000;
 
 export const endpoint = defineEndpoint(
   {
@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
     const [config, event, { attempts, isComplete }] = await Promise.all([
       deps.webhooks.get(tenant),
       deps.messages.event(tenant, messageId),
-      deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MOST }),
+      deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MOST_ATTEMPTS }),
     ]);
     requireEnabled(caller, config);
     if (!event) throw messageNotFound();
@@ -57,7 +57,7 @@ export const endpoint = defineEndpoint(
       throw invalid({
         path: ['endpointId'],
         code: 'required',
-        message: `endpointId is required for this message, which has more than ${MOST} attempts`,
+        message: `endpointId is required for this message, which has more than ${MOST_ATTEMPTS} attempts`,
       });
     }
     return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(toAttemptResponse) } };

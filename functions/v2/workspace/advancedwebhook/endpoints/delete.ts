@@ -10,7 +10,7 @@ import { closedObject, Id } from '../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/workspace/advancedwebhook/endpoints/delete',
-    summary: 'Delete an advanced webhook endpoint for good',
+    summary: 'Delete an advanced webhook endpoint',
     auth: 'apiKey',
     kind: 'write',
     freshCredentials: true,

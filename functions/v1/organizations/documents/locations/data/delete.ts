@@ -9,7 +9,7 @@ import { closedObject, Id } from '../../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v1/organizations/documents/locations/data/delete',
-    summary: 'Delete everything at a location of a document, in every organization that has the document',
+    summary: 'Delete all content at a location of a document, in every organization that has the document',
     auth: 'apiKey',
     kind: 'write',
     input: closedObject({ apiKey: z.string(), authToken: z.string(), documentId: Id, location: Location }),

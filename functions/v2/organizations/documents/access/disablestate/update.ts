@@ -12,7 +12,7 @@ import { Id, limits, list } from '../../../../../../lib/shared/schema.ts';
 export const endpoint = defineEndpoint(
   {
     path: '/v2/organizations/documents/access/disablestate/update',
-    summary: 'Disable documents, so that nothing is added or changed in them, or enable them',
+    summary: 'Disable documents, which refuses changes in them, or enable them',
     auth: 'apiKey',
     kind: 'write',
     input: z.object({ organizationId: Id, documentIds: list(Id, limits.list), disabled: z.boolean() }),
@@ -25,7 +25,7 @@ export const endpoint = defineEndpoint(
     message: 'Updated disable state for documents successfully.',
     errors: [],
     uses: { organizations: findOrganization, documents: changeDocuments },
-    impact: 'customers cannot stop or resume work on documents',
+    impact: 'customers cannot disable or enable documents',
     example: {
       data: { organizationId: 'acme', documentIds: ['nda'], disabled: true },
       result: { data: { nda: { success: true, disabled: true, message: 'Document disabled state updated.' } } },
