@@ -15,7 +15,13 @@ import { EmbeddingStore, vectorsOp } from './embeddingStore.ts';
 import { embedJudgments } from './embedJudgments.ts';
 import { JudgmentEntity } from './entities.ts';
 import { needsModelChange } from './rules/embeddingModels.ts';
-import { type Judgment, type JudgmentLocation, type NewJudgment, problemOf, toJudgment } from './rules/judgments.ts';
+import {
+  type Judgment,
+  type JudgmentLocation,
+  type NewJudgment,
+  findJudgmentFault,
+  toJudgment,
+} from './rules/judgments.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 export interface IdentifiedJudgment {
@@ -24,7 +30,7 @@ export interface IdentifiedJudgment {
 }
 
 interface AddCall {
-  /** Id of the job that embeds the judgments when the call cannot. */
+  /** The id of the job that embeds the judgments if the call cannot. */
   readonly jobId: string;
   readonly now: number;
   readonly log: Log;
@@ -38,6 +44,7 @@ export interface AddedJudgment {
 
 interface WrittenJudgment {
   readonly judgment: Stored<Judgment>;
+  /** The message for the answer. */
   readonly message: string;
 }
 
@@ -57,8 +64,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Adds judgments to an organization or a document, over those with the same ids. Ids are distinct. An invalid
-   * judgment fails alone.
+   * Adds judgments to an organization or a document and returns the result of each. A judgment replaces the stored
+   * judgment with the same id. The ids must be distinct. An invalid judgment fails, and the other judgments are added.
    */
   async add(
     tenant: string,
@@ -66,17 +73,17 @@ export class JudgmentWriter {
     judgments: readonly IdentifiedJudgment[],
     call: AddCall,
   ): Promise<AddedJudgment[]> {
-    const valid = judgments.filter(({ sent }) => problemOf(sent, call.now) === undefined);
+    const valid = judgments.filter(({ sent }) => findJudgmentFault(sent, call.now) === undefined);
     const messages = valid.length > 0 ? await this.#addValid(tenant, location, valid, call) : new Map<string, string>();
     return judgments.map(({ recordId, sent }) => {
-      const problem = problemOf(sent, call.now);
-      return { success: problem === undefined, id: recordId, message: problem ?? messages.get(recordId) ?? '' };
+      const fault = findJudgmentFault(sent, call.now);
+      return { success: fault === undefined, id: recordId, message: fault ?? messages.get(recordId) ?? '' };
     });
   }
 
   /**
-   * Adds judgments and returns a message for each id. The embedding job is written before the judgments and removed
-   * when all of them have vectors, so a crash leaves no judgment without vectors.
+   * Adds judgments and returns a message for each id. It writes the embedding job before the judgments, and removes the job
+   * after all of them have vectors. If the function ends in between, the job embeds the judgments.
    */
   async #addValid(
     tenant: string,
@@ -91,7 +98,7 @@ export class JudgmentWriter {
       this.#table.write([startEmbedding(tenant, jobId, drafts, now)]),
     ]);
     const written = new Map<string, WrittenJudgment>();
-    const [{ made, failure, unavailableModel }] = await Promise.all([
+    const [{ vectors, failure, unavailableModel }] = await Promise.all([
       embedJudgments(this.#embedders, state, drafts),
       inParallel([...drafts.entries()], PARALLEL_WRITES, async ([index, draft]) => {
         const isDated = judgments[index]?.sent.createdAt !== undefined;
@@ -99,10 +106,11 @@ export class JudgmentWriter {
       }),
       state ? undefined : this.#embeddings.createState(tenant, this.#embedders.current.model),
     ]);
-    for (const { model, embedded } of made) {
-      await inParallel(embedded, PARALLEL_WRITES, async (one) => {
-        const { judgment = { ...one.judgment, _r: 1 } } = written.get(one.judgment.recordId) ?? {};
-        await this.#table.write([vectorsOp(tenant, model, { ...one, judgment })]);
+    for (const { model, embedded } of vectors) {
+      await inParallel(embedded, PARALLEL_WRITES, async (vectorsOfJudgment) => {
+        const draft = vectorsOfJudgment.judgment;
+        const { judgment = { ...draft, _r: 1 } } = written.get(draft.recordId) ?? {};
+        await this.#table.write([vectorsOp(tenant, model, { ...vectorsOfJudgment, judgment })]);
       });
     }
     const isComplete = failure === undefined && unavailableModel === undefined;
@@ -114,8 +122,8 @@ export class JudgmentWriter {
   }
 
   /**
-   * Writes a judgment over the stored one. A single write costs half of a transaction. Throws ABORTED when other calls
-   * keep writing it.
+   * Writes a judgment over the stored judgment. Each judgment has its own write, which costs half as much as a write in a
+   * transaction. Throws ABORTED if other calls keep writing the same judgment.
    */
   async #write(
     tenant: string,
@@ -127,7 +135,7 @@ export class JudgmentWriter {
     return retryOnConflict(async () => {
       const stored = isFirst ? before : await this.#table.get(JudgmentEntity, { tenant, ...draft });
       isFirst = false;
-      // A judgment that is sent again without a time keeps its time.
+      // If a stored judgment is sent again without a time, it keeps its time.
       const judgment = stored && !isDated ? { ...draft, createdAt: stored.createdAt } : draft;
       const message = stored ? 'Judgment updated.' : 'Judgment added.';
       if (stored && isSame(judgment, stored)) return { judgment: stored, message };
@@ -150,12 +158,12 @@ export const addJudgments = /* @__PURE__ */ combine(
 );
 
 /**
- * Finds the organization or the document to add judgments to. Throws INVALID_ARGUMENT for an unknown organization,
- * NOT_FOUND for an unknown document and FAILED_PRECONDITION when one is disabled.
+ * Returns the organization or the document to which judgments are added. Throws INVALID_ARGUMENT for an unknown
+ * organization, NOT_FOUND for an unknown document, and FAILED_PRECONDITION for a disabled organization or document.
  */
 export type FindJudgmentLocation = (
   tenant: string,
-  named: { readonly organizationId: string; readonly documentId?: string | undefined },
+  reference: { readonly organizationId: string; readonly documentId?: string | undefined },
 ) => Promise<JudgmentLocation>;
 
 export const findJudgmentLocation: Capability<FindJudgmentLocation> = /* @__PURE__ */ combine(

@@ -4,25 +4,26 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobS
 import type { Embedders } from './embedders.ts';
 import type { EmbeddingStore } from './embeddingStore.ts';
 import { embedWith } from './embedJudgments.ts';
-import { changeTo, completeChange, type EmbeddingState, withoutStale } from './rules/embeddingModels.ts';
+import { changeTo, completeChange, type EmbeddingState, withoutStaleModel } from './rules/embeddingModels.ts';
 
-/** A walk over all judgments of a tenant that embeds those without vectors of a model. Times are epoch ms. */
+/** The progress of a walk over all judgments of a tenant. It embeds the judgments without vectors of `model`. Times are epoch ms. */
 const Walk = z.object({
   model: z.string(),
   /**
-   * When the state named the model. Functions that read the state before may write judgments without its vectors for a
-   * while.
+   * The time at which the state began to name the model. Functions that read the state before this time may write
+   * judgments without vectors of the model for a while.
    */
   since: z.number(),
-  /** When this walk started. */
+  /** The time at which this walk started. */
   from: z.number(),
-  /** Number of judgments that it embedded so far. */
+  /** The number of judgments that this walk has embedded. */
   embedded: z.number(),
+  /** The position after which the walk continues. */
   after: z.string().optional(),
 });
 type Walk = z.output<typeof Walk>;
 
-/** The purge of a model's vectors. */
+/** The progress of the purge of the vectors of the model `stale`. */
 const Purge = z.object({ stale: z.string(), after: z.string().optional() });
 type Purge = z.output<typeof Purge>;
 
@@ -41,10 +42,14 @@ interface Change {
 }
 
 /**
- * Runs a step of the job that changes the model of a tenant's searches to the configured one. The job embeds all
- * judgments, switches searches to the new vectors, and purges those of the old model. Until the switch, searches use
- * the old model and new judgments get vectors of both. When the configuration changes meanwhile, even back, the job
- * continues from there.
+ * Runs a step of the job that changes the model of a tenant's searches to the configured model. The job:
+ *
+ * - embeds all judgments with the configured model
+ * - switches searches to the new vectors
+ * - purges the vectors of the old model
+ *
+ * Until the switch, searches use the old model, and new judgments get vectors of both models. If the configured model
+ * changes during the job, also back to the old model, the next step continues with that model.
  */
 export async function changeEmbeddingStep(
   store: EmbeddingStore,
@@ -62,7 +67,7 @@ export async function changeEmbeddingStep(
   const change: Change = { store, tenant, state, revision, now };
   if (!isDeepStrictEqual(state, before)) {
     await store.replaceState(tenant, state, revision);
-    // Unused vectors stay until no function searches or writes them any more.
+    // Wait before the purge of unused vectors, because functions that read the old state may still search or write them.
     return { progress: {}, ...(state.next === undefined && { notBefore: now + REQUESTS_ENDED_MS }) };
   }
   if (state.next !== undefined)
@@ -88,10 +93,11 @@ async function continueWalk(
   await store.putVectors(tenant, model, await embedWith(current, judgments));
   const embedded = walk.embedded + judgments.length;
   if (next !== undefined) return { progress: { walk: { ...walk, embedded, after: next } } satisfies Progress };
-  const settled = since + REQUESTS_ENDED_MS;
-  // All judgments have vectors when a walk finds none missing that started after every function knew the model.
-  if (embedded > 0 || walk.from < settled) {
-    const from = Math.max(now, settled);
+  const everyFunctionReadAt = since + REQUESTS_ENDED_MS;
+  // After this time, all functions have read the state with the new model. If a walk that started later has nothing to
+  // embed, all judgments have vectors of the model.
+  if (embedded > 0 || walk.from < everyFunctionReadAt) {
+    const from = Math.max(now, everyFunctionReadAt);
     return { progress: { walk: { model, since, from, embedded: 0 } } satisfies Progress, notBefore: from };
   }
   await store.replaceState(tenant, completeChange(state), revision);
@@ -101,6 +107,6 @@ async function continueWalk(
 async function continuePurge({ store, tenant, state, revision }: Change, { stale, after }: Purge): Promise<StepResult> {
   const next = await store.purgeVectors(tenant, stale, { limit: PURGED_PER_STEP, after });
   if (next !== undefined) return { progress: { removal: { stale, after: next } } satisfies Progress };
-  await store.replaceState(tenant, withoutStale(state, stale), revision);
+  await store.replaceState(tenant, withoutStaleModel(state, stale), revision);
   return { progress: {} };
 }

@@ -4,24 +4,24 @@ import { contentText, type Judgment, reviewText } from './rules/judgments.ts';
 
 type JudgmentTexts = Pick<Judgment, 'decision' | 'reasoning' | 'content'>;
 
-/** A judgment with its vectors by one model. */
+/** A judgment with the vectors that one model made of it. */
 export interface Embedded<J> {
   readonly judgment: J;
   readonly review: Float32Array;
-  /** Absent when the judgment has no content. */
+  /** The vector of the content; absent if the judgment has no content. */
   readonly content?: Float32Array | undefined;
 }
 
 /** The vectors that several models made of the same judgments. */
 export interface EmbeddingResult<J> {
-  readonly made: readonly { readonly model: string; readonly embedded: readonly Embedded<J>[] }[];
-  /** The error of a model; its vectors are missing. */
+  readonly vectors: readonly { readonly model: string; readonly embedded: readonly Embedded<J>[] }[];
+  /** The error of a model. The vectors of this model are missing. */
   readonly failure?: Error;
-  /** The next model of the tenant when this deployment cannot call it; functions of another deployment can. */
+  /** The next model of the tenant, if this deployment cannot call it. A deployment that is configured for the model can. */
   readonly unavailableModel?: string;
 }
 
-/** Embeds the texts of judgments in one call of the embedder. */
+/** Returns the judgments with their vectors. It calls the embedder once. */
 export async function embedWith<J extends JudgmentTexts>(
   embedder: Embedder,
   judgments: readonly J[],
@@ -38,20 +38,20 @@ export async function embedWith<J extends JudgmentTexts>(
 }
 
 /**
- * Embeds judgments with every model that searches of the tenant use now or next. Never throws: the result names the
- * models whose vectors are missing.
+ * Embeds judgments with the configured model, and with the models that searches of the tenant use now or will use next.
+ * Never throws. The result has the error of a model that failed.
  */
 export async function embedJudgments<J extends JudgmentTexts>(
   { current, of }: Embedders,
   state: EmbeddingState | undefined,
   judgments: readonly J[],
 ): Promise<EmbeddingResult<J>> {
-  // A model of searches without an embedder is left out: searches then compare the texts.
+  // If this deployment has no embedder for the model of searches, searches compare texts and need no vectors of it.
   const embedders = modelsToEmbed(state, current.model).flatMap((model) => of(model) ?? []);
   const outcomes = await Promise.allSettled(embedders.map((embedder) => embedWith(embedder, judgments)));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   return {
-    made: embedders.flatMap(({ model }, index) => {
+    vectors: embedders.flatMap(({ model }, index) => {
       const outcome = outcomes[index];
       return outcome?.status === 'fulfilled' ? [{ model, embedded: outcome.value }] : [];
     }),

@@ -7,14 +7,15 @@ import { embedJudgments } from './embedJudgments.ts';
 
 const Progress = z.object({ done: z.number() });
 
-/** Judgments of one step: at most 50 texts, and Bedrock embeds eight at a time. */
+/** The number of judgments that one step embeds. They have at most 50 texts, of which Bedrock embeds eight at a time. */
 const JUDGMENTS_PER_STEP = 25;
-/** Delay until the next try when this deployment cannot call the model. A deployment that can call it follows. */
+/** The delay until the next attempt if this deployment cannot call the model. A later deployment can call it. */
 const RETRY_DELAY_MS = 60_000;
 
 /**
- * Runs a step of the job that embeds judgments: their model did not answer the request, or the request does not
- * embed. Throws the error of a model; the job then continues from this step, with a longer delay each time.
+ * Runs a step of the job that embeds judgments. The job exists because the model did not answer the request that added
+ * the judgments, or because that request does not embed. Throws the error of a model. The job then repeats this step,
+ * after a longer delay each time.
  */
 export async function embedJudgmentsStep(
   store: EmbeddingStore,
@@ -25,13 +26,13 @@ export async function embedJudgmentsStep(
   const refs = PendingJudgments.parse(JSON.parse(data)).judgments;
   const { done } = Progress.parse(JSON.parse(progress ?? '{"done":0}'));
   const next = done + JUDGMENTS_PER_STEP;
-  const [state, found] = await Promise.all([
+  const [state, stored] = await Promise.all([
     ensureState(store, tenant, embedders.current.model),
     store.getJudgments(tenant, refs.slice(done, next)),
   ]);
-  const judgments = found.filter((judgment) => judgment !== undefined);
-  const { made, failure, unavailableModel } = await embedJudgments(embedders, state, judgments);
-  for (const { model, embedded } of made) await store.putVectors(tenant, model, embedded);
+  const judgments = stored.filter((judgment) => judgment !== undefined);
+  const { vectors, failure, unavailableModel } = await embedJudgments(embedders, state, judgments);
+  for (const { model, embedded } of vectors) await store.putVectors(tenant, model, embedded);
   if (failure !== undefined) throw failure;
   if (unavailableModel !== undefined && judgments.length > 0)
     return { progress: { done }, notBefore: clock() + RETRY_DELAY_MS };
@@ -39,8 +40,8 @@ export async function embedJudgmentsStep(
 }
 
 /**
- * Returns the embedding state of a tenant. A judgment from a thread is written without it, so this job may be the first
- * to need it.
+ * Returns the embedding state of a tenant. Creates the state if it does not exist: a change of a thread writes a judgment
+ * without reading the state, so this job may be the first to need it.
  */
 async function ensureState(store: EmbeddingStore, tenant: string, model: string) {
   const state = await store.getState(tenant);

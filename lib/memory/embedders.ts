@@ -6,8 +6,8 @@ import { lexical, LEXICAL_MODEL } from './rules/lexical.ts';
 export interface Embedder {
   readonly model: EmbeddingModel;
   /**
-   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE when the model refuses a text or does not answer until `deadline`
-   * (epoch ms; 10 s from now by default).
+   * Returns a unit vector of 512 numbers for each text. Throws UNAVAILABLE if the model refuses a text or does not answer
+   * by `deadline` (epoch ms). The default deadline is 10 s from now.
    */
   embed(texts: readonly string[], options?: { readonly deadline?: number | undefined }): Promise<Float32Array[]>;
 }
@@ -18,11 +18,11 @@ export type EmbeddingModel = (typeof embeddingModels)[number];
 export interface Embedders {
   /** The configured model, which embeds new judgments. */
   readonly current: Embedder;
-  /** Returns the embedder of a model; undefined for a Bedrock model that is not configured, since functions have no grant for it. */
+  /** Returns the embedder of a model, or undefined for a Bedrock model that is not configured. Functions may not call such a model. */
   readonly of: (model: string) => Embedder | undefined;
 }
 
-/** Embeds words and parts of words, without a model service. */
+/** The embedder of `npm start`, which compares words and parts of words. It calls no service. */
 export const lexicalEmbedder: Embedder = {
   model: LEXICAL_MODEL,
   embed: (texts) => Promise.resolve(texts.map(lexical)),

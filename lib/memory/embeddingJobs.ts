@@ -8,9 +8,9 @@ import * as sendTo from '../workers/sendTo.ts';
 import type { JudgmentRef } from './entities.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
-/** Time to finish a job or to send its message before the sweeper runs it. */
+/** How long after its start the sweeper runs a job that has not finished and whose message was not sent. */
 const SWEEP_DELAY_MS = 60_000;
-/** A fixed id, because a tenant has one change of its model at a time. */
+/** The id of the job that changes the model. It is fixed because a tenant has one change of its model at a time. */
 const MODEL_CHANGE = 'job_embedding';
 
 /** The data of a job that embeds judgments. */
@@ -20,7 +20,7 @@ export const PendingJudgments = z.object({
   ),
 });
 
-/** Returns the write that starts a job to embed up to 100 judgments. Idempotent for the same job id. */
+/** Returns the write that starts a job to embed up to 100 judgments. Repeated writes with the same job id start one job. */
 export function startEmbedding(tenant: string, jobId: string, judgments: readonly JudgmentRef[], now: number): WriteOp {
   const data = {
     judgments: judgments.map(({ organizationKey, documentKey, recordId }) => ({
@@ -32,7 +32,7 @@ export function startEmbedding(tenant: string, jobId: string, judgments: readonl
   return startJob(tenant, { jobId, kind: 'embedJudgments', data, dueAt: now + SWEEP_DELAY_MS }, now);
 }
 
-/** Starts the job that changes a tenant to the configured model, unless it exists. Never throws: the next request tries again. */
+/** Starts the job that changes a tenant to the configured model, unless the job exists. Never throws, because the next request tries again. */
 export async function startModelChange(table: Table, tenant: string, now: number, log: Log): Promise<void> {
   const job = { jobId: MODEL_CHANGE, kind: 'changeEmbedding', data: {}, dueAt: now + SWEEP_DELAY_MS } as const;
   try {
@@ -42,10 +42,11 @@ export async function startModelChange(table: Table, tenant: string, now: number
   }
 }
 
-/** Sends the messages of jobs that embed judgments. Never throws: the sweeper finds the jobs. */
+/** Sends the messages of jobs that embed judgments. Never throws, because the sweeper finds jobs without a message. */
 export type NotifyEmbedding = (tenant: string, jobIds: readonly string[], log: Log) => Promise<void>;
 
-// A pure function call: esbuild keeps the access to `sendTo`, and with it the queue client, in every bundle otherwise.
+// The access to `sendTo` is inside a function call that is marked as pure. Otherwise esbuild would keep the access, and the
+// queue client, in every bundle.
 export const notifyEmbedding: Capability<NotifyEmbedding> = /* @__PURE__ */ (() =>
   combine({ queue: sendTo.embed }, ({ queue }): NotifyEmbedding => async (tenant, jobIds, log) => {
     const messages = jobIds.map((jobId) => jobMessage({ tenant, jobId }));

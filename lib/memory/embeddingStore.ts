@@ -17,13 +17,13 @@ import type { EmbeddingState } from './rules/embeddingModels.ts';
 import { filteredValues } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/** Significant digits of the numbers in stored vectors. Similarities have four digits, too. */
+/** The number of significant digits of the numbers in stored vectors. Similarities in answers have four digits too. */
 const DIGITS = 4;
 const PARALLEL_WRITES = 8;
 
 interface JudgmentsPage {
   readonly judgments: Stored<Judgment>[];
-  /** Undefined at the end. */
+  /** The position after which the next page begins; undefined after the last page. */
   readonly next: string | undefined;
 }
 
@@ -32,7 +32,7 @@ interface PageOptions {
   readonly after?: string | undefined;
 }
 
-/** The embedding state of tenants, and the vectors of their judgments. */
+/** Stores the embedding state of tenants, and the vectors of their judgments. */
 export class EmbeddingStore {
   readonly #table: Table;
 
@@ -40,22 +40,22 @@ export class EmbeddingStore {
     this.#table = table;
   }
 
-  /** Returns the state; undefined before the first judgment of the tenant. */
+  /** Returns the state of a tenant, or undefined before its first judgment. */
   async getState(tenant: string): Promise<Stored<EmbeddingState> | undefined> {
     return this.#table.get(EmbeddingStateEntity, { tenant });
   }
 
-  /** Creates the state unless it exists. */
+  /** Creates the state of a tenant, unless it exists. */
   async createState(tenant: string, model: string): Promise<void> {
     await this.#table.write([insert(EmbeddingStateEntity, { tenant, model })]);
   }
 
-  /** Replaces the state unless another worker changed the revision. */
+  /** Replaces the state of a tenant, unless another worker has changed it since `revision`. */
   async replaceState(tenant: string, state: EmbeddingState, revision: number): Promise<void> {
     await this.#table.write([replace(EmbeddingStateEntity, { tenant, ...state }, revision)]);
   }
 
-  /** Returns judgments; undefined for deleted ones. */
+  /** Returns the judgments in the order of `refs`; undefined for a deleted judgment. */
   async getJudgments(tenant: string, refs: readonly JudgmentRef[]): Promise<(Stored<Judgment> | undefined)[]> {
     return this.#table.getMany(
       JudgmentEntity,
@@ -63,7 +63,7 @@ export class EmbeddingStore {
     );
   }
 
-  /** Returns those judgments of a page, the latest first, whose current revision has no vectors of a model. */
+  /** Reads a page of the tenant's judgments, latest first. Returns those whose current revision has no vectors of the model. */
   async listWithoutVectors(tenant: string, model: string, options: PageOptions): Promise<JudgmentsPage> {
     const { judgments, next } = await this.#page(tenant, options);
     const vectors = await this.#table.getMany(
@@ -73,10 +73,13 @@ export class EmbeddingStore {
     return { judgments: judgments.filter(({ _r }, index) => (vectors[index]?._r ?? 0) < _r), next };
   }
 
-  /** Writes vectors unless those of a later revision exist. The vectors of judgments that were deleted meanwhile are removed again. */
+  /**
+   * Writes the vectors of judgments, unless vectors of a later revision exist. It then removes the vectors of judgments
+   * that were deleted in the meantime.
+   */
   async putVectors(tenant: string, model: string, embedded: readonly Embedded<Stored<Judgment>>[]): Promise<void> {
-    await inParallel(embedded, PARALLEL_WRITES, async (one) => {
-      await this.#table.write([vectorsOp(tenant, model, one)]);
+    await inParallel(embedded, PARALLEL_WRITES, async (vectorsOfJudgment) => {
+      await this.#table.write([vectorsOp(tenant, model, vectorsOfJudgment)]);
     });
     const judgments = embedded.map(({ judgment }) => judgment);
     const existing = await this.getJudgments(tenant, judgments);
@@ -87,7 +90,7 @@ export class EmbeddingStore {
     );
   }
 
-  /** Removes the vectors of a model from a page of judgments. Returns where to continue; undefined at the end. */
+  /** Removes the vectors of a model from a page of judgments. Returns the position after which the next page begins; undefined after the last page. */
   async purgeVectors(tenant: string, model: string, options: PageOptions): Promise<string | undefined> {
     const { judgments, next } = await this.#page(tenant, options);
     await this.#removeVectors(tenant, model, judgments);
@@ -106,7 +109,7 @@ export class EmbeddingStore {
   }
 }
 
-/** Returns the write of a judgment's vectors, which fails when those of a later revision exist. */
+/** Returns the write of a judgment's vectors. It conflicts if vectors of a later revision exist. */
 export function vectorsOp(
   tenant: string,
   model: string,
@@ -121,7 +124,7 @@ export function vectorsOp(
     vDocument: documentKey,
     vDecision: decision,
     vJudgeType: judgeType,
-    // An index accepts no empty value, and no search asks for one.
+    // An index does not accept an empty value, and no search filters by an empty content type.
     vContentType: contentType === '' ? undefined : contentType,
     vReviewerId: reviewerId,
     vYear: year,

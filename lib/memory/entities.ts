@@ -10,25 +10,25 @@ import { type OrganizationScope, organizationPartition } from '../directory/fold
 import { encodePart } from '../table/keys.ts';
 import { vectorPartition, vectorTime } from './vectorIndexes.ts';
 
-/** Identifies a judgment of a tenant by internal ids. The same record id in two documents names two judgments. */
+/** The reference to a judgment of a tenant, by internal ids. The same `recordId` in two documents is the id of two judgments. */
 export interface JudgmentRef {
   readonly organizationKey: string;
   readonly documentKey?: string | undefined;
   readonly recordId: string;
 }
 
-/** The time, then the filtered values: a listing applies filters without reading the judgments. */
+/** Returns the sort key of a listing: the time and the filtered values. With them, a listing applies filters without reading judgments. */
 const listingKey = (judgment: Judgment) => {
   const values = filteredValues(judgment);
   return [isoTime(judgment.createdAt), ...filterFields.map((field) => values[field])];
 };
 
-/** A judgment without its vectors, which only searches read. */
+/** A judgment. Its vectors are in items of their own, because only searches read them. */
 export const JudgmentEntity = defineEntity({
   type: 'Judgment',
   version: 1,
   scope: 'tenant',
-  // The purge of an organization covers those without a document.
+  // A judgment without a document is deleted by the purge of its organization.
   ownedBy: 'document',
   purpose: 'The decision of a reviewer, with its reason',
   schema: Judgment,
@@ -65,7 +65,7 @@ function listing(index: IndexName, tenant: string, ...parts: string[]): Judgment
   return { index, partition: indexPartition('tenant', [tenant, 'JUDGMENTS', ...parts]) };
 }
 
-/** Returns the listing of a document, of an organization, or of the whole tenant. */
+/** Returns the listing of a document, of an organization, or of all judgments of the tenant. */
 export function listingOf({
   tenant,
   organizationKey,
@@ -78,7 +78,7 @@ export function listingOf({
   return organizationKey === undefined ? listing('gsi3', tenant) : listing('gsi4', tenant, organizationKey);
 }
 
-/** Returns the listing of a thread. The scope has an organization. */
+/** Returns the listing of a thread. The scope must have an organization. */
 export function threadListing(
   { tenant, organizationKey = '' }: Partial<OrganizationScope> & { readonly tenant: string },
   annotationId: string,
@@ -88,18 +88,19 @@ export function threadListing(
 
 /** Returns the first and the last sort key of a listing in a time range. */
 export function listingRange({ from, to }: TimeRange): [from: string, to: string] {
-  // The time is followed by `#`, and `$` sorts right behind it.
+  // In a sort key, `#` follows the time. `$` is the next character after `#` in the sort order.
   return [isoTime(from), `${isoTime(to)}$`];
 }
 
-/** Reads the time of a judgment from the sort key of a listing, and whether it matches filters. */
+/** Returns the time of a judgment from the sort key of a listing, and a function that returns whether the judgment matches filters. */
 export function parseListingKey(sortKey: string): {
+  /** The creation time of the judgment, epoch ms. */
   readonly at: number;
   readonly matches: (filters: Partial<Record<FilterField, string | undefined>>) => boolean;
 } {
-  const [at = '', ...values] = sortKey.split('#');
+  const [time = '', ...values] = sortKey.split('#');
   return {
-    at: Date.parse(at),
+    at: Date.parse(time),
     matches: (filters) =>
       filterFields.every((field, index) => {
         const filter = filters[field];
@@ -127,13 +128,13 @@ const JudgmentVector = z.object({
 });
 export type JudgmentVector = z.output<typeof JudgmentVector>;
 
-/** The vectors of a judgment by one model. The revision is that of the judgment whose texts were embedded. */
+/** The vectors that one model made of a judgment. The item has the revision of the judgment whose texts were embedded. */
 export const JudgmentVectorEntity = defineEntity({
   type: 'JudgmentVector',
   version: 1,
   scope: 'tenant',
   ownedBy: 'document',
-  purpose: 'The vectors of a judgment, by embedding model',
+  purpose: 'The vectors that one embedding model made of a judgment',
   schema: JudgmentVector,
   pk: (of: OrganizationScope) => organizationPartition(of, 'VECTORS'),
   sk: ({ documentKey = '', recordId, model }: Omit<JudgmentRef, 'organizationKey'> & { model: string }) => [
@@ -143,7 +144,7 @@ export const JudgmentVectorEntity = defineEntity({
   ],
 });
 
-/** Returns the partition of the vector indexes with the vectors of a tenant by one model. */
+/** Returns the partition of the vector indexes that has the vectors of a tenant and a model. */
 export function vectorsOf(tenant: string, model: string): string {
   return indexPartition('tenant', [tenant, 'VECTORS', model]);
 }
@@ -158,7 +159,7 @@ export function vectorKeyOf({ PK, SK }: Key, model: string): Key {
   return { PK: PK.replace(/JUDGMENTS$/, 'VECTORS'), SK: `${SK}#${encodePart(model)}` };
 }
 
-/** The embedding models of a tenant. Created with its first judgment. */
+/** The embedding models of a tenant. The item is created with the tenant's first judgment. */
 export const EmbeddingStateEntity = defineEntity({
   type: 'EmbeddingState',
   version: 1,

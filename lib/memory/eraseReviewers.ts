@@ -11,16 +11,16 @@ const PARALLEL_WRITES = 8;
 
 interface ErasedReviewers {
   readonly userIds: ReadonlySet<string>;
-  /** Judgments made up to this time are erased, epoch ms. */
+  /** The time up to which judgments are changed, epoch ms. Judgments that were made later keep names and addresses. */
   readonly removedAt: number;
-  /** Internal ids of documents; without it the whole organization. */
+  /** The `documentKey` of each document whose judgments are changed. Without it, all judgments of the organization are changed. */
   readonly documents?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user
- * ids stay. Stops at `deadline` (epoch ms) and returns where to continue. Idempotent. Throws ABORTED when other writers
- * keep changing the same judgment.
+ * Erases names and e-mail addresses of reviewers from the judgments of an organization. The judgments and the user ids
+ * stay. Starts after the position `from`. Stops at `deadline` (epoch ms) and returns the position after which the next
+ * call continues, or `done`. Idempotent. Throws ABORTED if other writers keep changing the same judgment.
  */
 export async function eraseReviewers(
   table: Table,

@@ -19,9 +19,7 @@ import {
 import { ALL_TIME, type JudgmentFilters, type TimeRange } from './rules/filters.ts';
 import type { Judgment } from './rules/judgments.ts';
 
-/**
- * The judgments to read, by internal ids: those of an existing document, of an existing organization, or of the tenant.
- */
+/** The scope of a read, by internal ids: an existing document, an existing organization, or all judgments of the tenant. */
 export interface JudgmentScope extends Partial<OrganizationScope> {
   readonly tenant: string;
   readonly documentKey?: string | undefined;
@@ -46,10 +44,10 @@ export interface JudgmentsWithTotal {
 }
 
 const PAGE_KEYS = 1_000;
-/** Judgments read at a time. More than the limit of a request, because some may be deleted. */
+/** The number of judgments that are read at a time. Some may be deleted, so it is larger than the limit of a request. */
 const READ_JUDGMENTS = 100;
 
-/** Reads judgments by time from the indexes of their scopes, which are eventually consistent. */
+/** Reads judgments by time from the indexes that list a scope. The indexes are eventually consistent. */
 export class JudgmentLists {
   readonly #table: Table;
   readonly #organizations: OrganizationReader;
@@ -61,26 +59,26 @@ export class JudgmentLists {
     this.#documents = new DocumentReader(table);
   }
 
-  /** Counts the judgments of a scope. */
+  /** Returns the number of judgments in a scope. */
   async count(scope: JudgmentScope): Promise<number> {
     const { index, partition } = listingOf(scope);
     return this.#table.countIndex(index, partition);
   }
 
-  /** Returns matching judgments of a scope, the latest first. */
+  /** Returns up to `limit` matching judgments of a scope, latest first. */
   async latest(scope: JudgmentScope, options: ListOptions, limit: number): Promise<Stored<Judgment>[]> {
     const judgments: Stored<Judgment>[] = [];
     for await (const page of this.pages(listingOf(scope), options)) {
       for (let start = 0; start < page.length && judgments.length < limit; start += READ_JUDGMENTS) {
-        const read = await this.read(scope, page.slice(start, start + READ_JUDGMENTS));
-        judgments.push(...read.filter((judgment) => judgment !== undefined));
+        const stored = await this.read(scope, page.slice(start, start + READ_JUDGMENTS));
+        judgments.push(...stored.filter((judgment) => judgment !== undefined));
       }
       if (judgments.length >= limit) break;
     }
     return judgments.slice(0, limit);
   }
 
-  /** Returns matching judgments of a scope, the latest first, with the number of all that match. */
+  /** Returns up to `limit` matching judgments of a scope, latest first, and the number of all matching judgments. */
   async latestWithTotal(scope: JudgmentScope, filters: JudgmentFilters, limit: number): Promise<JudgmentsWithTotal> {
     const isFiltered = Object.values(filters).some((value) => value !== undefined);
     const [judgments, total] = await Promise.all([
@@ -90,7 +88,7 @@ export class JudgmentLists {
     return { judgments, total };
   }
 
-  /** Returns matching judgments of a thread, the oldest first, with the number of all that match. */
+  /** Returns up to `limit` matching judgments of a thread, oldest first, and the number of all matching judgments. */
   async ofThread(
     scope: JudgmentScope,
     annotationId: string,
@@ -112,7 +110,7 @@ export class JudgmentLists {
     return count;
   }
 
-  /** Yields the matching judgments of a listing page by page, without reading them. */
+  /** Yields the keys and times of matching judgments of a listing, page by page. It reads only the index. */
   async *pages(
     { index, partition }: JudgmentListing,
     { filters = {}, range = ALL_TIME, oldestFirst = false }: ListOptions,
@@ -130,7 +128,8 @@ export class JudgmentLists {
   }
 
   /**
-   * Reads listed judgments in their order; undefined for one that was deleted, also with its organization or document.
+   * Returns listed judgments in their order. A judgment that was deleted, also with its organization or document, is
+   * undefined.
    */
   async read(
     scope: JudgmentScope,
@@ -140,38 +139,40 @@ export class JudgmentLists {
       JudgmentEntity,
       listed.map(({ key }) => key),
     );
-    // The document of the scope exists, and so does everything in it.
+    // The document of the scope exists, so its judgments were not deleted with it.
     if (scope.documentKey !== undefined) return judgments;
-    const live = await this.#liveDocuments(
+    const liveDocuments = await this.#findLiveDocuments(
       scope,
       judgments.filter((judgment) => judgment !== undefined),
     );
     return judgments.map((judgment) => {
-      const documents = judgment && live.get(judgment.organizationKey);
+      const documents = judgment && liveDocuments.get(judgment.organizationKey);
       return documents && (judgment.documentKey === undefined || documents.has(judgment.documentKey))
         ? judgment
         : undefined;
     });
   }
 
-  /** Returns the internal ids of the existing documents that judgments belong to, by existing organization. */
-  async #liveDocuments(
+  /**
+   * Returns the `documentKey` of each existing document to which these judgments belong, by `organizationKey`. Deleted
+   * organizations are not in the map.
+   */
+  async #findLiveDocuments(
     { tenant, organizationKey, ...flags }: JudgmentScope,
     judgments: readonly Judgment[],
   ): Promise<Map<string, ReadonlySet<string>>> {
     const organizationIds = distinct(judgments.map(({ organizationId }) => organizationId));
     const scopes =
       organizationKey === undefined
-        ? (await this.#organizations.find(tenant, organizationIds)).flatMap((found) =>
-            found ? [organizationScope(tenant, found)] : [],
+        ? (await this.#organizations.find(tenant, organizationIds)).flatMap((organization) =>
+            organization ? [organizationScope(tenant, organization)] : [],
           )
         : [{ ...flags, tenant, organizationKey }];
-    const entries = scopes.map(async (one) => {
-      const documentIds = judgments.flatMap(({ organizationKey: of, documentId = [] }) =>
-        of === one.organizationKey ? documentId : [],
-      );
-      const documents = documentIds.length > 0 ? await findLiveDocuments(this.#documents, one, documentIds) : [];
-      return [one.organizationKey, new Set([...documents.values()].map(({ internalId }) => internalId))] as const;
+    const entries = scopes.map(async (scope) => {
+      const judgmentsInScope = judgments.filter((judgment) => judgment.organizationKey === scope.organizationKey);
+      const documentIds = judgmentsInScope.flatMap(({ documentId = [] }) => documentId);
+      const documents = documentIds.length > 0 ? await findLiveDocuments(this.#documents, scope, documentIds) : [];
+      return [scope.organizationKey, new Set([...documents.values()].map(({ internalId }) => internalId))] as const;
     });
     return new Map(await Promise.all(entries));
   }
@@ -184,12 +185,12 @@ export const readJudgments = /* @__PURE__ */ storeCapability(
 );
 
 /**
- * Finds the scope that a request names. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown
- * document.
+ * Returns the scope of the ids in a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an
+ * unknown document.
  */
 export type FindScope = (
   tenant: string,
-  named: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },
+  ids: { readonly organizationId?: string | undefined; readonly documentId?: string | undefined },
 ) => Promise<JudgmentScope>;
 
 export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(

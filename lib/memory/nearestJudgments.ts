@@ -26,8 +26,10 @@ interface VectorJudgmentSearch extends JudgmentSearch {
   readonly vector: Float32Array;
 }
 
-export interface FoundJudgment {
+/** A result of a search. */
+export interface RankedJudgment {
   readonly judgment: Stored<Judgment>;
+  /** The distance of the judgment's vector from that of the query, 0 to 2. */
   readonly distance: number;
 }
 
@@ -41,9 +43,9 @@ interface PeriodSearch {
   readonly limit: number;
 }
 
-/** The most hits that DynamoDB returns for one search. */
+/** The largest number of hits that DynamoDB returns for one search. */
 const MAX_HITS = 100;
-/** The most searches of the index in one request. Periods that are open by then are ranked exactly. */
+/** The largest number of index searches in one request. For further periods, all vectors are read and ranked. */
 const MAX_SEARCHES = 64;
 const PARALLEL_SEARCHES = 8;
 const VECTORS_PER_READ = 500;
@@ -61,16 +63,18 @@ export class NearestJudgments {
   }
 
   /**
-   * Returns the judgments with the nearest vectors, the nearest first. The index cannot compare time ranges, so it is searched in a few calendar
-   * periods that cover the range, and again in parts of those periods that may hold a nearer vector than the farthest result. Beyond 64 searches,
-   * and for a day with more hits than one search returns, all vectors of the period are read and ranked.
+   * Returns the judgments with the nearest vectors, nearest first.
+   *
+   * The index cannot compare time ranges. Therefore it is searched in a few calendar periods that cover the range. A period
+   * that may have a nearer vector than the farthest result is searched again in smaller periods. After 64 searches, or for
+   * a day with more hits than one search returns, all vectors of the period are read and ranked.
    */
-  async byVector(search: VectorJudgmentSearch): Promise<FoundJudgment[]> {
+  async byVector(search: VectorJudgmentSearch): Promise<RankedJudgment[]> {
     const { scope, limit, range = ALL_TIME } = search;
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
     let pending = periodsOf(range).map((period): PeriodSearch => ({ period, limit: Math.min(MAX_HITS, 2 * limit) }));
     let searches = 0;
-    /** Searches that reached their limit: vectors farther than `reach` are not known. */
+    /** The searches that returned as many hits as their limit. They did not return vectors that are farther than `reach`. */
     let limited: { readonly period: PeriodSearch; readonly reach: number }[] = [];
     while (pending.length > 0) {
       searches += pending.length;
@@ -95,12 +99,15 @@ export class NearestJudgments {
     return ranking.best();
   }
 
-  /** Compares the texts of all judgments of the scope, for a tenant whose model this deployment cannot call. */
+  /**
+   * Returns the judgments with the most similar texts, nearest first. It compares the texts of all judgments in the scope.
+   * It is for a tenant whose embedding model this deployment cannot call.
+   */
   async byText(
     { scope, index, filters, range, limit }: JudgmentSearch,
     query: string,
     embed: (text: string) => Float32Array,
-  ): Promise<FoundJudgment[]> {
+  ): Promise<RankedJudgment[]> {
     const textOf = index === 'review' ? reviewText : contentText;
     const vector = embed(query);
     const ranking = new Ranking(limit, (candidates) => this.#lists.read(scope, candidates));
@@ -140,7 +147,10 @@ export class NearestJudgments {
     }));
   }
 
-  /** Splits a period. All time is first reduced to the time between the first and the last judgment of the scope. */
+  /**
+   * Returns the smaller periods of a period. `all` is first reduced to the time between the first and the last judgment of
+   * the scope.
+   */
   async #split(scope: JudgmentScope, period: CalendarPeriod): Promise<CalendarPeriod[]> {
     if (period.unit !== 'all') return splitPeriod(period);
     const [from, to] = await Promise.all(
@@ -177,19 +187,19 @@ export class NearestJudgments {
 
 const identityOf = ({ PK, SK }: Key) => `${PK}\n${SK}`;
 
-/** The nearest first. Ties are in a fixed order, the latest first. */
-function compare(one: Candidate, other: Candidate): number {
-  return one.distance - other.distance || other.at - one.at || (identityOf(one.key) < identityOf(other.key) ? -1 : 1);
+/** Compares candidates for sorting, nearest first. Candidates with the same distance are sorted by time, latest first. */
+function compare(a: Candidate, b: Candidate): number {
+  return a.distance - b.distance || b.at - a.at || (identityOf(a.key) < identityOf(b.key) ? -1 : 1);
 }
 
 type ReadCandidates = (candidates: readonly Candidate[]) => Promise<(Stored<Judgment> | undefined)[]>;
 
-/** Ranks candidates. Only judgments that reach the top are read, each once; deleted ones are skipped. */
+/** Ranks candidates. It reads a judgment only if its candidate is among the best, and reads it once. It skips deleted judgments. */
 class Ranking {
   readonly #limit: number;
   readonly #read: ReadCandidates;
   readonly #candidates = new Map<string, Candidate>();
-  /** The judgments that were read; undefined for deleted ones. */
+  /** The judgments that were read, by key; undefined for a deleted judgment. */
   readonly #judgments = new Map<string, Stored<Judgment> | undefined>();
 
   constructor(limit: number, read: ReadCandidates) {
@@ -201,15 +211,15 @@ class Ranking {
     for (const candidate of candidates) this.#candidates.set(identityOf(candidate.key), candidate);
   }
 
-  /** Returns the distance of the last of the best candidates; Infinity while there are fewer than the limit. */
+  /** Returns the distance of the last of the best candidates, or Infinity if there are fewer candidates than the limit. */
   async farthest(): Promise<number> {
     const best = await this.best();
     return best.length < this.#limit ? Infinity : (best.at(-1)?.distance ?? Infinity);
   }
 
-  async best(): Promise<FoundJudgment[]> {
+  async best(): Promise<RankedJudgment[]> {
     const sorted = [...this.#candidates.values()].sort(compare);
-    const best: FoundJudgment[] = [];
+    const best: RankedJudgment[] = [];
     while (sorted.length > 0 && best.length < this.#limit) {
       const next = sorted.splice(0, this.#limit - best.length);
       await this.#readJudgments(next.filter(({ key }) => !this.#judgments.has(identityOf(key))));

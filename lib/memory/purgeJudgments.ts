@@ -7,13 +7,13 @@ import { JudgmentEntity, JudgmentVectorEntity } from './entities.ts';
 
 const entities = [JudgmentEntity, JudgmentVectorEntity] as const;
 
-/** Items removed at a time, and bytes read for them: vectors have several KB. */
+/** The largest number of items that one call removes, and of bytes that it reads for them. The items of vectors have several KB. */
 const BATCH = { limit: 500, bytes: 4_000_000 };
 
-/** The purge of the judgments of a deleted document with their vectors. */
+/** Purges the judgments of a deleted document and their vectors. */
 export const purgeDocumentJudgments = {
   entities,
-  /** Removes some items and returns whether none is left. */
+  /** Removes up to 500 items of each entity and returns whether no items remain. */
   async purge(table: Table, { documentKey, ...scope }: DocumentScope): Promise<boolean> {
     const batches = await Promise.all(
       entities.map((entity) => {
@@ -29,7 +29,7 @@ export const purgeDocumentJudgments = {
   },
 } as const;
 
-/** The purge of all judgments of a deleted organization with their vectors. */
+/** Purges all judgments of a deleted organization and their vectors. */
 export const purgeOrganizationJudgments = {
   entities,
   async purge(table: Table, scope: OrganizationScope, budget: PurgeBudget): Promise<boolean> {

@@ -7,7 +7,7 @@ import { embedders } from './embedders.ts';
 import { writeEmbeddings } from './embeddingStore.ts';
 import { embedJudgmentsStep } from './embedJudgmentsStep.ts';
 
-/** Runs the jobs of the queue `embed`. */
+/** The steps, stores and queue that run the jobs of the queue `embed`. */
 export const runEmbeddingJobs: Capability<RunJobDeps<'embed'>> = /* @__PURE__ */ combine(
   { jobs: updateJobs, queue: sendTo.embed, embedders, store: writeEmbeddings },
   ({ jobs, queue, embedders: models, store }): RunJobDeps<'embed'> => ({

@@ -7,7 +7,7 @@ import { needsModelChange } from './rules/embeddingModels.ts';
 import { startModelChange } from './embeddingJobs.ts';
 import { EmbeddingStateEntity } from './entities.ts';
 import { findScope, type FindScope, JudgmentLists } from './judgmentLists.ts';
-import { type FoundJudgment, type JudgmentSearch, NearestJudgments } from './nearestJudgments.ts';
+import { type RankedJudgment, type JudgmentSearch, NearestJudgments } from './nearestJudgments.ts';
 import { lastDays, toTimeRange } from './rules/filters.ts';
 import { type JudgmentResponse, toJudgmentResponse } from './rules/judgments.ts';
 import { lexical } from './rules/lexical.ts';
@@ -37,7 +37,10 @@ export class SemanticSearch {
     this.#nearest = new NearestJudgments(table, this.#lists);
   }
 
-  /** Returns the results of a search and the number of judgments in its scope before filters. Throws UNAVAILABLE when the query cannot be embedded. */
+  /**
+   * Returns the results of a search, and the number of judgments in its scope before filters. Throws UNAVAILABLE if the
+   * query cannot be embedded.
+   */
   async search(
     tenant: string,
     request: SearchRequest,
@@ -53,15 +56,15 @@ export class SemanticSearch {
     ]);
     const find = async (): Promise<JudgmentResponse[]> => {
       if (searchNearest) {
-        const found = await searchNearest({ scope, index, filters, range, limit });
-        return found.map(({ judgment, distance }) => toJudgmentResponse(judgment, similarityOf(distance)));
+        const nearest = await searchNearest({ scope, index, filters, range, limit });
+        return nearest.map(({ judgment, distance }) => toJudgmentResponse(judgment, similarityOf(distance)));
       }
       if (annotationId === undefined) {
         const days = lastDays(recencyDays ?? 1, call.now);
         const latest = await this.#lists.latest(scope, { filters, range: days }, limit);
         return latest.map((judgment) => toJudgmentResponse(judgment));
       }
-      // A thread is found by its organization, even in the scope of the API key.
+      // The listing of a thread needs its organization, also if the scope is the API key.
       const { organizationKey = '' } =
         scope.organizationKey === undefined ? await this.#findScope(tenant, request) : scope;
       const { judgments } = await this.#lists.ofThread(
@@ -77,14 +80,15 @@ export class SemanticSearch {
   }
 
   /**
-   * Embeds a query with the model of the tenant's searches and returns the search for it. When this deployment cannot call that model, the texts of
-   * judgments are compared by the lexical embedding until the configured model has replaced it.
+   * Embeds a query with the model of the tenant's searches, and returns the function that searches for it. If this
+   * deployment cannot call that model, the function compares the texts of judgments with the lexical embedding. This lasts
+   * until the configured model has replaced the model of searches.
    */
   async #embed(
     tenant: string,
     query: string,
     { now, log }: Call,
-  ): Promise<(search: JudgmentSearch) => Promise<FoundJudgment[]>> {
+  ): Promise<(search: JudgmentSearch) => Promise<RankedJudgment[]>> {
     const state = await this.#table.get(EmbeddingStateEntity, { tenant }, { eventual: true });
     const { current } = this.#embedders;
     if (needsModelChange(state, current.model)) await startModelChange(this.#table, tenant, now, log);

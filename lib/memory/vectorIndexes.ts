@@ -2,12 +2,15 @@ import { type VectorIndexName, vectorIndexNames } from '../app/capability.ts';
 import { DIMENSIONS } from './rules/similarity.ts';
 
 /**
- * The partition attribute of the vector indexes. An item without it is in no vector index, so only items with vectors have it. The attributes of
- * the indexes begin with `v`, because an attribute name has one type in the whole table.
+ * The partition attribute of the vector indexes. Only items that have this attribute are in the vector indexes. All
+ * attributes of these indexes begin with `v`, because an attribute name must have the same type in the whole table.
  */
 export const vectorPartition = 'vectorsOf';
 
-/** The attributes that a search can compare, for equality only; DynamoDB allows 18. A time is compared by its year, month or day. */
+/**
+ * The attributes that a search can compare. DynamoDB allows 18, and compares them only for equality. A search therefore
+ * compares the year, the month or the day of a time.
+ */
 export const vectorFilters = [
   'vOrganization',
   'vDocument',
@@ -21,16 +24,16 @@ export const vectorFilters = [
 ] as const;
 export type VectorFilter = (typeof vectorFilters)[number];
 
-/** The creation time of the judgment, which a search returns. */
+/** The attribute with the creation time of the judgment. A search returns it. */
 export const vectorTime = 'vAt';
 
-/** The attribute with the vector, by index. */
+/** The attribute with the vector, for each vector index. */
 export const vectorAttributes: Readonly<Record<VectorIndexName, 'reviewVector' | 'contentVector'>> = {
   review: 'reviewVector',
   content: 'contentVector',
 };
 
-/** The attributes of the vector indexes that CreateTable must define; all are strings. */
+/** The attributes of the vector indexes that CreateTable must define. All are strings. */
 export const vectorKeys: readonly string[] = [vectorPartition, ...vectorFilters];
 
 /** The vector indexes in the form of CreateTable. */

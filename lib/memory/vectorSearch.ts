@@ -6,9 +6,9 @@ import type { Table } from '../table/table.ts';
 
 export interface VectorQuery {
   readonly vector: readonly number[];
-  /** Attributes that must be equal, among them the partition of the index; undefined is ignored. */
+  /** The values that attributes of a hit must have. It must contain the partition of the index. Undefined values are ignored. */
   readonly where: Readonly<Record<string, string | undefined>>;
-  /** 1 to 100. */
+  /** The largest number of hits, 1 to 100. */
   readonly limit: number;
 }
 
@@ -16,13 +16,14 @@ export interface VectorHit {
   readonly key: Key;
   /** The attributes that the index projects. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Cosine distance from the searched vector, 0 to 2. */
+  /** The cosine distance from the searched vector, 0 to 2. */
   readonly distance: number;
 }
 
 /**
- * Returns the items whose vectors are nearest, the nearest first. Conditions apply before the limit. The index is eventually consistent, and
- * approximate when it is large. Throws UNAVAILABLE on a table engine without vector search, such as DynamoDB Local.
+ * Returns the items with the nearest vectors, nearest first. The search applies conditions before the limit. The index is
+ * eventually consistent, and approximate if it is large. Throws UNAVAILABLE on a table engine without vector search, such
+ * as DynamoDB Local.
  */
 export async function searchVectors(
   table: Table,
@@ -38,9 +39,9 @@ export async function searchVectors(
         IndexName: index,
         SearchVector: [...vector],
         TopK: limit,
-        SearchConditionExpression: conditions.map((_condition, at) => `#n${at} = :v${at}`).join(' AND '),
-        ExpressionAttributeNames: Object.fromEntries(conditions.map(([attribute], at) => [`#n${at}`, attribute])),
-        ExpressionAttributeValues: Object.fromEntries(conditions.map(([, value], at) => [`:v${at}`, value])),
+        SearchConditionExpression: conditions.map((_condition, i) => `#n${i} = :v${i}`).join(' AND '),
+        ExpressionAttributeNames: Object.fromEntries(conditions.map(([attribute], i) => [`#n${i}`, attribute])),
+        ExpressionAttributeValues: Object.fromEntries(conditions.map(([, value], i) => [`:v${i}`, value])),
       }),
     )
     .catch((error: unknown) => {

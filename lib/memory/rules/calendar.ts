@@ -3,38 +3,41 @@ import type { TimeRange } from './filters.ts';
 const units = ['all', 'year', 'month', 'day'] as const;
 
 /**
- * A time range within one calendar unit (UTC). The vector index compares for equality only, so vectors are found by the name of their year,
- * month or day, such as `2026-01`; `all` has no name.
+ * A time range within one calendar unit (UTC). The vector index compares only for equality, so a search names the year, the
+ * month or the day of the vectors, such as `2026-01`. The unit `all` has an empty name.
  */
 export interface CalendarPeriod extends TimeRange {
   readonly unit: (typeof units)[number];
   readonly name: string;
 }
 
-/** Length of the beginning of an ISO 8601 time that names a unit. */
+/** The number of characters at the beginning of an ISO 8601 time that name a unit. */
 const nameLengths = { all: 0, year: 4, month: 7, day: 10 } as const;
 
-function nameOf(unit: CalendarPeriod['unit'], at: number): string {
-  return new Date(at).toISOString().slice(0, nameLengths[unit]);
+function nameOf(unit: CalendarPeriod['unit'], time: number): string {
+  return new Date(time).toISOString().slice(0, nameLengths[unit]);
 }
 
 /** Returns the names of the year, the month and the day of a time. */
-export function calendarOf(at: number): { readonly year: string; readonly month: string; readonly day: string } {
-  return { year: nameOf('year', at), month: nameOf('month', at), day: nameOf('day', at) };
+export function calendarOf(time: number): { readonly year: string; readonly month: string; readonly day: string } {
+  return { year: nameOf('year', time), month: nameOf('month', time), day: nameOf('day', time) };
 }
 
 /** Returns the smallest period that covers a range. */
 export function periodOf({ from, to }: TimeRange): CalendarPeriod {
-  const unit = units.findLast((one) => nameOf(one, from) === nameOf(one, to)) ?? 'all';
+  const unit = units.findLast((candidate) => nameOf(candidate, from) === nameOf(candidate, to)) ?? 'all';
   return { unit, name: nameOf(unit, from), from, to };
 }
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Approximate length of a unit. For `all`, a range below half of this length is searched by years. */
+/** The approximate length of a unit, in milliseconds. A range below half of the length for `all` is searched by years. */
 const unitLengths = { all: 730 * DAY_MS, year: 365 * DAY_MS, month: 30 * DAY_MS, day: DAY_MS } as const;
 const MAX_PERIODS = 4;
 
-/** Returns at most four periods that cover a range and little else: two days at the end of a year are two days, not all time. */
+/**
+ * Returns at most four periods that cover a range and little more. For two days that are in different years, it returns
+ * these two days instead of the period `all`.
+ */
 export function periodsOf(range: TimeRange): CalendarPeriod[] {
   let periods = [periodOf(range)];
   for (;;) {
@@ -46,7 +49,7 @@ export function periodsOf(range: TimeRange): CalendarPeriod[] {
   }
 }
 
-/** Splits a period into periods of the next smaller unit, in order; a day has none. */
+/** Returns the periods of the next smaller unit in a period, in order; none for a day. */
 export function splitPeriod({ unit, from, to }: CalendarPeriod): CalendarPeriod[] {
   const [next] = units.slice(units.indexOf(unit) + 1);
   if (next === undefined || next === 'all') return [];
@@ -60,8 +63,8 @@ export function splitPeriod({ unit, from, to }: CalendarPeriod): CalendarPeriod[
 }
 
 /** Returns the last millisecond of the year, month or day of a time. */
-function endOf(unit: 'year' | 'month' | 'day', at: number): number {
-  const date = new Date(at);
+function endOf(unit: 'year' | 'month' | 'day', time: number): number {
+  const date = new Date(time);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   const next = {
     year: Date.UTC(year + 1, 0),

@@ -2,7 +2,7 @@ import { readJson } from '../../shared/jsonFields.ts';
 import { isTerminal, type Status } from '../../comments/rules/statuses.ts';
 import type { Thread } from '../../comments/rules/threads.ts';
 
-/** Decisions by the id of a status. */
+/** The decisions of statuses, by status id. */
 const decisionsByStatus = new Map([
   ['ACCEPTED', 'accepted'],
   ['APPROVED', 'approved'],
@@ -10,8 +10,12 @@ const decisionsByStatus = new Map([
 ]);
 
 /**
- * Returns the decision that a change of a thread makes: `accepted` or `rejected` for a suggestion, else by the new status, else `resolved` when
- * the status becomes terminal. Undefined when the change decides nothing.
+ * Returns the decision that a change of a thread makes, or undefined if the change decides nothing. The decision is, in
+ * this order:
+ *
+ * - `accepted` or `rejected` if a suggestion is accepted or rejected
+ * - the decision of the new status
+ * - `resolved` if the status becomes terminal
  */
 export function decisionOf(
   before: Pick<Thread, 'status' | 'suggestion'>,

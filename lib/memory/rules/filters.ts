@@ -3,7 +3,7 @@ import { Id, Name, optional } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 import { type Judgment, judgeTypeOf, judgeTypes } from './judgments.ts';
 
-/** Filters of searches and queries. Each matches exactly. */
+/** The filters of searches and queries. A judgment matches a filter if its value is equal. */
 export const judgmentFilters = {
   decision: optional(Name),
   judgeType: optional(z.enum(judgeTypes)),
@@ -20,7 +20,7 @@ export interface TimeRange {
 
 export const ALL_TIME: TimeRange = { from: 0, to: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
 
-/** A date range of a request, open at a missing end. */
+/** A date range of a request. A missing `start` or `end` means no limit on that side. */
 export const DateRange = z.object({ start: optional(Instant), end: optional(Instant) }).check(
   z.refine(({ start, end }) => start === undefined || end === undefined || start <= end, {
     path: ['start'],
@@ -34,16 +34,16 @@ export function toTimeRange({ start, end }: z.output<typeof DateRange>): TimeRan
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Returns the last days up to now. */
+/** Returns the time range from `days` days before `now` to `now`. */
 export function lastDays(days: number, now: number): TimeRange {
   return { from: Math.max(0, now - days * DAY_MS), to: now };
 }
 
-/** The filtered fields in their order in the sort keys of indexes. */
+/** The fields that filters compare, in the order in which the sort keys of indexes contain them. */
 export const filterFields = ['decision', 'judgeType', 'contentType', 'reviewerId'] as const;
 export type FilterField = (typeof filterFields)[number];
 
-/** Returns the values of a judgment that filters compare; a missing content type is empty. */
+/** Returns the values of a judgment that filters compare. A missing content type becomes an empty text. */
 export function filteredValues(judgment: Judgment): Record<FilterField, string> {
   const { decision, contentType = '', actionUser } = judgment;
   return { decision, judgeType: judgeTypeOf(judgment), contentType, reviewerId: actionUser.userId };

@@ -2,12 +2,12 @@ import * as z from 'zod';
 import { Id, Name, optional, Text } from '../../shared/schema.ts';
 import { EpochMilliseconds } from '../../shared/times.ts';
 
-/** Who decided: a person or an agent. */
+/** The kinds of reviewers: a person or an agent. */
 export const judgeTypes = ['human', 'agent'] as const;
 export type JudgeType = (typeof judgeTypes)[number];
 
 const MAX_REASONING = 10_000;
-/** How far the clock of a caller may be ahead. */
+/** How far the clock of a caller may be ahead of the service's clock. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 const NotBlank = z.refine<string>((text) => text.trim() !== '', { error: 'must not be blank' });
@@ -37,13 +37,9 @@ const JudgmentAgent = z.object({
 });
 const Reviewer = z.object({ userId: z.string(), name: z.string().optional(), email: z.string().optional() });
 
-/** A stored judgment: a decision, its reviewer and its reason. */
+/** A stored judgment: a decision, its reviewer and its reason. A judgment without a document belongs to the organization. */
 export const Judgment = z.object({
   recordId: z.string(),
-  /**
-   * Internal ids and the customer's ids of the organization and the document. Without a document it belongs to the
-   * organization.
-   */
   organizationKey: z.string(),
   organizationId: z.string(),
   documentKey: z.string().optional(),
@@ -60,7 +56,7 @@ export const Judgment = z.object({
 });
 export type Judgment = z.output<typeof Judgment>;
 
-/** The document or the organization that a judgment belongs to. */
+/** The document or the organization to which a judgment belongs. */
 export type JudgmentLocation = Pick<Judgment, 'organizationKey' | 'organizationId' | 'documentKey' | 'documentId'>;
 
 export function toJudgment(
@@ -72,12 +68,12 @@ export function toJudgment(
   return { ...sent, recordId, organizationKey, organizationId, documentKey, documentId, createdAt: createdAt ?? now };
 }
 
-/** Returns why a judgment cannot be added; undefined when it can. */
-export function problemOf({ createdAt = 0 }: NewJudgment, now: number): string | undefined {
+/** Returns why a judgment cannot be added, for the answer; undefined if it can be added. */
+export function findJudgmentFault({ createdAt = 0 }: NewJudgment, now: number): string | undefined {
   return createdAt > now + CLOCK_SKEW_MS ? 'createdAt must not be in the future.' : undefined;
 }
 
-/** A judgment that names an agent was made by it. */
+/** Returns whether a person or an agent made a judgment. A judgment with an `agent` was made by that agent. */
 export function judgeTypeOf({ agent }: Pick<Judgment, 'agent'>): JudgeType {
   return agent ? 'agent' : 'human';
 }
@@ -87,7 +83,7 @@ export function reviewText({ decision, reasoning }: Pick<Judgment, 'decision' | 
   return `${decision}\n${reasoning}`;
 }
 
-/** Returns the text that is embedded as the content; undefined when there is none. */
+/** Returns the text that is embedded as the content, or undefined if the judgment has no content. */
 export function contentText({ content = '' }: Pick<Judgment, 'content'>): string | undefined {
   return content.trim() === '' ? undefined : content;
 }
@@ -100,7 +96,7 @@ export const JudgmentResponse = z.object({
   confidence: z.number().optional(),
   actionUser: Reviewer,
   createdAt: z.number(),
-  /** 0 to 1; always 1 when the judgment was not found by similarity. */
+  /** The similarity to the query, 0 to 1. It is 1 for a judgment that was not found by similarity. */
   similarity: z.number(),
   scope: z.enum(['document', 'organization']),
   organizationId: z.string(),
@@ -111,7 +107,7 @@ export const JudgmentResponse = z.object({
 });
 export type JudgmentResponse = z.output<typeof JudgmentResponse>;
 
-/** Returns the response of a judgment. The revision, the internal ids and the content are left out. */
+/** Returns the response body of a judgment, without its revision, its internal ids and its content. */
 export function toJudgmentResponse(
   { _r, organizationKey, documentKey, content, ...judgment }: Judgment & { readonly _r?: number },
   similarity = 1,
@@ -121,7 +117,8 @@ export function toJudgmentResponse(
 }
 
 /**
- * Removes name and e-mail address of a reviewer from a judgment made up to `removedAt` (epoch ms). The user id stays.
+ * Returns a judgment without the name and the e-mail address of its reviewer, if the reviewer is one of `userIds` and the
+ * judgment was made at `removedAt` (epoch ms) or before. Otherwise returns the same judgment. The user id stays.
  */
 export function eraseFromJudgment(
   judgment: Judgment,

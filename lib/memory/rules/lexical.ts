@@ -1,15 +1,18 @@
 import { features } from './lexicalFeatures.ts';
 import { DIMENSIONS } from './similarity.ts';
 
-/** Name of this embedding. Change the number when the vector of any text changes: vectors of different names are never compared. */
+/**
+ * The name of this embedding. Change the number if a change of the code changes the vector of any text, because vectors of
+ * different names are never compared.
+ */
 export const LEXICAL_MODEL = 'lexical-1';
 
-/** How many dimensions a feature contributes to. Two features that share one dimension still differ in the others. */
+/** The number of dimensions that each feature changes. Two features that share one dimension still differ in other dimensions. */
 const DIMENSIONS_PER_FEATURE = 4;
 
 /**
- * Returns the unit vector of a text by feature hashing. Texts with the same words, or with other forms of them, are close in any language;
- * paraphrases are not. The result is the same on every machine.
+ * Returns the unit vector of a text by feature hashing. Texts with the same words or with other forms of the same words
+ * have near vectors, in any language. Paraphrases do not. The result is the same on every machine.
  */
 export function lexical(text: string): Float32Array {
   const sums = new Float64Array(DIMENSIONS);
@@ -18,27 +21,27 @@ export function lexical(text: string): Float32Array {
     for (let repetition = 0; repetition < DIMENSIONS_PER_FEATURE; repetition++) {
       state = mixBits(state + 0x9e3779b9);
       const index = state % DIMENSIONS;
-      // The sign comes from a bit that the index does not use: else collisions in a dimension would not cancel out.
+      // The sign comes from a bit that the index does not use. Otherwise collisions in a dimension would not cancel out.
       sums[index] = (sums[index] ?? 0) + ((state >>> 16) & 1 ? weight : -weight);
     }
   }
   return toUnitVector(sums);
 }
 
-/** Returns the vector of length 1 in the same direction. In the rare case that all sums cancel out, it is the first axis. */
+/** Returns the vector of length 1 in the same direction. If all sums are zero, which is rare, returns the first axis. */
 function toUnitVector(sums: Float64Array): Float32Array {
   const length = Math.sqrt(sums.reduce((total, value) => total + value * value, 0));
   return Float32Array.from(sums, (value, index) => (length > 1e-9 ? value / length : Number(index === 0)));
 }
 
-/** FNV-1a over the code units, 32 bits. */
+/** Returns the 32-bit FNV-1a hash of the code units of a text. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
-/** The finaliser of MurmurHash3: every bit of the result depends on every bit of the value. */
+/** Returns a value mixed by the finaliser of MurmurHash3. Every bit of the result depends on every bit of the value. */
 function mixBits(value: number): number {
   let mixed = value >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

@@ -1,4 +1,4 @@
-/** Stop words in English, German, French and Spanish, as `fold` writes them. */
+/** Stop words in English, German, French and Spanish, in the form that `fold` returns. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     'a about after all also am an and any are as at be been before but by can could did do does for from had has have he her here his how i if in into is it its just may me more most my',
@@ -11,22 +11,22 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Weights relative to a word, which has 1. */
+/** The weights of features. An ordinary word has the weight 1. */
 const WEIGHT = { stopWord: 0.1, short: 0.5, stem: 0.8, pieces: 0.9, pair: 0.5 } as const;
 
-/** Lengths of the pieces of a word, in characters. */
+/** The lengths of the pieces of a word, in characters. */
 const PIECE_LENGTHS = [3, 4, 5] as const;
 
-/** A longer word is a code or a URL; only its beginning counts. */
+/** The number of characters of a word that count. A longer word is usually a code or a URL. */
 const MAX_WORD = 64;
 
-/** Scripts without spaces between words. */
+/** Matches characters of scripts that have no spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const RUNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{M}]+|[\p{L}\p{N}\p{M}]+/gu;
 
-/** English endings, the longest first, with their replacements. */
+/** English endings with their replacements, longest first. */
 const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
   ['ations', 'at'],
   ['ation', 'at'],
@@ -48,8 +48,9 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
 const MIN_STEM = 4;
 
 /**
- * Returns the features of a text with their weights: words, stems, pieces of words, and pairs of neighbouring words. Pieces make endings, compounds and
- * typos similar. A text without letters and digits has its characters as features, and an empty text has one feature of its own.
+ * Returns the features of a text with their weights. Features are words, stems, pieces of words, and pairs of neighbouring
+ * words. Because of the pieces, words with other endings, compounds and typos are similar. A text without letters and
+ * digits has its characters as features. An empty text has one feature that no other text has.
  */
 export function features(text: string): Map<string, number> {
   const counts = new Map<string, number>();
@@ -66,7 +67,7 @@ export function features(text: string): Map<string, number> {
   return counts.size > 0 ? toWeights(counts) : charactersOf(text);
 }
 
-/** Returns weights from counts. They grow with the logarithm, so that a repeated word does not dominate. */
+/** Returns the weights of features from their counts. A weight grows with the logarithm of the count, so a repeated word does not dominate. */
 function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
   const weights = new Map<string, number>();
   const add = (feature: string, weight: number) => void weights.set(feature, (weights.get(feature) ?? 0) + weight);
@@ -81,7 +82,7 @@ function toWeights(counts: ReadonlyMap<string, number>): Map<string, number> {
     if (UNSPACED.test(word)) continue;
     add(`s:${stemOf(word)}`, weight * WEIGHT.stem);
     const pieces = piecesOf(word);
-    // The pieces of a word have the same weight in total for any length of the word.
+    // The root makes the total weight of the pieces independent of the length of the word.
     for (const piece of pieces) add(`g:${piece}`, (weight * WEIGHT.pieces) / Math.sqrt(pieces.length));
   }
   return weights;
@@ -92,7 +93,7 @@ function weightOf(word: string): number {
   return word.length < 3 ? WEIGHT.short : 1;
 }
 
-/** Removes case, accents and compatibility forms of characters. */
+/** Returns a text in lower case, without accents and compatibility forms of characters. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')

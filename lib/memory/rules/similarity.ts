@@ -1,19 +1,22 @@
-/** Numbers in a vector of any embedding model. */
+/** The number of dimensions of a vector, the same for every embedding model. */
 export const DIMENSIONS = 512;
 
-/** Returns 1 minus the cosine of the angle of two vectors, 0 to 2, as the vector index does; 1 for a vector of length 0. */
-export function distance(one: ArrayLike<number>, other: ArrayLike<number>): number {
-  let [product, ones, others] = [0, 0, 0];
-  for (let index = 0; index < one.length; index++) {
-    const [a = 0, b = 0] = [one[index], other[index]];
-    product += a * b;
-    ones += a * a;
-    others += b * b;
+/**
+ * Returns the cosine distance of two vectors, 0 to 2: 1 minus the cosine of their angle. The vector index uses the same
+ * distance. Returns 1 for a vector of length 0.
+ */
+export function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [product, squaresOfA, squaresOfB] = [0, 0, 0];
+  for (let index = 0; index < a.length; index++) {
+    const [x = 0, y = 0] = [a[index], b[index]];
+    product += x * y;
+    squaresOfA += x * x;
+    squaresOfB += y * y;
   }
-  return ones === 0 || others === 0 ? 1 : 1 - product / Math.sqrt(ones * others);
+  return squaresOfA === 0 || squaresOfB === 0 ? 1 : 1 - product / Math.sqrt(squaresOfA * squaresOfB);
 }
 
-/** Returns the similarity of two texts, 0 to 1 with four digits, from the distance of their vectors. */
+/** Returns the similarity of two texts, 0 to 1 with four decimals, from the distance of their vectors. */
 export function similarityOf(distance: number): number {
   return Math.round(Math.min(Math.max(1 - distance, 0), 1) * 10_000) / 10_000;
 }

@@ -14,7 +14,7 @@ import { DateRange, filterFields, filteredValues, lastDays, toTimeRange } from '
 import {
   contentText,
   eraseFromJudgment,
-  problemOf,
+  findJudgmentFault,
   type Judgment,
   reviewText,
   toJudgmentResponse,
@@ -163,9 +163,9 @@ describe('judgments', () => {
     const sent = { decision: 'x', reasoning: 'y', actionUser: { userId: 'u' } };
     expect(toJudgment({ ...sent, createdAt: 5 }, 'r', scope, 10).createdAt).toBe(5);
     expect([
-      problemOf(sent, 10),
-      problemOf({ ...sent, createdAt: 300_010 }, 10),
-      problemOf({ ...sent, createdAt: 300_011 }, 10),
+      findJudgmentFault(sent, 10),
+      findJudgmentFault({ ...sent, createdAt: 300_010 }, 10),
+      findJudgmentFault({ ...sent, createdAt: 300_011 }, 10),
     ]).toEqual([undefined, undefined, 'createdAt must not be in the future.']);
   });
 

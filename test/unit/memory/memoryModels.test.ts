@@ -6,7 +6,7 @@ import {
   type EmbeddingState,
   modelsToEmbed,
   needsModelChange,
-  withoutStale,
+  withoutStaleModel,
 } from '../../../lib/memory/rules/embeddingModels.ts';
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
@@ -29,7 +29,7 @@ function applyChanges(first: string, changes: readonly (typeof change extends fc
     const [stale] = state.stale ?? [];
     if (one === 'purged' && stale !== undefined && state.next === undefined) {
       vectors.delete(stale);
-      state = withoutStale(state, stale);
+      state = withoutStaleModel(state, stale);
     }
   }
   return { state, configured, vectors };
@@ -52,7 +52,7 @@ describe('embedding state of a tenant', () => {
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
         const { state: before, configured } = applyChanges(first, changes);
         let state = completeChange(changeTo(before, configured));
-        for (const stale of state.stale ?? []) state = withoutStale(state, stale);
+        for (const stale of state.stale ?? []) state = withoutStaleModel(state, stale);
         expect(state).toEqual({ model: configured });
         expect(needsModelChange(state, configured)).toBe(false);
       }),
