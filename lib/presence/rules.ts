@@ -4,8 +4,11 @@ import { closedObject, Id, limits, list, Name, optional } from '../shared/schema
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
 
-/** The shortest and the longest lease, and the default lease of a call with an API key. Seconds. */
-export const leaseLimits = { least: 5, most: 600, apiKey: 600 } as const;
+/** The shortest and the longest lease, seconds. */
+const leaseLimits = { least: 5, most: 600 } as const;
+
+/** The default lease by the credentials of the call, seconds. */
+export const defaultLease = { apiKey: 600, user: 30 } as const;
 
 /** The users of one call. */
 const MOST_USERS = 100;
@@ -20,6 +23,14 @@ const SentUser = z.object({
   leaseSeconds: optional(z.int().min(leaseLimits.least).max(leaseLimits.most)),
 });
 export type SentUser = z.output<typeof SentUser>;
+
+/** Returns the presence that a browser sent, with the name and the address of the stored profile of its user. */
+export function withProfile(
+  user: SentUser,
+  profile: { readonly name?: string | undefined; readonly email?: string | undefined },
+): SentUser {
+  return { ...user, name: profile.name, email: profile.email };
+}
 
 /** The `data` of `/v2/presence/add` and `/v2/presence/update`. */
 export const PresenceCall = z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MOST_USERS) });

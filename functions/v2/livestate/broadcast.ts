@@ -5,12 +5,14 @@ import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
 import { broadcastLiveState } from '../../../lib/liveState/liveStates.ts';
 import { Id, OpenObject, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/livestate/broadcast',
     summary: 'Send data to all users in a document, and store it under an id',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'write',
     body: 'bare or wrapped',
     input: z.object({
@@ -38,7 +40,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { liveStateDataId, data, merge = false, ...reference }, caller, deps, now }) => {
     const { scope } = await deps.findWritableDocument(caller.tenant, reference);
-    await deps.states.broadcast(scope, { liveStateDataId, data, merge, userId: undefined }, now);
+    const userId = caller.level === 'user' ? caller.user.userId : undefined;
+    await deps.states.broadcast(scope, { liveStateDataId, data, merge, userId }, now);
     return { data: { success: true } };
   },
 );

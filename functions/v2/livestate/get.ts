@@ -5,12 +5,14 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { listLiveStates } from '../../../lib/liveState/liveStates.ts';
 import { LiveStateResponse } from '../../../lib/liveState/rules.ts';
 import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/livestate/get',
     summary: 'Get all live data of a document, or live data by id',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     input: z.object({
       organizationId: Id,

@@ -3,13 +3,15 @@ import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { changePresence } from '../../../lib/presence/presences.ts';
-import { leaseLimits, PresenceCall } from '../../../lib/presence/rules.ts';
+import { defaultLease, PresenceCall, withProfile } from '../../../lib/presence/rules.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/add',
     summary: 'Show users as present in a document, until their leases end',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users.*.userId', holds: 'userId' }] }),
     kind: 'write',
     input: PresenceCall,
     output: z.object({ data: z.object({ success: z.boolean() }) }),
@@ -28,7 +30,8 @@ export const endpoint = defineEndpoint(
   },
   async ({ input: { users, ...reference }, caller, deps, now }) => {
     const { scope } = await deps.findWritableDocument(caller.tenant, reference);
-    await deps.presences.renew(scope, users, { mode: 'add', defaultLease: leaseLimits.apiKey, now });
+    const sent = caller.level === 'user' ? users.map((user) => withProfile(user, caller.user.profile)) : users;
+    await deps.presences.renew(scope, sent, { mode: 'add', defaultLease: defaultLease[caller.level], now });
     return { data: { success: true } };
   },
 );

@@ -4,12 +4,14 @@ import { findDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { changePresence } from '../../../lib/presence/presences.ts';
 import { PresenceDeletion } from '../../../lib/presence/rules.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/delete',
     summary: 'End the presence of users in a document',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',
     input: PresenceDeletion,
     output: z.object({ data: z.object({ success: z.boolean() }) }),

@@ -5,12 +5,14 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { listPresence } from '../../../lib/presence/presences.ts';
 import { PresenceResponse } from '../../../lib/presence/rules.ts';
 import { Id } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 export const endpoint = defineEndpoint(
   {
     path: '/v2/presence/get',
     summary: 'Get the users who are present in a document',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     input: z.object({ organizationId: Id, documentId: Id }),
     output: z.object({ data: z.object({ users: z.array(PresenceResponse) }) }),

@@ -9,7 +9,7 @@ import { openTable, type Table } from '../../../lib/table/table.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { eventOf, send } from '../../support/requests.ts';
+import { eventOf, post, send } from '../../support/requests.ts';
 
 const BROADCAST = '/v2/livestate/broadcast';
 
@@ -156,6 +156,21 @@ describe('POST /v2/livestate/get', () => {
     expect([status, body.error.details.issues[0].path]).toEqual([400, ['liveStateDataIds']]);
     expect(await states({ liveStateDataIds: ['69'] })).toHaveLength(1);
   });
+});
+
+test('a broadcast with a user token names its user, so an erasure finds it', async () => {
+  const resources = [{ type: 'document', id: 'nda', organizationId: 'acme', accessRole: 'viewer' }];
+  const { token } = await customer.ok('/v2/auth/generate_token', {
+    userId: 'ada',
+    userProperties: { name: 'Ada', email: 'ada@example.com' },
+    permissions: { resources },
+  });
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await post(await handlerOf(BROADCAST), headers, { ...nda, liveStateDataId: 'clause', data: { n: 1 } });
+  expect(answer.status).toBe(200);
+  expect(await itemsOf(engine, customer, 'LiveState')).toMatchObject([{ userId: 'ada' }]);
+  const read = await post(await handlerOf('/v2/livestate/get'), headers, nda);
+  expect(read.body.result.data.states).toMatchObject([{ data: { n: 1 } }]);
 });
 
 test('live states of a deleted document are not visible in a new one, and are purged', async () => {

@@ -7,8 +7,9 @@ import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/pre
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import { openTable, type Table } from '../../../lib/table/table.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { type Customer, newCustomer } from '../../support/customer.ts';
+import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
+import { post } from '../../support/requests.ts';
 
 let engine: Engine;
 let table: Table;
@@ -221,6 +222,37 @@ describe('presence of a deleted document', () => {
     await recreate();
     await purgeDocument(table, { ...where, documentId: 'nda' }, { clock: Date.now, deadline: Infinity });
     expect(await itemsOf(engine, customer, 'Presence')).toEqual([]);
+  });
+});
+
+describe('presence with a user token', () => {
+  const ada = { userId: 'ada', userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' } };
+  const callAs = async (name: string, data: object) => {
+    const resources = [{ type: 'document', id: 'nda', organizationId: 'acme' }];
+    const { token } = await customer.ok('/v2/auth/generate_token', { ...ada, permissions: { resources } });
+    const path = `/v2/presence/${name}`;
+    return post(await handlerOf(path), { authorization: `Bearer ${token}` }, { ...nda, ...data });
+  };
+
+  test('is of the user of the token, under the stored name, with a lease of 30 s', async () => {
+    const { status } = await callAs('add', { users: [{ name: 'Someone else', status: 'away' }] });
+    expect(status).toBe(200);
+    const [shown] = await users();
+    expect(shown).toMatchObject({ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', status: 'away' });
+    expect(shown.leaseEndsAt - shown.changedAt).toBe(30_000);
+    expect((await callAs('get', {})).body.result.data.users).toMatchObject([{ userId: 'ada' }]);
+    await callAs('delete', {});
+    expect(await users()).toEqual([]);
+  });
+
+  test.each([
+    ['add', { users: [{ userId: 'grace' }] }],
+    ['update', { users: [{ userId: 'ada' }, { userId: 'grace' }] }],
+    ['delete', { userIds: ['grace'] }],
+  ])('%s refuses another user', async (name, data) => {
+    await call('add', { users: [{ userId: 'grace' }] });
+    expect(await callAs(name, data)).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
+    expect(await users()).toMatchObject([{ userId: 'grace' }]);
   });
 });
 
