@@ -14,8 +14,45 @@ interface PathSegment {
 /** Returns the text of the generated file: the type of the client's methods, and the path of each method. */
 export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
+  const operations = inOrder.map(
+    ([, declared]) =>
+      `  { path: '${declared.path}', names: ${JSON.stringify(methodNames(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)}, forUsers: ${isForUsers(declared)} },`,
+  );
+  return `/** The endpoints for the client. \`npm run readme\` writes it. */
+import type * as registry from '../../functions/index.ts';
+import type { Method } from './types.ts';
+
+/** A method for every endpoint: \`client.v2.users.add(data)\` calls \`/v2/users/add\`. */
+export interface Methods ${typeOf(treeOf(inOrder), '')}
+
+/** A method for every endpoint that is open to user tokens. */
+export interface UserMethods ${typeOf(treeOf(inOrder.filter(([, declared]) => isForUsers(declared))), '')}
+
+export interface Operation {
+  readonly path: string;
+  /** The names that lead to the method. */
+  readonly names: readonly [string, ...string[]];
+  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
+  readonly repeats: boolean;
+  /** Whether user tokens may call it. */
+  readonly forUsers: boolean;
+}
+
+export const operations: readonly Operation[] = [
+${operations.join('\n')}
+];
+`;
+}
+
+/** Returns whether user tokens may call an endpoint. */
+function isForUsers(endpoint: Endpoint): boolean {
+  return (endpoint as { readonly user?: object }).user !== undefined;
+}
+
+/** Returns the tree of the paths of endpoints. */
+function treeOf(endpoints: readonly (readonly [name: string, declared: Endpoint])[]): PathSegment {
   const root: PathSegment = { children: new Map() };
-  for (const [name, declared] of inOrder) {
+  for (const [name, declared] of endpoints) {
     let node = root;
     for (const part of methodNames(declared.path)) {
       const child: PathSegment = node.children.get(part) ?? { children: new Map() };
@@ -24,29 +61,7 @@ export function clientMethods(): string {
     }
     node.endpoint = { name, declared };
   }
-  const operations = inOrder.map(
-    ([, declared]) =>
-      `  { path: '${declared.path}', names: ${JSON.stringify(methodNames(declared.path)).replaceAll('"', "'").replaceAll(',', ', ')}, repeats: ${takesIdempotencyKey(declared)} },`,
-  );
-  return `/** The endpoints for the client. \`npm run readme\` writes it. */
-import type * as registry from '../../functions/index.ts';
-import type { Method } from './types.ts';
-
-/** A method for every endpoint: \`client.v2.users.add(data)\` calls \`/v2/users/add\`. */
-export interface Methods ${typeOf(root, '')}
-
-export interface Operation {
-  readonly path: string;
-  /** The names that lead to the method. */
-  readonly names: readonly [string, ...string[]];
-  /** Whether the service answers a repetition with the same Idempotency-Key like the first call. */
-  readonly repeats: boolean;
-}
-
-export const operations: readonly Operation[] = [
-${operations.join('\n')}
-];
-`;
+  return root;
 }
 
 /** Returns the method names of a path: `['v2', 'agents', 'groups', 'addAgents']` for `/v2/agents/groups/add-agents`. */

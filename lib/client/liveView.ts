@@ -1,0 +1,116 @@
+import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
+import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
+
+/** The users who are present in a document, as far as messages and reads told. Older news never replace newer ones. */
+export class PresenceView {
+  /** The last known presence of each user. A user who left keeps only the time. */
+  readonly #users = new Map<string, { readonly at: number; readonly user: PresenceResponse | undefined }>();
+  /** The users with a message since the last read began. */
+  readonly #touched = new Set<string>();
+
+  get users(): PresenceResponse[] {
+    return [...this.#users.values()]
+      .flatMap(({ user }) => (user ? [user] : []))
+      .sort((a, b) => (a.userId < b.userId ? -1 : 1));
+  }
+
+  /** Applies a message. Returns whether it was new. */
+  apply(message: PresenceMessage): boolean {
+    const { userId, user } =
+      message.type === 'presence.update'
+        ? { userId: message.user.userId, user: message.user }
+        : { userId: message.userId, user: undefined };
+    this.#touched.add(userId);
+    if ((this.#users.get(userId)?.at ?? 0) >= message.at) return false;
+    this.#users.set(userId, { at: message.at, user });
+    return true;
+  }
+
+  /** Marks the start of a read. Messages after it are newer than its answer. */
+  beginRead(): void {
+    this.#touched.clear();
+  }
+
+  /** Applies the answer of a read. A user who is not in it has left, unless a message told otherwise since the read began. */
+  applyRead(present: readonly PresenceResponse[]): void {
+    for (const user of present) {
+      const known = this.#users.get(user.userId);
+      if (!known || known.at < user.changedAt || (known.at === user.changedAt && known.user))
+        this.#users.set(user.userId, { at: user.changedAt, user });
+    }
+    const ids = new Set(present.map(({ userId }) => userId));
+    for (const [userId, { at }] of this.#users)
+      if (!ids.has(userId) && !this.#touched.has(userId)) this.#users.set(userId, { at, user: undefined });
+  }
+}
+
+/** The live states of a document. A state is never replaced by an older one. */
+export class LiveStateView {
+  readonly #states = new Map<string, LiveStateResponse>();
+
+  get(liveStateDataId: string): LiveStateResponse | undefined {
+    return this.#states.get(liveStateDataId);
+  }
+
+  /** Applies a state of a message or a read. Returns the state if it is new. */
+  apply({ liveStateDataId, data, at }: LiveStateMessage | LiveStateResponse): LiveStateResponse | undefined {
+    if ((this.#states.get(liveStateDataId)?.at ?? 0) >= at) return undefined;
+    const state = { liveStateDataId, data, at };
+    this.#states.set(liveStateDataId, state);
+    return state;
+  }
+}
+
+/** A hint with a version, as the document channel and the log of changes have it. */
+export interface VersionedMessage {
+  readonly version: number;
+}
+
+/**
+ * Puts the messages of a document channel in the order of their versions, each once. A gap is filled by a catch-up: until
+ * it ends, later messages wait.
+ */
+export class VersionOrder<M extends VersionedMessage> {
+  /** The version up to which every message was shown. Undefined before the first read. */
+  version: number | undefined;
+  readonly #waiting = new Map<number, M>();
+
+  /** Takes a message. Returns the messages to show now, and whether a gap is in front of those that wait. */
+  take(message: M): { readonly shown: readonly M[]; readonly hasGap: boolean } {
+    if (this.version === undefined || message.version > this.version) this.#waiting.set(message.version, message);
+    const shown = this.#release();
+    return { shown, hasGap: this.#waiting.size > 0 };
+  }
+
+  /** Takes the messages of a catch-up, which has everything up to `version`. Returns the messages to show now. */
+  catchUp(messages: readonly M[], version: number): readonly M[] {
+    const missed = messages.filter((message) => message.version > (this.version ?? 0));
+    // A pushed message can have more content than the same message of the log.
+    const best = missed.map((message) => this.#waiting.get(message.version) ?? message);
+    this.version = Math.max(version, this.version ?? 0);
+    return [...best, ...this.#release()];
+  }
+
+  /** Starts again at a version, without the messages up to it. */
+  restart(version: number): readonly M[] {
+    this.version = version;
+    return this.#release();
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  #release(): M[] {
+    const shown: M[] = [];
+    if (this.version === undefined) return shown;
+    for (const version of this.#waiting.keys()) if (version <= this.version) this.#waiting.delete(version);
+    for (;;) {
+      const next = this.#waiting.get(this.version + 1);
+      if (!next) return shown;
+      this.#waiting.delete(next.version);
+      this.version = next.version;
+      shown.push(next);
+    }
+  }
+}

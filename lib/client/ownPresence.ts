@@ -1,0 +1,104 @@
+import type { PresenceResponse, PresenceStatus } from '../presence/rules.ts';
+
+/** What a user shows of oneself. */
+export interface OwnPresenceFields {
+  readonly name?: string;
+  readonly email?: string;
+  /** By default the client decides: `away` after a minute without input or in a hidden tab, otherwise `online`. */
+  readonly status?: PresenceStatus;
+}
+
+export interface OwnPresencePorts {
+  /** Adds the presence, or renews its lease. */
+  readonly send: (fields: OwnPresenceFields & { readonly leaseSeconds: number }) => Promise<unknown>;
+  readonly leave: () => Promise<unknown>;
+}
+
+const LEASE_SECONDS = 30;
+const RENEW_MILLISECONDS = 10_000;
+/** A user without input for this long is away. */
+const IDLE_MILLISECONDS = 60_000;
+/** The longest wait before the presence is sent again because another tab changed it. */
+const CORRECT_MILLISECONDS = 1_000;
+
+/** The parts of a page that show whether its user is active. */
+interface Page {
+  readonly visibilityState?: string;
+  addEventListener(name: string, listener: () => void, options?: object): void;
+  removeEventListener(name: string, listener: () => void): void;
+}
+
+/** Keeps the presence of the client's own user while the document is open. */
+export class OwnPresence {
+  readonly #ports: OwnPresencePorts;
+  readonly #page = (globalThis as { readonly document?: Page }).document;
+  #fields: OwnPresenceFields | undefined;
+  #isConnected = false;
+  #renewal: ReturnType<typeof setTimeout> | undefined;
+  #lastInput = Date.now();
+  #sentStatus: PresenceStatus | undefined;
+  readonly #onInput = () => {
+    this.#lastInput = Date.now();
+    if (this.#fields && this.#sentStatus !== this.#status) void this.#renew();
+  };
+
+  constructor(ports: OwnPresencePorts) {
+    this.#ports = ports;
+    for (const name of ['pointerdown', 'pointermove', 'keydown', 'visibilitychange'])
+      this.#page?.addEventListener(name, this.#onInput, { passive: true });
+  }
+
+  /** Shows the user as present from now on. */
+  set(fields: OwnPresenceFields): void {
+    this.#fields = fields;
+    void this.#renew();
+  }
+
+  /** Stops showing the user. Another tab of the user shows the user again. */
+  async leave(): Promise<void> {
+    const wasShown = this.#fields !== undefined;
+    this.#fields = undefined;
+    clearTimeout(this.#renewal);
+    if (wasShown && this.#isConnected) await this.#ports.leave().catch(() => undefined);
+  }
+
+  setConnected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    if (isConnected) void this.#renew();
+    else clearTimeout(this.#renewal);
+  }
+
+  /** Sends the presence again if another tab of the user ended it, or shows less activity than this tab. */
+  correct(shown: PresenceResponse | undefined): void {
+    if (!this.#fields || !this.#isConnected) return;
+    const isWrong = !shown || (shown.status !== this.#status && this.#status === 'online');
+    if (!isWrong) return;
+    clearTimeout(this.#renewal);
+    this.#renewal = setTimeout(() => void this.#renew(), Math.random() * CORRECT_MILLISECONDS);
+  }
+
+  close(): void {
+    clearTimeout(this.#renewal);
+    for (const name of ['pointerdown', 'pointermove', 'keydown', 'visibilitychange'])
+      this.#page?.removeEventListener(name, this.#onInput);
+  }
+
+  get #status(): PresenceStatus {
+    if (this.#fields?.status) return this.#fields.status;
+    // Without a page, such as on a server, nobody knows about input.
+    if (!this.#page) return 'online';
+    const isIdle = Date.now() - this.#lastInput > IDLE_MILLISECONDS;
+    return isIdle || this.#page.visibilityState === 'hidden' ? 'away' : 'online';
+  }
+
+  async #renew(): Promise<void> {
+    clearTimeout(this.#renewal);
+    if (!this.#fields || !this.#isConnected) return;
+    this.#renewal = setTimeout(() => void this.#renew(), RENEW_MILLISECONDS);
+    this.#sentStatus = this.#status;
+    // A failed renewal is repeated by the next one, before the lease ends.
+    await this.#ports
+      .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,123 @@
+import { callSender, type CallSettings, methodTree, ServiceError } from './calls.ts';
+import type { SocketConstructor } from './eventSocket.ts';
+import { type DocumentName, LiveDocument, type LiveMethods } from './liveDocument.ts';
+import { operations, type UserMethods } from './methods.ts';
+
+export interface UserClientOptions extends CallSettings {
+  /** Returns a user token from your server. The client calls it again when a token expires or is rejected. */
+  readonly token: () => Promise<string>;
+  /** The WebSocket of the platform by default. */
+  readonly WebSocket?: SocketConstructor;
+}
+
+/** A client of a user: the endpoints that are open to user tokens, and live documents. */
+export interface UserClient extends UserMethods {
+  /** Returns the live connection of a document. All calls for one document share it until each one is closed. */
+  live(document: DocumentName): LiveDocument;
+}
+
+/** A live document, and how many calls of `live` use it. */
+interface SharedDocument {
+  readonly live: LiveDocument;
+  users: number;
+}
+
+/** A token is renewed this long before it expires. */
+const RENEW_MILLISECONDS = 60_000;
+
+/** A token of a user that is read from `source` and kept until it expires. */
+class UserToken {
+  readonly #source: () => Promise<string>;
+  #token: Promise<string> | undefined;
+  /** Epoch milliseconds. */
+  #expiresAt = Infinity;
+  /** The user of the last token; undefined before the first one. */
+  userId: string | undefined;
+
+  constructor(source: () => Promise<string>) {
+    this.#source = source;
+  }
+
+  async read(): Promise<string> {
+    if (Date.now() > this.#expiresAt - RENEW_MILLISECONDS) this.drop();
+    this.#token ??= this.#load();
+    return this.#token;
+  }
+
+  drop(): void {
+    this.#token = undefined;
+    this.#expiresAt = Infinity;
+  }
+
+  async #load(): Promise<string> {
+    try {
+      const token = await this.#source();
+      const { sub, exp } = claimsOf(token);
+      this.userId = sub;
+      // A token that is about to expire is used anyway, because a new one may live no longer.
+      this.#expiresAt = exp === undefined ? Infinity : Math.max(exp * 1000, Date.now() + 2 * RENEW_MILLISECONDS);
+      return token;
+    } catch (error) {
+      this.#token = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Returns the claims of a JWT that the client reads. It does not verify the token. */
+function claimsOf(token: string): { readonly sub?: string; readonly exp?: number } {
+  try {
+    const [, payload = ''] = token.split('.');
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), (letter) =>
+      letter.charCodeAt(0),
+    );
+    const { sub, exp } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    return { ...(typeof sub === 'string' && { sub }), ...(typeof exp === 'number' && { exp }) };
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Returns a client of one user, for browsers and servers. Methods throw ServiceError like those of `createClient`. A call
+ * that is denied is sent again once, with a new token.
+ */
+export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
+  const token = new UserToken(source);
+  const send = callSender(settings, async () => ({ authorization: `Bearer ${await token.read()}` }));
+  const methods = methodTree(
+    operations.filter(({ forUsers }) => forUsers),
+    async (operation, data, options) => {
+      try {
+        return await send(operation, data, options);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.status !== 'PERMISSION_DENIED') throw error;
+        token.drop();
+        return send(operation, data, options);
+      }
+    },
+  ) as UserMethods;
+  const documents = new Map<string, SharedDocument>();
+  return Object.assign(methods, {
+    live({ organizationId, documentId }: DocumentName): LiveDocument {
+      const name = JSON.stringify([organizationId, documentId]);
+      const shared: SharedDocument = documents.get(name) ?? {
+        users: 0,
+        live: new LiveDocument({
+          methods: methods as unknown as LiveMethods,
+          document: { organizationId, documentId },
+          WebSocket: Socket ?? (globalThis.WebSocket as unknown as SocketConstructor),
+          userId: () => token.userId,
+          release: () => {
+            shared.users -= 1;
+            if (shared.users === 0) documents.delete(name);
+            return shared.users === 0;
+          },
+        }),
+      };
+      shared.users += 1;
+      documents.set(name, shared);
+      return shared.live;
+    },
+  });
+}
