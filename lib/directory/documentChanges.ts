@@ -22,11 +22,11 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const DISABLED = 'The document is disabled';
 
-/** The requested changes of a document. Fields that are left out stay. */
+/** The requested changes of a document. Undefined fields are not changed. */
 export interface DocumentUpdate {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** Replaces the stored metadata, or is merged into it if the call says so. */
+  /** The metadata that replaces the stored metadata, or is merged into it if the request has `merge`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface DisabledResult {
   readonly message: string;
 }
 
-/** How one list call changes a document. */
+/** How an endpoint that changes a list of documents changes one of them. */
 interface ChangeRule<I, R> {
   /** Returns the changed fields, or why the document cannot be changed. */
   change(stored: Stored<Document>, item: I): Partial<Document> | { readonly refused: string };
@@ -61,8 +61,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Changes names and metadata. Sent metadata replaces the stored metadata; with `merge` it replaces only the sent
-   * fields. Ids are distinct. An unknown or disabled document, or one whose metadata would be too large, fails alone.
+   * Changes names and metadata. Sent metadata replaces the stored metadata. With `merge`, it replaces only the sent fields. Ids
+   * must be distinct. Returns one result per document. Only the own result of a document fails if the document is unknown or
+   * disabled, or if its metadata would be too large.
    */
   async update(
     scope: OrganizationScope,
@@ -81,7 +82,7 @@ export class DocumentChanger {
     });
   }
 
-  /** Sets the documents' own access type. Ids are distinct; an unknown or disabled document fails alone. */
+  /** Sets the own access type of documents. Ids must be distinct. An unknown or disabled document fails in its own result only. */
   async updateAccess(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -95,7 +96,7 @@ export class DocumentChanger {
     });
   }
 
-  /** Disables or enables documents. Ids are distinct; an unknown document fails alone. */
+  /** Disables or enables documents. Ids must be distinct. An unknown document fails in its own result only. */
   async disable(
     scope: OrganizationScope,
     documentIds: readonly string[],
@@ -110,9 +111,9 @@ export class DocumentChanger {
   }
 
   /**
-   * Moves at most 30 distinct documents into a folder, or to the top when `folder` is undefined: all of them or none.
-   * Throws NOT_FOUND if a document does not exist and FAILED_PRECONDITION if one is disabled. `details.issues` gives
-   * the positions of these documents in the list.
+   * Moves at most 30 distinct documents into a folder, or out of all folders if `folder` is undefined. Moves all documents or none.
+   * Throws NOT_FOUND if a document does not exist, and FAILED_PRECONDITION if a document is disabled. `details.issues` has the
+   * indexes of these documents in the list.
    */
   async move(
     scope: OrganizationScope,
@@ -121,10 +122,10 @@ export class DocumentChanger {
     now: number,
   ): Promise<void> {
     await retryOnConflict(async () => {
-      const found = await this.#documents.getByIds(scope, documentIds);
-      rejectIf(found, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
-      rejectIf(found, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
-      const documents = found.filter((document) => document !== undefined);
+      const storedDocuments = await this.#documents.getByIds(scope, documentIds);
+      rejectIf(storedDocuments, (document) => document === undefined, 'NOT_FOUND', 'does_not_exist', ABSENT);
+      rejectIf(storedDocuments, (document) => document?.disabled === true, 'FAILED_PRECONDITION', 'disabled', DISABLED);
+      const documents = storedDocuments.filter((document) => document !== undefined);
       const ops = documents.flatMap((document) => moveOps(scope, document, folder, now));
       const crossings = ops.length > 0 ? await this.#recordCrossings(scope, documents, folder, now) : [];
       return (await this.#table.write([...ops, ...crossings])) === 'done' ? 'done' : 'conflict';
@@ -159,10 +160,10 @@ export class DocumentChanger {
     return writeEach<I, Stored<Document> | undefined, R>({
       table: this.#table,
       items,
-      read: (some) =>
+      read: (unread) =>
         this.#documents.getByIds(
           scope,
-          some.map(({ documentId }) => documentId),
+          unread.map(({ documentId }) => documentId),
         ),
       decide: (item, stored) => {
         if (!stored) return { result: rule.failed(item.documentId, ABSENT, 'not-found'), ops: [] };
@@ -183,7 +184,7 @@ function withDocumentId(documentId: string): WithDocumentId {
   return { documentId };
 }
 
-/** Returns the operation that changes a document; no operation if all fields have these values already. */
+/** Returns the operation that changes a document. Returns no operation if all fields have these values already. */
 function changeOps(
   scope: OrganizationScope,
   stored: Stored<Document>,
@@ -209,7 +210,7 @@ function moveOps(
   ];
 }
 
-/** Throws an error that names the wrong items of a call's `documentIds`, if there are any. */
+/** Throws an error that names the wrong items of the request's `documentIds`, if there are any. */
 function rejectIf<T>(
   items: readonly T[],
   isWrong: (item: T) => boolean,

@@ -4,10 +4,10 @@ import type { Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** Documents per page of a count that reads the documents. */
+/** The number of documents on one page of a count that reads the documents. */
 const PAGE = 1_000;
 
-/** Counts documents. A count costs as much as reading the documents. */
+/** Counts documents. DynamoDB charges a count like a read of the documents. */
 export class DocumentCounter {
   readonly #table: Table;
 
@@ -16,8 +16,8 @@ export class DocumentCounter {
   }
 
   /**
-   * Returns the number of documents of an organization, or only of its documents outside of folders. While a folder
-   * is being deleted, it reads all documents with their folders, and leaves out the documents in the deleted folder.
+   * Returns the number of documents of an organization, or only of its documents outside of folders. While folders change, it reads
+   * all documents with their folders, and leaves out documents in deleted folders.
    */
   async all(scope: OrganizationScope, { outsideFolders = false } = {}): Promise<number> {
     if (outsideFolders) return this.#table.count(DocumentEntity, scope, [], { without: 'folder' });

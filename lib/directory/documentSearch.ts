@@ -7,11 +7,11 @@ import type { QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The most documents, and bytes of their metadata, that one call reads to count those that match filters. */
+/** The largest number of documents, and of bytes of their metadata, that one filtered count reads. */
 const MOST_COUNTED = 10_000;
 const MOST_COUNTED_BYTES = 32_000_000;
 
-/** Where to search documents: in an organization, or directly in one of its folders. */
+/** Which documents a search reads: all documents of an organization, or the documents directly in `folder`. */
 export interface SearchScope {
   readonly scope: OrganizationScope;
   readonly folder: Stored<Folder> | undefined;
@@ -28,7 +28,7 @@ export function matches(
   );
 }
 
-/** Searches documents by their metadata. No index has metadata, so it reads the documents one after the other. */
+/** Searches documents by their metadata. No index contains metadata, so a search reads all documents of its scope. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
   readonly #mostCounted: number;
@@ -38,7 +38,10 @@ export class DocumentSearch {
     this.#mostCounted = mostCounted;
   }
 
-  /** Returns a page of the matching documents, by id. It reads about 2,000 documents: a page can be short or empty and still have a `next`. */
+  /**
+   * Returns a page of the matching documents, by id. One page reads about 2,000 documents, so it can be short or empty and still
+   * have a `next`.
+   */
   async page(
     searched: SearchScope,
     filters: readonly MetadataFilter[],
@@ -53,14 +56,14 @@ export class DocumentSearch {
     );
   }
 
-  /** Returns the number of matching documents; undefined if there are too many documents to read. */
+  /** Returns the number of matching documents. Returns undefined if there are too many documents to read. */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
-    let [count, seen, bytes] = [0, 0, 0];
+    let [count, documentsRead, bytes] = [0, 0, 0];
     for await (const { values, next } of pages((after) => this.#read(searched, after))) {
       count += values.filter((document) => matches(filters, document)).length;
-      seen += values.length;
+      documentsRead += values.length;
       for (const { metadata = '' } of values) bytes += metadata.length;
-      if (next !== undefined && (seen >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
+      if (next !== undefined && (documentsRead >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
     }
     return count;
   }

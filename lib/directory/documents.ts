@@ -21,9 +21,14 @@ const Schema = z.object({
   documentId: z.string(),
   internalId: z.string(),
   documentName: z.string().optional(),
-  /** The document's own access type. A document in a folder has the folder's access type instead. */
+  /**
+   * The document's own access type. It applies only if the document is not in a folder. A folder's access type applies otherwise.
+   */
   accessType: z.enum(accessTypes),
-  /** The folder that the document is in, without the folder's ancestors: moving a folder rewrites no documents. */
+  /**
+   * The folder that contains the document directly. The folder's ancestors are not stored here, so a move of a folder rewrites no
+   * documents.
+   */
   folder: z.object({ folderId: z.string(), internalId: z.string() }).optional(),
   disabled: z.boolean(),
   /** The customer's own fields, as JSON text. */
@@ -47,11 +52,11 @@ export const DocumentEntity = defineEntity({
 export interface NewDocument {
   readonly documentId: string;
   readonly documentName?: string | undefined;
-  /** JSON text. */
+  /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;
 }
 
-/** A document with its whole folder instead of the folder's ids. */
+/** A document with the stored folder that contains it. `folder` is undefined if the document is in no folder. */
 export type DocumentWithFolder = Omit<Stored<Document>, 'folder'> & { readonly folder: Stored<Folder> | undefined };
 
 export const ABSENT = 'Document does not exist';
@@ -66,12 +71,12 @@ export class DocumentReader {
     this.#folders = new FolderReader(table);
   }
 
-  /** Returns the documents under the customer's ids, in their order; undefined where no document exists. */
+  /** Returns the documents with these ids, in the same order. An entry is undefined if the document does not exist. */
   async getByIds(scope: OrganizationScope, documentIds: readonly string[]): Promise<(Stored<Document> | undefined)[]> {
     return (await this.find(scope, documentIds)).map(({ current }) => current);
   }
 
-  /** Returns the document under the customer's id. Throws NOT_FOUND if it does not exist. */
+  /** Returns the document with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, documentId: string): Promise<Stored<Document>> {
     const document = scope.hasFolderChanges
       ? (await this.getByIds(scope, [documentId]))[0]
@@ -81,8 +86,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the stored and the current document under each of the customer's ids. Needs one BatchGet. While folders
-   * change, it also reads the documents' folders. A document in a deleted folder is stored, but has no current state.
+   * Returns the stored and the current document for each id, in the same order. A document in a deleted folder is stored, but has
+   * no current state. Sends one BatchGet per 100 ids. While folders change, it also reads the documents' folders.
    */
   async find(scope: OrganizationScope, documentIds: readonly string[]): Promise<CurrentAndStored<Document>[]> {
     const documents = await this.#table.getMany(
@@ -127,8 +132,8 @@ export class DocumentReader {
   }
 
   /**
-   * Returns the documents with their folders, in order; undefined for a document whose folder is deleted. Reads the
-   * folders if any document is in one.
+   * Returns the documents with their folders, in the same order. An entry is undefined if the folder of the document is deleted.
+   * Reads nothing if no document is in a folder.
    */
   async attachFolders(
     scope: OrganizationScope,
@@ -155,8 +160,8 @@ export class DocumentWriter {
   }
 
   /**
-   * Creates documents with an access type of their own, in `folder` when it is given. Ids are distinct; a document that
-   * exists already stays as it is and fails alone.
+   * Creates documents with an own access type, in `folder` if it is given. Ids must be distinct. A document that exists already
+   * is not changed and fails in its own result only.
    */
   async add(
     scope: OrganizationScope,
@@ -200,7 +205,7 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns the document under the customer's id. Creates a missing one if `create` is given, else throws NOT_FOUND.
+   * Returns the document with this id. Creates a missing document if `create` is given. Otherwise throws NOT_FOUND.
    */
   async ensure(
     scope: OrganizationScope,
@@ -213,19 +218,19 @@ export class DocumentWriter {
   }
 }
 
-/** Returns the part of a folder that its documents store. */
+/** Returns the fields of a folder that its documents store. */
 export function folderReference(folder: Folder | undefined): Document['folder'] {
   return folder && { folderId: folder.folderId, internalId: folder.internalId };
 }
 
-/** Returns the operations that add a document to the list of its folder; none for a document in no folder. */
+/** Returns the operations that add a document to the entries of its folder. Returns none for a document in no folder. */
 export function folderEntryWrite(scope: OrganizationScope, { folder, documentId, internalId }: Document): WriteOp[] {
   if (!folder) return [];
   const entry = { folderKey: folder.internalId, kind: 'document', id: documentId, internalId } as const;
   return [insert(FolderEntryEntity, { ...scope, ...entry })];
 }
 
-/** Returns the operations that remove a document from the list of its folder; none for a document in no folder. */
+/** Returns the operations that remove a document from the entries of its folder. Returns none for a document in no folder. */
 export function folderEntryRemoval(scope: OrganizationScope, { folder, documentId }: Document): WriteOp[] {
   if (!folder) return [];
   return [remove(FolderEntryEntity, { ...scope, folderKey: folder.internalId, kind: 'document', id: documentId })];

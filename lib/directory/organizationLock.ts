@@ -10,8 +10,8 @@ import { replace, type Table, type WriteOp } from '../table/table.ts';
 export type JobCount = 'folderChanges' | 'folderDepartures';
 
 /**
- * An optimistic lock on an organization. Each write of the request also writes the organization, at the revision that
- * was read, and counts the jobs that it starts.
+ * An optimistic lock on an organization. Each write of a request also writes the organization, and counts the jobs that the write
+ * starts. It conflicts if another request has changed the organization.
  */
 export class OrganizationLock {
   readonly #table: Table;
@@ -30,8 +30,8 @@ export class OrganizationLock {
   }
 
   /**
-   * Returns the organization's scope. Reads the organization again after a conflict. Throws INVALID_ARGUMENT if it was
-   * deleted, and ABORTED if it was deleted and created again.
+   * Returns the organization's scope. Reads the organization again after a conflict. Throws INVALID_ARGUMENT if the organization
+   * was deleted, and ABORTED if it was deleted and created again.
    */
   async scope(): Promise<OrganizationScope> {
     if (this.#isStale) {
@@ -46,11 +46,12 @@ export class OrganizationLock {
   }
 
   /**
-   * Writes `ops` together with the organization at the revision that was read, and adds `more` to its count of jobs.
+   * Writes `ops` and the organization in one transaction. Adds `startedJobs` to the organization's count of jobs. Returns
+   * `conflict` if another request has changed the organization or an item of `ops`.
    */
-  async write(count: JobCount, more: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
+  async write(count: JobCount, startedJobs: number, ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const { _r, ...organization } = this.#organization;
-    const next = { ...organization, [count]: (organization[count] ?? 0) + more };
+    const next = { ...organization, [count]: (organization[count] ?? 0) + startedJobs };
     const outcome = await this.#table.write([
       replace(OrganizationEntity, { tenant: this.#tenant, ...next }, _r),
       ...ops,
@@ -63,8 +64,8 @@ export class OrganizationLock {
 }
 
 /**
- * Ends a job and subtracts it from its organization's count, in one transaction. Without an organization it only ends
- * the job. Returns `otherwise` if another worker holds the job.
+ * Ends a job and subtracts it from the organization's count, in one transaction. If the organization no longer exists, only ends
+ * the job. Returns `done`, or `otherwise` if another worker has changed the job.
  */
 export async function endCountedJob(
   table: Table,
@@ -74,13 +75,19 @@ export async function endCountedJob(
   otherwise: StepResult,
 ): Promise<StepResult> {
   return retryOnConflict<StepResult>(async () => {
-    const found = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
-    const head = found?.internalId === organizationKey ? found : undefined;
-    const jobsLeft = Math.max((head?.[count] ?? 0) - 1, 0);
+    const stored = await table.get(OrganizationEntity, { tenant: job.tenant, organizationId });
+    const organization = stored?.internalId === organizationKey ? stored : undefined;
+    const remainingJobs = Math.max((organization?.[count] ?? 0) - 1, 0);
     const outcome = await table.write([
       endJob(job.tenant, job.jobId, job._r),
-      ...(head
-        ? [replace(OrganizationEntity, { tenant: job.tenant, ...head, [count]: jobsLeft || undefined }, head._r)]
+      ...(organization
+        ? [
+            replace(
+              OrganizationEntity,
+              { tenant: job.tenant, ...organization, [count]: remainingJobs || undefined },
+              organization._r,
+            ),
+          ]
         : []),
     ]);
     if (outcome === 'done') return 'done';

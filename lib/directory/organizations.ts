@@ -10,7 +10,9 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const Schema = z.object({
   organizationId: z.string(),
-  /** Made at creation. The keys of all content have it, so an organization that is deleted and created again starts empty. */
+  /**
+   * A new id at each creation. The keys of all content contain it, so an organization that is deleted and created again is empty.
+   */
   internalId: z.string(),
   organizationName: z.string().optional(),
   disabled: z.boolean(),
@@ -18,9 +20,9 @@ const Schema = z.object({
   disabledAt: z.number().optional(),
   /** The customer's own fields, as JSON text. A DynamoDB map would lose `__proto__` keys, long numbers and deep nesting. */
   metadata: z.string().optional(),
-  /** The number of running jobs that change the tree of folders. Readers of folders read the folder changes only while there are any. */
+  /** The number of running jobs that change the tree of folders. Readers of folders read the changes only if it is not 0. */
   folderChanges: z.number().optional(),
-  /** The number of running jobs that remove users from a folder. Moves are recorded for these jobs. */
+  /** The number of running jobs that remove users from folders. Moves are recorded for these jobs. */
   folderDepartures: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -44,7 +46,7 @@ export interface NewOrganization {
   readonly metadata?: string | undefined;
 }
 
-/** The requested changes of an organization: the fields that were sent. */
+/** The requested changes of an organization. It has only the fields that were sent. */
 export interface OrganizationChange {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -60,10 +62,10 @@ export const unknownOrganizationResult: OrganizationResult = {
   message: 'Organization does not exist',
 };
 
-/** The result of one item of a list call. */
+/** The result for one item of a request that adds or changes a list of items. */
 export interface AddedResult {
   readonly success: boolean;
-  /** The internal id; empty if the item failed. */
+  /** The id in the result, for most kinds the internal id. Empty if the item failed and no such id is known. */
   readonly id: string;
   readonly message: string;
 }
@@ -77,14 +79,14 @@ export class OrganizationReader {
     this.#table = table;
   }
 
-  /** Returns the organization under the customer's id. Throws INVALID_ARGUMENT if it does not exist. */
+  /** Returns the organization with this id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(tenant: string, organizationId: string): Promise<Stored<Organization>> {
     const organization = await this.#table.get(OrganizationEntity, { tenant, organizationId });
     if (!organization) throw unknownOrganization();
     return organization;
   }
 
-  /** Returns the organizations under the customer's ids, in their order; undefined where no organization exists. */
+  /** Returns the organizations with these ids, in the same order. An entry is undefined if the organization does not exist. */
   async find(tenant: string, organizationIds: readonly string[]): Promise<(Stored<Organization> | undefined)[]> {
     return this.#table.getMany(
       OrganizationEntity,
@@ -107,7 +109,10 @@ export class OrganizationWriter {
     this.#organizations = new OrganizationReader(table);
   }
 
-  /** Creates organizations. Ids are distinct; an organization that exists already stays as it is and fails alone. */
+  /**
+   * Creates organizations. Ids must be distinct. An organization that exists already is not changed and fails in its own result
+   * only.
+   */
   async add(tenant: string, organizations: readonly NewOrganization[], now: number): Promise<AddedResult[]> {
     return this.#writeEach(tenant, organizations, (item, stored) => {
       if (stored) return { result: failedResult('Organization already exists.', stored), ops: [] };
@@ -120,8 +125,8 @@ export class OrganizationWriter {
   }
 
   /**
-   * Changes organizations. A sent field replaces the stored one, the others stay. Ids are distinct; an unknown
-   * organization, or one whose fields would be too large, fails alone.
+   * Changes organizations. A sent field replaces the stored field. Other fields stay. Ids must be distinct. An organization that is
+   * unknown, or whose fields would be too large, fails in its own result only.
    */
   async update(tenant: string, changes: readonly OrganizationChange[], now: number): Promise<OrganizationResult[]> {
     return this.#change(
@@ -136,7 +141,7 @@ export class OrganizationWriter {
     );
   }
 
-  /** Disables or enables organizations. Ids are distinct; an unknown organization fails alone. */
+  /** Disables or enables organizations. Ids must be distinct. An unknown organization fails in its own result only. */
   async disable(
     tenant: string,
     organizationIds: readonly string[],
@@ -151,7 +156,7 @@ export class OrganizationWriter {
     }));
   }
 
-  /** Writes the fields that `rule` returns for each organization, unless none differs. */
+  /** Writes the fields that `rule` returns for each organization. Writes nothing if no field differs. */
   async #change<C extends { readonly organizationId: string }>(
     tenant: string,
     changes: readonly C[],
@@ -182,17 +187,19 @@ export class OrganizationWriter {
     return writeEach<I, Stored<Organization> | undefined, OrganizationResult>({
       table: this.#table,
       items,
-      read: (some) =>
+      read: (unread) =>
         this.#organizations.find(
           tenant,
-          some.map(({ organizationId }) => organizationId),
+          unread.map(({ organizationId }) => organizationId),
         ),
       decide: decide,
       conflicted: () => failedResult(ORGANIZATION_BUSY),
     });
   }
 
-  /** Returns the organization under the customer's id. Creates a missing one if `create` is true, else throws INVALID_ARGUMENT. */
+  /**
+   * Returns the organization with this id. Creates a missing organization if `create` is true. Otherwise throws INVALID_ARGUMENT.
+   */
   async ensure(tenant: string, organizationId: string, create: boolean, now: number): Promise<Organization> {
     const stored = await this.#table.get(OrganizationEntity, { tenant, organizationId });
     if (stored) return stored;

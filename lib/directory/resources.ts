@@ -16,7 +16,7 @@ import { documentResource, folderResource, organizationResource, type Resource, 
 import { storeCapability } from '../table/storeCapability.ts';
 
 /**
- * Returns the document or folder that a request is about, or the organization if it has neither id. Throws NOT_FOUND if the
+ * Returns the document or folder that a request names, or the organization if the request names neither. Throws NOT_FOUND if the
  * document or folder does not exist, and with `writable` FAILED_PRECONDITION if the document is disabled.
  */
 export async function requireResource(
@@ -42,8 +42,9 @@ interface EnsuredResource {
 }
 
 /**
- * Returns the document or folder to write to that a request is about, or the organization if it has neither id. Creates a missing
- * document if `newDocument` is given, and a missing folder if the request says so. Throws like `requireResource` with `writable`.
+ * Returns the document or folder that a request names, or the organization if the request names neither, to write to. Creates a
+ * missing document if `newDocument` is given, and a missing folder with `createFolder`. Throws like `requireResource` with
+ * `writable`.
  */
 export async function ensureResource(
   stores: { readonly documents: Pick<DocumentWriter, 'ensure'>; readonly folders: Pick<FolderWriter, 'ensure'> },
@@ -62,7 +63,7 @@ export async function ensureResource(
   return organizationResource(scope);
 }
 
-/** An organization, folder or document in a permission call, by the customer's ids. */
+/** An organization, folder or document in a request for permissions, named by the ids that the customer chose. */
 export interface ResourceReference {
   readonly type: ResourceType;
   readonly id: string;
@@ -71,7 +72,7 @@ export interface ResourceReference {
 }
 
 /**
- * Finds the resources of permission calls, across organizations. Reads the organizations, then their folders and
+ * Finds the resources of requests for permissions, across organizations. Reads the organizations, then their folders and
  * documents.
  */
 export class ResourceFinder {
@@ -82,8 +83,8 @@ export class ResourceFinder {
   }
 
   /**
-   * Returns all resources, in order. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND if a
-   * folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
+   * Returns the resources in the order of `references`. Throws INVALID_ARGUMENT if an organization does not exist, and NOT_FOUND
+   * if a folder or document does not exist. `details.issues` has the path of each missing resource. With `writable`, throws
    * FAILED_PRECONDITION if an organization or document is disabled.
    */
   async require(
@@ -104,37 +105,37 @@ export class ResourceFinder {
     ]);
     if (unknown) throw invalid(unknown, ...others);
 
-    const places = organizations.map((organization) =>
+    const scopes = organizations.map((organization) =>
       organizationScope(tenant, organization as NonNullable<typeof organization>),
     );
     if (writable) organizations.forEach((organization) => requireWritable({ organization }));
-    const internalIds = await this.#internalIds(named, places, writable);
+    const internalIds = await this.#internalIds(named, scopes, writable);
     const issues = missingIssues(internalIds, (index) => ['permissions', 'resources', index, 'id']);
     if (issues.length > 0)
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: { issues } });
     return named.map(({ type }, index) => ({
-      scope: places[index] as OrganizationScope,
+      scope: scopes[index] as OrganizationScope,
       resource: { resourceType: type, internalId: internalIds[index] as string },
     }));
   }
 
   async #internalIds(
     named: readonly ResourceReference[],
-    places: readonly OrganizationScope[],
+    scopes: readonly OrganizationScope[],
     writable: boolean,
   ): Promise<(string | undefined)[]> {
-    const of = (type: ResourceType) =>
+    const select = (type: ResourceType) =>
       named.flatMap((resource, index) =>
-        resource.type === type ? [{ index, scope: places[index] as OrganizationScope, id: resource.id }] : [],
+        resource.type === type ? [{ index, scope: scopes[index] as OrganizationScope, id: resource.id }] : [],
       );
-    const folders = of('folder');
-    const documents = of('document');
-    const [foundFolders, foundDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
-    if (writable && foundDocuments.some((document) => document?.disabled))
+    const folders = select('folder');
+    const documents = select('document');
+    const [storedFolders, storedDocuments] = await Promise.all([this.#folders(folders), this.#documents(documents)]);
+    if (writable && storedDocuments.some((document) => document?.disabled))
       throw new ApiError('FAILED_PRECONDITION', 'The document is disabled');
-    const internalIds: (string | undefined)[] = places.map(({ organizationKey }) => organizationKey);
-    folders.forEach(({ index }, at) => (internalIds[index] = foundFolders[at]?.internalId));
-    documents.forEach(({ index }, at) => (internalIds[index] = foundDocuments[at]?.internalId));
+    const internalIds: (string | undefined)[] = scopes.map(({ organizationKey }) => organizationKey);
+    folders.forEach(({ index }, position) => (internalIds[index] = storedFolders[position]?.internalId));
+    documents.forEach(({ index }, position) => (internalIds[index] = storedDocuments[position]?.internalId));
     return internalIds;
   }
 
@@ -165,49 +166,51 @@ export class ResourceFinder {
   }
 }
 
-/** A folder or document of a permission call, with the scope of its organization. */
+/** The id of a folder or document in a request for permissions, with the scope of its organization. */
 interface ScopedId {
   readonly scope: OrganizationScope;
   readonly id: string;
 }
 
-/** Reads all resources in one batch, or one batch per organization while folders of an organization change. */
+/**
+ * Reads the resources with `readAll`. While folders of an organization change, reads them with `readScope`, one call per
+ * organization.
+ */
 async function readResources<T>(
   named: readonly ScopedId[],
-  together: () => Promise<readonly T[]>,
-  inPlace: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
+  readAll: () => Promise<readonly T[]>,
+  readScope: (scope: OrganizationScope, ids: readonly string[]) => Promise<readonly T[]>,
 ): Promise<T[]> {
-  if (!named.some(({ scope }) => scope.hasFolderChanges)) return [...(await together())];
+  if (!named.some(({ scope }) => scope.hasFolderChanges)) return [...(await readAll())];
   const byOrganization = [...Map.groupBy(named, ({ scope }) => scope.organizationKey).values()];
-  const read = await Promise.all(
-    byOrganization.map((some) =>
-      inPlace(
-        (some[0] as ScopedId).scope,
-        some.map(({ id }) => id),
-      ),
-    ),
+  const results = new Map<ScopedId, T>();
+  await Promise.all(
+    byOrganization.map(async (group) => {
+      const { scope } = group[0] as ScopedId;
+      const resources = await readScope(
+        scope,
+        group.map(({ id }) => id),
+      );
+      group.forEach((scopedId, index) => results.set(scopedId, resources[index] as T));
+    }),
   );
-  const results = new Map(
-    byOrganization.flatMap((some, at) =>
-      some.map((one, index) => [one, (read[at] as readonly T[])[index] as T] as const),
-    ),
-  );
-  return named.map((one) => results.get(one) as T);
+  return named.map((scopedId) => results.get(scopedId) as T);
 }
 
 function organizationOf({ type, id, organizationId }: ResourceReference): string {
   return type === 'organization' ? id : (organizationId as string);
 }
 
-function missingIssues(found: readonly unknown[], path: (index: number) => (string | number)[]) {
-  return found.flatMap((one, index) => {
-    if (one !== undefined) return [];
-    const [permissions, resources, at, field] = path(index);
+/** Returns an issue for each undefined value. `path` returns the four parts of the path of a value in the request. */
+function missingIssues(values: readonly unknown[], path: (index: number) => (string | number)[]) {
+  return values.flatMap((value, index) => {
+    if (value !== undefined) return [];
+    const [permissions, resources, position, field] = path(index);
     return [
       {
         path: path(index),
         code: 'does_not_exist',
-        message: `${permissions}.${resources}[${at}].${field} does not exist`,
+        message: `${permissions}.${resources}[${position}].${field} does not exist`,
       },
     ];
   });

@@ -1,28 +1,31 @@
-/** Records of a list with their sort keys, and the sort key to continue after; undefined at the end of the list. */
+/**
+ * Records of a list with their sort keys. The next read continues after the key `next`. `next` is undefined at the end of the
+ * list.
+ */
 interface ReadPage<V> {
   readonly records: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 export interface SearchOptions<V> {
-  /** The most matching records on a page. */
+  /** The largest number of matching records on a page. */
   readonly limit: number;
-  /** The `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after: string | undefined;
   readonly isMatch: (value: V) => boolean;
 }
 
-/** The records per read. */
+/** The number of records that one read returns. */
 export const RECORDS_PER_READ = 500;
-/** The reads for one page. */
+/** The largest number of reads for one page. */
 const READS = 4;
-/** The most bytes of a page's values as JSON, so that a response stays below the limit of 5 MB. */
+/** The largest size in bytes of a page's values as JSON, so that a response stays below the limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 
 /**
- * Returns a page of the matching records of a list. `read` returns records after a sort key. The page ends after four
- * reads, perhaps with fewer values and a `next`. The next page starts after the last record that was checked, so that no
- * record is lost or repeated.
+ * Returns a page of the matching records of a list. `read` returns the records after a sort key. The page ends after at most four
+ * reads, so it can have fewer than `limit` values, or none, and a `next`. The next page starts after the last record that was
+ * checked, so that no record is lost or repeated.
  */
 export async function searchPage<V>(
   read: (after: string | undefined) => Promise<ReadPage<V>>,

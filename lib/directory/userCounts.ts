@@ -10,9 +10,9 @@ import { tableWith } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
-/** The most documents whose contact lists one call counts. Each takes a query. */
+/** The largest number of documents whose contact lists one request counts. Each list needs a query. */
 export const MOST_COUNTED_DOCUMENTS = 2_000;
-const LISTED = 1_000;
+const DOCUMENTS_PER_PAGE = 1_000;
 const PARALLEL = 16;
 
 interface CounterDeps {
@@ -21,7 +21,7 @@ interface CounterDeps {
   readonly documents: DocumentReader;
 }
 
-/** Counts users in contact lists. With a user id it counts only this user. */
+/** Counts users in contact lists. With a user id, it counts only this user. */
 export class UserCounter {
   readonly #deps: CounterDeps;
 
@@ -29,7 +29,7 @@ export class UserCounter {
     this.#deps = deps;
   }
 
-  /** Returns the number of users in the contact list of a resource; 1 or 0 for one user. */
+  /** Returns the number of users in the contact list of a resource. With a user id, returns 1 or 0. */
   async of(scope: OrganizationScope, resource: Resource, userId: string | undefined): Promise<number> {
     const { users } = this.#deps;
     if (userId === undefined) return users.count(scope, resource);
@@ -37,15 +37,15 @@ export class UserCounter {
   }
 
   /**
-   * Returns the sum over the contact lists of all documents: a user counts once for each document. Throws
-   * FAILED_PRECONDITION for more than 2,000 documents.
+   * Returns the sum of the numbers of users in the contact lists of all documents. A user in several lists counts several times.
+   * Throws FAILED_PRECONDITION if the organization has more than 2,000 documents.
    */
   async ofAllDocuments(scope: OrganizationScope, userId: string | undefined): Promise<number> {
-    let [count, seen] = [0, 0];
-    const read = (after: string | undefined) => this.#deps.documents.list(scope, { limit: LISTED, after });
+    let [count, documentsRead] = [0, 0];
+    const read = (after: string | undefined) => this.#deps.documents.list(scope, { limit: DOCUMENTS_PER_PAGE, after });
     for await (const { values } of pages(read)) {
-      seen += values.length;
-      if (seen > MOST_COUNTED_DOCUMENTS) {
+      documentsRead += values.length;
+      if (documentsRead > MOST_COUNTED_DOCUMENTS) {
         throw new ApiError(
           'FAILED_PRECONDITION',
           `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`,
@@ -65,7 +65,7 @@ export class UserCounter {
     return count;
   }
 
-  /** Returns the number of the documents whose contact list has the user, without those that the user was removed from. */
+  /** Returns the number of documents whose contact list has the user. Documents that the user was removed from do not count. */
   async #countOne(scope: OrganizationScope, documents: readonly DocumentWithFolder[], userId: string): Promise<number> {
     const { table } = this.#deps;
     const [[user], contacts] = await Promise.all([

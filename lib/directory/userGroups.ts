@@ -34,7 +34,7 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** Epoch ms; later than the user's departures at that time. */
+  /** When the user was added, in epoch ms. It is later than the departures that the user had then. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
@@ -64,7 +64,7 @@ export interface GroupWithMembers {
   readonly users: readonly User[];
 }
 
-/** Reads groups of a listing after a position. */
+/** Reads groups of a listing after a position. `next` is undefined if no group follows. */
 type GroupSource = (
   after: string | undefined,
   limit: number,
@@ -73,8 +73,8 @@ type GroupSource = (
   readonly next: string | undefined;
 }>;
 
-/** How many groups are read at a time to be listed with their members. */
-const GROUPS_AT_ONCE = 10;
+/** The largest number of groups that are read together to be listed with their members. */
+const GROUPS_PER_READ = 10;
 
 export class GroupReader {
   readonly #table: Table;
@@ -83,7 +83,7 @@ export class GroupReader {
     this.#table = table;
   }
 
-  /** Returns the groups under the customer's ids, in their order; undefined where no group exists. */
+  /** Returns the groups with these ids, in the same order. An entry is undefined if the group does not exist. */
   async getByIds(scope: OrganizationScope, groupIds: readonly string[]): Promise<(Stored<Group> | undefined)[]> {
     return this.#table.getMany(
       GroupEntity,
@@ -100,8 +100,8 @@ export class GroupReader {
   }
 
   /**
-   * Returns a page of the users in a group, by user id; an empty page for an unknown group. It leaves out users that
-   * were removed from the organization or erased, so a page can be shorter than `limit`.
+   * Returns a page of the users in a group, by user id. Returns an empty page for an unknown group. Leaves out users who were
+   * removed from the organization or erased, so a page can be shorter than `limit`.
    */
   async members(
     scope: OrganizationScope,
@@ -119,20 +119,20 @@ export class GroupReader {
   }
 
   /**
-   * Returns those of the users that are in any of the groups, in the order of the user ids. `groups` are internal ids.
+   * Returns the users among `userIds` that are in at least one of the groups, in the order of `userIds`. `groups` are internal ids.
    */
   async membersNamed(scope: OrganizationScope, groups: readonly string[], userIds: readonly string[]): Promise<User[]> {
     const keys = userIds.flatMap((userId) => groups.map((group) => ({ ...scope, groupKey: group, userId })));
     const members = (await this.#table.getMany(GroupMemberEntity, keys)).filter((member) => member !== undefined);
-    // A user who was removed and added again can be in one group since then, and in another from before.
+    // A user who was removed and added again can have a membership from before the removal, which does not count, and a newer one.
     const users = await this.#users(scope, members);
     const byUserId = new Map([...users.values()].map((user) => [user.userId, user]));
     return userIds.flatMap((userId) => byUserId.get(userId) ?? []);
   }
 
   /**
-   * Returns a page of an organization's groups, or of the groups under the customer's ids, with their members. `limit`
-   * counts groups and members. A group whose members do not fit continues on the next page.
+   * Returns a page of an organization's groups, or of the groups with `groupIds`, with their members. `limit` counts groups and
+   * members. A group whose members do not fit continues on the next page.
    */
   async listWithMembers(
     scope: OrganizationScope,
@@ -144,7 +144,7 @@ export class GroupReader {
     let cursor = after === undefined ? {} : (JSON.parse(after) as GroupCursor);
     let room = limit;
     for (;;) {
-      const { groups, next } = await source(cursor.after, Math.min(room, GROUPS_AT_ONCE));
+      const { groups, next } = await source(cursor.after, Math.min(room, GROUPS_PER_READ));
       const part = fillPage(await this.#withMembers(scope, groups, room, cursor), room, cursor, listed.length > 0);
       listed.push(...part.groups);
       room = part.room;
@@ -177,9 +177,9 @@ export class GroupReader {
   #among(scope: OrganizationScope, groupIds: readonly string[]): GroupSource {
     return async (after) => {
       const first = after === undefined ? 0 : Number(after) + 1;
-      const found = await this.getByIds(scope, groupIds.slice(first));
+      const groups = await this.getByIds(scope, groupIds.slice(first));
       return {
-        groups: found.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
+        groups: groups.flatMap((group, index) => (group ? [{ group, position: String(first + index) }] : [])),
         next: undefined,
       };
     };
@@ -210,8 +210,8 @@ export class GroupReader {
   }
 
   /**
-   * Returns the users of members; leaves out users that were erased, or removed from the organization after they were
-   * added.
+   * Returns the users of group members, by member. Leaves out users who were erased, or who were removed from the organization
+   * after they were added to the group.
    */
   async #users<M extends GroupMember>(
     { tenant, organizationKey }: OrganizationScope,
@@ -254,7 +254,7 @@ export class GroupWriter {
     this.#groups = new GroupReader(table);
   }
 
-  /** Adds groups. Ids are distinct; a group that exists already stays as it is and fails alone. */
+  /** Adds groups. Ids must be distinct. A group that exists already is not changed and fails in its own result only. */
   async add(scope: OrganizationScope, groups: readonly NewGroup[], now: number): Promise<AddedResult[]> {
     return writeEach<NewGroup, Stored<Group> | undefined, AddedResult>({
       table: this.#table,
@@ -285,8 +285,8 @@ export class GroupWriter {
   }
 
   /**
-   * Adds users to a group. Members stay in it; a user that the tenant does not know fails alone. Throws NOT_FOUND if
-   * the group does not exist. Ids are distinct.
+   * Adds users to a group. Ids must be distinct. Adding a member again succeeds and changes nothing. A user who does not exist in
+   * the tenant fails in its own result only. Throws NOT_FOUND if the group does not exist.
    */
   async addMembers(
     scope: OrganizationScope,
@@ -296,7 +296,7 @@ export class GroupWriter {
   ): Promise<MemberChanged[]> {
     const [group] = await this.#groups.getByIds(scope, [groupId]);
     if (!group) throw new ApiError('NOT_FOUND', 'Organization user group does not exist');
-    const at = { ...scope, groupKey: group.internalId };
+    const groupScope = { ...scope, groupKey: group.internalId };
     return writeEach<string, MemberState, MemberChanged>({
       table: this.#table,
       items: userIds,
@@ -308,7 +308,7 @@ export class GroupWriter {
           ),
           this.#table.getMany(
             GroupMemberEntity,
-            items.map((userId) => ({ ...at, userId })),
+            items.map((userId) => ({ ...groupScope, userId })),
           ),
         ]);
         return items.map((_userId, index) => ({ user: users[index], member: members[index] }));
@@ -317,9 +317,9 @@ export class GroupWriter {
         if (!user) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
         const result = { success: true, message: 'User added to organization user group.' };
         if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
-        const added = { ...at, userId, addedAt: accessTimeAfter(user.departures, scope.organizationKey, now) };
-        // The first revision is the time: a member that is removed and added again never has the revision of the one
-        // before.
+        const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.departures, scope.organizationKey, now) };
+        // The first revision is the time, so that a member that is removed and added again never has the revision of the
+        // earlier member.
         return {
           result,
           ops: [
@@ -332,10 +332,10 @@ export class GroupWriter {
   }
 }
 
-/** How long one call removes members, milliseconds. The function may run some seconds longer. */
-const REMOVES_FOR = 20_000;
-const MEMBERS_AT_ONCE = 500;
-/** The most bytes of results in one response, and the bytes of a result without its ids. */
+/** How long one request removes members, in milliseconds. The timeout of the function is some seconds longer. */
+const REMOVAL_MILLISECONDS = 20_000;
+const MEMBERS_PER_READ = 500;
+/** The largest size in bytes of all results in one response, and the size in bytes of a result without its ids. */
 const RESPONSE_BYTES = 4_400_000;
 const RESULT_BYTES = 120;
 
@@ -350,7 +350,7 @@ export class GroupMemberRemover {
     this.#table = table;
   }
 
-  /** Returns the group under the customer's id. Throws INVALID_ARGUMENT if it does not exist. */
+  /** Returns the group with this id. Throws INVALID_ARGUMENT if it does not exist. */
   async require(scope: OrganizationScope, groupId: string): Promise<Group> {
     const group = await this.#table.get(GroupEntity, { ...scope, groupId });
     if (!group)
@@ -362,7 +362,7 @@ export class GroupMemberRemover {
     return group;
   }
 
-  /** Removes users from a group. Ids are distinct; a user who is not a member fails alone. */
+  /** Removes users from a group. Ids must be distinct. A user who is not a member fails in its own result only. */
   async remove(scope: OrganizationScope, group: Group, userIds: readonly string[]): Promise<MemberChanged[]> {
     const keys = userIds.map((userId) => ({ ...scope, groupKey: group.internalId, userId }));
     const members = await this.#table.getMany(GroupMemberEntity, keys);
@@ -371,21 +371,22 @@ export class GroupMemberRemover {
   }
 
   /**
-   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if that takes more than 20 s, or if the
-   * ids do not fit into one response. The removed users stay removed, and the next call continues.
+   * Removes all users from a group and returns their ids. Throws UNAVAILABLE if the removal takes more than 20 s, or if the ids
+   * do not fit one response. Users who were removed before the error stay removed. A repeated request removes the remaining
+   * users.
    */
   async removeAll(scope: OrganizationScope, group: Group, clock: () => number = Date.now): Promise<string[]> {
-    const until = clock() + REMOVES_FOR;
+    const deadline = clock() + REMOVAL_MILLISECONDS;
     const partition = { ...scope, groupKey: group.internalId };
     const resultBytes = RESULT_BYTES + Buffer.byteLength(JSON.stringify(group.groupId));
     const removed: string[] = [];
     let bytes = 0;
     const read = (after: string | undefined) =>
-      this.#table.query(GroupMemberEntity, partition, { limit: MEMBERS_AT_ONCE, after });
+      this.#table.query(GroupMemberEntity, partition, { limit: MEMBERS_PER_READ, after });
     for await (const { values } of pages(read)) {
       const userIds = values.map(({ userId }) => userId);
       bytes += Buffer.byteLength(JSON.stringify(userIds)) + userIds.length * resultBytes;
-      if (bytes > RESPONSE_BYTES || clock() > until)
+      if (bytes > RESPONSE_BYTES || clock() > deadline)
         throw new ApiError('UNAVAILABLE', 'Not all users are deleted from the group yet. Send the request again.');
       await this.#table.removeKeys(userIds.map((userId) => GroupMemberEntity.key({ ...partition, userId })));
       removed.push(...userIds);

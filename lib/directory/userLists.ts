@@ -17,19 +17,21 @@ import { type ListedUser, readUsers, type Resource, type UserReader } from './us
 
 export interface ListOptions {
   readonly limit: number;
-  /** The `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after: string | undefined;
-  /** Leaves out the other users. A page can then be short or empty and still have a `next`. */
+  /** Returns whether a user is listed. Without it, all users are. With it, a page can be short or empty and still have a `next`. */
   readonly isMatch?: ((user: ListedUser) => boolean) | undefined;
 }
 
-/** A page of users, and the position to continue after; undefined at the end. */
+/** A page of users. The next page starts after the position `next`. On the last page, `next` is undefined. */
 export interface UserPage {
   readonly values: ListedUser[];
   readonly next: string | undefined;
 }
 
-/** The users of a listing: in the contact list of a resource or in groups. With `userIds`, only these users. */
+/**
+ * Selects users: those in the contact list of the resource `from`, or those in groups. With `userIds`, only users with these ids.
+ */
 export interface UserSelection {
   readonly from: Resource | undefined;
   readonly groupIds: readonly string[] | undefined;
@@ -37,14 +39,14 @@ export interface UserSelection {
 }
 
 /**
- * The bytes that a searched user counts towards the limit of a listing over documents, so that a page reads a few
- * thousand users.
+ * The number of bytes that each searched user adds to the bytes read by a listing over documents. With it, a page reads a few
+ * thousand users at most.
  */
 const SEARCHED_USER_BYTES = 8_000;
 
 /** A user in the contact list of a document. */
 export interface UserOfDocument {
-  /** The customer's id. */
+  /** The document id that the customer chose. */
   readonly documentId: string;
   readonly user: ListedUser;
 }
@@ -92,8 +94,8 @@ export class UserLists {
   }
 
   /**
-   * Returns a page of the users in any of the groups, each once, by user id. Throws NOT_FOUND if a group does not
-   * exist.
+   * Returns a page of the users who are in at least one of the groups, by user id. Each user occurs once. Throws NOT_FOUND if a
+   * group does not exist.
    */
   async ofGroups(
     scope: OrganizationScope,
@@ -101,9 +103,9 @@ export class UserLists {
     { limit, after, isMatch }: ListOptions,
   ): Promise<UserPage> {
     const { groups } = this.#deps;
-    const read = async (from: string | undefined, most: number) => {
+    const read = async (from: string | undefined, pageLimit: number) => {
       const pages = await Promise.all(
-        groupIds.map((groupId) => groups.members(scope, groupId, { limit: most, after: from })),
+        groupIds.map((groupId) => groups.members(scope, groupId, { limit: pageLimit, after: from })),
       );
       const { values, next } = mergePages(
         pages.map((page) => ({
@@ -112,40 +114,41 @@ export class UserLists {
             .map((record) => ({ key: record.key, value: record })),
           next: page.next,
         })),
-        most,
+        pageLimit,
       );
       return { records: values, next };
     };
-    const [found, page] = await Promise.all([
+    const [storedGroups, page] = await Promise.all([
       groups.getByIds(scope, groupIds),
       isMatch
         ? searchPage((from) => read(from, Math.ceil(RECORDS_PER_READ / groupIds.length)), { limit, after, isMatch })
         : read(after, limit).then(({ records, next }) => ({ values: records.map(({ value }) => value), next })),
     ]);
-    if (found.includes(undefined)) throw unknownGroup();
+    if (storedGroups.includes(undefined)) throw unknownGroup();
     return page;
   }
 
   /**
-   * Returns those of the users that are in any of the groups, in the order of the ids. Throws NOT_FOUND if a group does
-   * not exist.
+   * Returns the users among `userIds` who are in at least one of the groups, in the order of `userIds`. Throws NOT_FOUND if a
+   * group does not exist.
    */
   async namedInGroups(
     scope: OrganizationScope,
     groupIds: readonly string[],
     userIds: readonly string[],
   ): Promise<ListedUser[]> {
-    const found = await this.#deps.groups.getByIds(scope, groupIds);
-    if (found.includes(undefined)) throw unknownGroup();
+    const groups = await this.#deps.groups.getByIds(scope, groupIds);
+    if (groups.includes(undefined)) throw unknownGroup();
     return this.#deps.groups.membersNamed(
       scope,
-      found.flatMap((group) => group?.internalId ?? []),
+      groups.flatMap((group) => group?.internalId ?? []),
       userIds,
     );
   }
 
   /**
-   * Returns a page of the contact lists of all documents, by document and then by user. A short page can have a `next`.
+   * Returns a page of the contact lists of all documents, by document and then by user. A page can be short and still have a
+   * `next`.
    */
   async ofDocuments(
     scope: OrganizationScope,
@@ -162,16 +165,14 @@ export class UserLists {
           internalId: document.scope.documentKey,
           folderId: () => this.#folderOf(scope, document),
         };
-        const read = await users.contactRecords(
+        const contacts = await users.contactRecords(
           scope,
           resource,
           isMatch ? { ...options, limit: RECORDS_PER_READ } : options,
         );
-        const { records, ...rest } = isMatch ? filterUsers(read, options.limit, isMatch) : read;
-        return {
-          ...rest,
-          records: records.map(({ key, value }) => ({ key, value: { documentId: document.documentId, user: value } })),
-        };
+        const page = isMatch ? filterUsers(contacts, options.limit, isMatch) : contacts;
+        const toUserOfDocument = (user: ListedUser) => ({ documentId: document.documentId, user });
+        return { ...page, records: page.records.map(({ key, value }) => ({ key, value: toUserOfDocument(value) })) };
       },
     });
     return { values, next: listingCursor.of(next) };
@@ -187,7 +188,7 @@ function unknownGroup(): ApiError {
   return new ApiError('NOT_FOUND', 'Organization user group does not exist');
 }
 
-/** Returns the first `limit` matching users of a part of a contact list. */
+/** Returns the first `limit` matching users on a page of a contact list. */
 function filterUsers(
   { records, next, bytes }: RecordPage<ListedUser>,
   limit: number,

@@ -67,7 +67,7 @@ export type UserQueryStores = Opened<{
 
 /** A listing of users, page by page. */
 export interface UserListing {
-  /** Identifies the listing: a page token is valid only for the listing that it was made for. */
+  /** Identifies the listing. A page token contains it and is valid for this listing only. */
   readonly id: readonly string[];
   read(page: { readonly limit: number; readonly after: string | undefined }): Promise<{
     data: UserResponse[] | Record<string, UserResponse[]>;
@@ -97,7 +97,7 @@ export async function openUserListing(
       id: [scope.organizationKey, 'documents', ...searchId],
       async read(page) {
         const { values, next } = await stores.lists.ofDocuments(scope, { ...page, isMatch });
-        const users = values.map((one) => ({ ...one, user: toUserResponse(one.user) }));
+        const users = values.map(({ documentId: id, user }) => ({ documentId: id, user: toUserResponse(user) }));
         return { data: groupByDocumentId ? groupByDocument(users) : users.map(({ user }) => user), next };
       },
     };

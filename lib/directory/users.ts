@@ -31,12 +31,12 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 export type Profile = z.output<typeof StoredProfile>;
 
 const DepartureSchema = z.object({
-  /** Internal ids of the organization, and of the resource that the user was removed from. */
+  /** The internal ids of the organization (`organizationKey`) and of the resource that the user was removed from (`resource`). */
   organizationKey: z.string(),
   resource: z.string(),
-  /** Epoch ms. Access and actions of the user up to this time no longer count. */
+  /** The time of the removal in epoch ms. Access and actions of the user up to this time no longer count. */
   at: z.number(),
-  /** The job that purges the user's access and content there, and then this record. */
+  /** The id of the job that purges the user's access and content in the resource, and then this record. */
   jobId: z.string(),
   /** Whether the resource is a folder. */
   folder: z.boolean().optional(),
@@ -45,14 +45,14 @@ const DepartureSchema = z.object({
 const UserSchema = StoredProfile.extend({
   userId: z.string(),
   internalId: z.string(),
-  /** The resources that the user was removed from, until the jobs have purged the user's data there. */
+  /** The resources that the user was removed from. A job removes each entry after it has purged the user's data in the resource. */
   departures: z.array(DepartureSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
 export type User = z.output<typeof UserSchema>;
 
-/** A user of the tenant, in any organization. Only an erasure (GDPR) removes it. */
+/** A user of the tenant, independent of organizations. Only an erasure (GDPR) removes the item. */
 export const UserEntity = defineEntity({
   type: 'User',
   version: 1,
@@ -64,7 +64,7 @@ export const UserEntity = defineEntity({
   sk: (_key: unknown) => ['PROFILE'],
 });
 
-/** Returns the existing users, by user id. */
+/** Returns a map of the users that exist, by user id. */
 export function profilesOf(users: readonly (User | undefined)[]): ReadonlyMap<string, User> {
   return new Map(users.flatMap((user) => (user ? [[user.userId, user] as const] : [])));
 }
@@ -73,10 +73,10 @@ const GrantSchema = z.object({
   resourceType: z.enum(resourceTypes),
   internalId: z.string(),
   accessRole: z.enum(accessRoles),
-  /** Unix seconds. */
+  /** When the grant ends, in Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** Epoch ms; later than the user's departures at that time. */
+  /** When the grant was written, in epoch ms. It is later than the departures that the user had then. */
   grantedAt: z.number().default(0),
 });
 
@@ -130,7 +130,7 @@ export function userIndex(user: OrganizationScope & { readonly userId: string })
 export interface NewUser {
   readonly userId: string;
   readonly profile: Profile;
-  /** The role to grant. Without it an existing grant keeps its role. */
+  /** The role to grant. If it is undefined, an existing grant keeps its role. */
   readonly accessRole?: AccessRole | undefined;
 }
 
@@ -138,11 +138,11 @@ export interface NewUser {
 export interface NewMembership {
   readonly scope: OrganizationScope;
   readonly accessRole: AccessRole;
-  /** The end of the membership, Unix seconds. */
+  /** When the membership ends, in Unix seconds. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Undefined for a user that the tenant does not know. */
+/** A stored user. Undefined for a user who does not exist in the tenant. */
 type MaybeUser = Stored<User> | undefined;
 
 /** An organization, folder or document, by its internal id. */
@@ -150,8 +150,8 @@ export interface Resource {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   /**
-   * The customer's id of the folder that contains the resource directly, or a function that reads the id. Called only
-   * if users have departures.
+   * The id, chosen by the customer, of the folder that contains the resource directly, or a function that reads this id. The
+   * function is called only if users have departures.
    */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -188,9 +188,9 @@ export interface ScopedResource {
 
 export type ScopedGrant = ScopedResource & Omit<Grant, 'resourceType' | 'internalId' | 'grantedAt'>;
 
-/** Returns the last entry for each resource: a transaction takes no item twice. */
+/** Returns the last entry for each resource, because a transaction must not contain an item twice. */
 function distinctResources<R extends ScopedResource>(resources: readonly R[]): R[] {
-  return [...new Map(resources.map((one) => [one.resource.internalId, one])).values()];
+  return [...new Map(resources.map((entry) => [entry.resource.internalId, entry])).values()];
 }
 
 export interface ListedUser extends Profile {
@@ -199,7 +199,7 @@ export interface ListedUser extends Profile {
 
 export interface Contact {
   readonly userId: string;
-  /** Epoch ms. */
+  /** When the user was added, in epoch ms. */
   readonly addedAt: number;
 }
 
@@ -210,7 +210,7 @@ export class UserReader {
     this.#table = table;
   }
 
-  /** Returns the users, in the order of the ids; undefined for a user that the tenant does not know. */
+  /** Returns the users with these ids, in the same order. An entry is undefined if the user does not exist in the tenant. */
   async find(tenant: string, userIds: readonly string[]): Promise<MaybeUser[]> {
     return this.#table.getMany(
       UserEntity,
@@ -218,7 +218,7 @@ export class UserReader {
     );
   }
 
-  /** Returns all grants of a user in an organization: one query for each thousand. */
+  /** Returns all grants of a user in an organization. Sends one query per 1,000 grants. */
   async grants(scope: OrganizationScope, userId: string): Promise<Grant[]> {
     return readAll((after) =>
       this.#table.query(GrantEntity, { ...scope, userId }, { prefix: ['GRANT'], limit: 1_000, after }),
@@ -226,7 +226,8 @@ export class UserReader {
   }
 
   /**
-   * Returns a page of a resource's contact list, by user id. It has fewer users where removed users are not purged yet.
+   * Returns a page of a resource's contact list, by user id. Leaves out users who were removed, so a page can be shorter than
+   * `limit` until a job has purged their contacts.
    */
   async contacts(
     scope: OrganizationScope,
@@ -237,7 +238,7 @@ export class UserReader {
     return { values: records.map(({ value }) => value), next };
   }
 
-  /** Returns the same page with the sort key of each user and the bytes that were read. */
+  /** Returns the page of `contacts` with the sort key of each user and the number of bytes that were read. */
   async contactRecords(
     scope: OrganizationScope,
     resource: Resource,
@@ -256,7 +257,7 @@ export class UserReader {
     return { records, next, bytes };
   }
 
-  /** Returns those of the users that are in the contact list of a resource. */
+  /** Returns the users among `userIds` that are in the contact list of a resource. */
   async contactsNamed(scope: OrganizationScope, resource: Resource, userIds: readonly string[]): Promise<ListedUser[]> {
     const [contacts, users] = await Promise.all([
       this.#table.getMany(
@@ -268,12 +269,15 @@ export class UserReader {
     return this.#current(scope, resource, contacts, users);
   }
 
-  /** Returns the number of users in a contact list, with removed users that are not purged yet. One query per 1 MB. */
+  /**
+   * Returns the number of users in a contact list. Removed users count until a job has purged their contacts. Sends one query per
+   * 1 MB.
+   */
   async count(scope: OrganizationScope, resource: Resource): Promise<number> {
     return this.#table.count(ContactEntity, { ...scope, resource: resource.internalId });
   }
 
-  /** Returns the users with a contact who were not removed after the contact was added. */
+  /** Returns the users who have a contact and were not removed since it was added. `contacts` and `users` have the same order. */
   async #current(
     scope: OrganizationScope,
     resource: Resource,
@@ -287,7 +291,7 @@ export class UserReader {
     });
   }
 
-  /** Returns the departures of users. Call it after the organization's folders were read. */
+  /** Returns the departures of each user. Call it after the read of the organization's folders. */
   async departures(
     scope: OrganizationScope,
     users: readonly MaybeUser[],
@@ -296,9 +300,9 @@ export class UserReader {
   }
 
   /**
-   * Returns a function that returns whether access to the resource has ended, by the index of the user and the time
-   * (epoch ms) of the grant. Reads the folders of the resource only if one of the users was removed from another
-   * resource of the organization.
+   * Returns a function that returns whether a user's access to the resource has ended. Its arguments are the index of the user in
+   * `users`, and the time (epoch ms) when the access was given. Reads the folders of the resource only if one of the users was
+   * removed from another resource of the organization.
    */
   async findEndedAccess(
     scope: OrganizationScope,
@@ -310,12 +314,17 @@ export class UserReader {
     return (index, at) => hasEnded(departures[index], within, at);
   }
 
-  /** Returns the internal ids of the resource, its folders as far as departures need them, and the organization. */
+  /**
+   * Returns the internal ids of the resource, the folders above it, and the organization. Reads the folders only if departures
+   * need them.
+   */
   async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
     const { organizationKey } = scope;
     const direct = [resource.internalId, organizationKey];
     const needsFolders = users.some((user) =>
-      user?.departures?.some((one) => one.organizationKey === organizationKey && !direct.includes(one.resource)),
+      user?.departures?.some(
+        (departure) => departure.organizationKey === organizationKey && !direct.includes(departure.resource),
+      ),
     );
     if (!needsFolders) return direct;
     const folderId = typeof resource.folderId === 'function' ? await resource.folderId() : resource.folderId;
@@ -347,9 +356,9 @@ export class UserWriter {
   }
 
   /**
-   * Adds users to the tenant, grants them the resource and adds them to its contact list. Existing grants and contacts
-   * stay, except those from before the user was removed. `newGrant` has the role and end of a grant that does not exist
-   * yet. Sent profile fields replace the stored ones. Ids are distinct.
+   * Adds users to the tenant, grants them the resource, and adds them to its contact list. Existing grants and contacts stay,
+   * unless they are from before the user was removed. Sent profile fields replace the stored fields. Ids must be distinct. A new grant gets
+   * the role and end of `newGrant`.
    */
   async add(
     scope: OrganizationScope,
@@ -376,7 +385,7 @@ export class UserWriter {
 
   /**
    * Creates a user or changes the sent profile fields, and makes the user a member of the organizations. An existing
-   * membership stays as it is. The results are those of `add`, one for each organization, or one without organizations.
+   * membership stays as it is. Returns one result of `add` per organization. Without organizations, returns one result.
    */
   async register(
     tenant: string,
@@ -393,35 +402,35 @@ export class UserWriter {
         },
       });
     const results: AddedResult[] = [];
-    // One after the other: each of them writes the user.
+    // Memberships are added one after the other, because each write also writes the user.
     for (const { scope, ...membership } of memberships)
       results.push(...(await this.add(scope, organizationResource(scope), [user], now, membership)));
     return results;
   }
 
   /**
-   * Changes the sent profile fields, and the sent roles on the resource at `at`, as `add` does. Contact lists stay.
-   * Ids are distinct; an unknown user fails alone. Roles need a resource.
+   * Changes the sent profile fields of users, and their roles on a resource, as `add` does. Without `target`, sent roles are
+   * ignored. Contact lists are not changed. Ids must be distinct. An unknown user fails in its own result only.
    */
   async update(
     tenant: string,
-    at: ScopedResource | undefined,
+    target: ScopedResource | undefined,
     users: readonly NewUser[],
     now: number,
   ): Promise<AddedResult[]> {
     return this.#writeEach(users, {
       read: (userIds, items) =>
-        at && items.some(({ accessRole }) => accessRole !== undefined)
-          ? this.#readState(at.scope, at.resource, userIds, { contacts: false })
+        target && items.some(({ accessRole }) => accessRole !== undefined)
+          ? this.#readState(target.scope, target.resource, userIds, { contacts: false })
           : this.#readProfiles(tenant, userIds),
       decide: (item, state) => {
         if (!state.user) return { result: { success: false, id: '', message: 'User does not exist.' }, ops: [] };
-        const hasRole = at && item.accessRole !== undefined;
+        const hasRole = target && item.accessRole !== undefined;
         return {
           result: { success: true, id: state.user.internalId, message: 'User updated.' },
           ops: [
             profileWrite(tenant, item, state.user, now).op,
-            hasRole ? grantWrite(at.scope, at.resource, item, state, now) : undefined,
+            hasRole ? grantWrite(target.scope, target.resource, item, state, now) : undefined,
           ],
         };
       },
@@ -429,8 +438,8 @@ export class UserWriter {
   }
 
   /**
-   * Grants a user several resources, over the existing grants. Adds an unknown user to the tenant. `user` is the
-   * stored user. A retry after a partial failure writes the same items.
+   * Grants a user several resources. Replaces existing grants on these resources. `user` is the stored user. If it is undefined,
+   * adds the user to the tenant. A retry after a partial failure writes the same items.
    */
   async grant(
     tenant: string,
@@ -458,8 +467,8 @@ export class UserWriter {
   }
 
   /**
-   * Removes a user's grants on the resources, also those in user tokens that were issued before. Grants that do not
-   * exist are no error.
+   * Removes a user's grants on the resources, also the grants in user tokens that were issued before. Does nothing for a grant that
+   * does not exist.
    */
   async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     await this.#table.writeAll(
@@ -498,7 +507,10 @@ export class UserWriter {
     });
   }
 
-  /** Reads the users with their grants and contacts on a resource; without contacts if `contacts` is false. */
+  /**
+   * Returns the users with their grants and contacts on a resource, in the order of `userIds`. Skips contacts if `contacts` is
+   * false.
+   */
   async #readState(
     scope: OrganizationScope,
     resource: Resource,
@@ -532,8 +544,8 @@ export class UserWriter {
 const unmailable: AddedResult = { success: false, id: '', message: 'email must be an address that can receive mail.' };
 
 /**
- * Returns the user with the e-mail address in the form that mail needs (domain in punycode); undefined if no mail can
- * be sent to the address.
+ * Returns the user with the e-mail address in the form that mail needs (domain in punycode). Returns undefined if no mail can be
+ * sent to the address.
  */
 function withMailableAddress(item: NewUser): NewUser | undefined {
   const { email } = item.profile;
@@ -564,8 +576,8 @@ function profileWrite(
   };
 }
 
-// The revision of a new grant or contact is its time. A job that removes an older one at the revision that it read
-// therefore never removes its replacement.
+// The first revision of a grant or contact is its time. A job removes a grant or contact only at the revision that it read, so it
+// never removes a newer one with the same key.
 
 function grantWrite(
   scope: OrganizationScope,

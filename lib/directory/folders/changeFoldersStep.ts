@@ -20,42 +20,46 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../../jobs/j
 import { endCountedJob } from '../organizationLock.ts';
 import { remove, replace, type Table } from '../../table/table.ts';
 
-/** The limits of one step: its time, and its pages of entries. */
+/** The limits of one step: its time in milliseconds, and its number of pages of entries. */
 const STEP_MILLISECONDS = 2_000;
 const PAGES = 40;
-/** Entries of one page, when folders are rewritten and when they are deleted. */
+/** The number of entries on one page: when folders are rewritten, and when they are deleted. */
 const REWRITTEN_PAGE = 100;
 const REMOVED_PAGE = 25;
 const PARALLEL = 8;
-/** How often a job checks whether the jobs that it waits for have ended, milliseconds. */
+/** The time in milliseconds between two checks whether the jobs that this job waits for have ended. */
 const CHECK_INTERVAL = 5_000;
 
-const Data = z.object({ organizationKey: z.string(), /** The customer's id. */ organizationId: z.string() });
-/** The organization of a job that changes folders. The stored changes name the folders. */
+const Data = z.object({
+  organizationKey: z.string(),
+  /** The organization id that the customer chose. */ organizationId: z.string(),
+});
+/** The organization of a job that changes folders. The folders are in the stored changes (`FolderChangeEntity`). */
 export type FolderJobData = z.output<typeof Data>;
 
 const Progress = z.object({
-  /** The second round starts when all requests have ended that read the tree before the change. */
+  /** The round that runs. The second round starts after the end of all requests that read the tree before the change. */
   round: z.enum(['first', 'second']),
   /**
-   * The internal id of the changed folder that the round is at. Changed folders with smaller ids are done in this
+   * The internal id of the changed folder that the round processes. Changed folders with smaller ids are done in this
    * round.
    */
   at: z.string().optional(),
   stack: WalkStack.optional(),
-  /** Whether the walk met an entry or parent whose folder no longer existed. */
+  /** True if the walk found an entry or a parent whose folder no longer existed. */
   missed: z.boolean(),
-  /** The ids of jobs that delete folders. This job waits for their end. */
+  /** The ids of the jobs whose end this job waits for. They delete folders. */
   waitFor: z.array(z.string()).optional(),
 });
 type Progress = z.output<typeof Progress>;
 
 /**
- * Runs a step of a job that applies one call's changes of folders to the folders below. The first round rewrites the
- * descendants of each folder that was moved or has a new access type. Each descendant is computed from its parent. The
- * second round starts when all requests have ended that read the tree before the change. It rewrites the descendants
- * again, and deletes the content of deleted folders. At the end the step removes the changes, and subtracts the job
- * from the organization's count.
+ * Runs a step of the job that applies a request's changes of folders to the folders below.
+ * 1. The first round rewrites the descendants of each folder that was moved or has a new access type. Each descendant is computed
+ *    from its parent.
+ * 2. The second round starts after the end of all requests that read the tree before the change. It rewrites the descendants again,
+ *    and deletes the content of deleted folders.
+ * 3. The last step removes the changes, and subtracts the job from the organization's count.
  */
 export async function changeFoldersStep(
   table: Table,
@@ -81,8 +85,8 @@ export async function changeFoldersStep(
       return { progress: { round: 'second', missed: walk.missed } satisfies Progress, notBefore: secondRoundAt };
   }
 
-  // Folders below a folder that another job deletes could not be rewritten. Without this job's changes they would be
-  // visible again until the other job has deleted them, so wait for its end.
+  // This job could not rewrite folders below a folder that another job deletes. If this job removed its changes now, these folders
+  // would be visible again until the other job has deleted them. So this job waits for the end of the other job.
   const otherDeletions = allChanges
     .filter(({ kind, jobId }) => kind === 'removed' && jobId !== job.jobId)
     .map(({ jobId }) => jobId);
@@ -110,28 +114,29 @@ export async function changeFoldersStep(
 /** Returns a visitor that purges the documents and folders in a deleted folder. */
 export type PurgeFolders = (walk: Walk) => FolderVisitor;
 
-/** A walk through the folders of an organization, until a time (epoch ms). */
+/** A walk through the folders of an organization. It stops at `deadline` (epoch ms). */
 export interface Walk {
   readonly table: Table;
   readonly scope: OrganizationScope;
   readonly clock: () => number;
   readonly deadline: number;
-  /** Set if the walk meets an entry or parent whose folder no longer exists. */
+  /** True after the walk found an entry or a parent whose folder no longer exists. */
   missed: boolean;
 }
 
 /**
- * Applies the changes of a job, in the order of the folders' ids. Returns the progress; undefined when all are done.
+ * Applies the changes of a job, in the order of the folders' internal ids. Returns the progress, or undefined if all changes are
+ * applied.
  */
 async function applyChanges(
   walk: Walk,
   { round, at, stack }: Progress,
-  own: readonly StoredFolderChange[],
+  ownChanges: readonly StoredFolderChange[],
   purgeFolders: PurgeFolders,
 ): Promise<Progress | undefined> {
   const budget = { pages: PAGES };
   const hasTime = () => walk.clock() < walk.deadline;
-  for (const { folderKey, folderId, kind } of own) {
+  for (const { folderKey, folderId, kind } of ownChanges) {
     if ((at !== undefined && folderKey < at) || (kind === 'removed' && round === 'first')) continue;
     const from = folderKey === at && stack ? stack : walkFrom({ internalId: folderKey, id: folderId });
     const stoppedAt =
@@ -142,13 +147,13 @@ async function applyChanges(
   }
   return undefined;
 
-  /** Returns a budget that all walks of the step share. */
+  /** Returns a budget with this page size. All walks of the step share the number of pages. */
   function counted(page: number): WalkBudget {
     return { page, pages: Infinity, hasTime: () => budget.pages-- > 0 && hasTime() };
   }
 }
 
-/** Rewrites the position and access type of folders from their parents. */
+/** Returns a visitor that rewrites the position and access type of folders from those of their parents. */
 function rewriteVisitor(walk: Walk): FolderVisitor {
   const { table, scope } = walk;
   return {
@@ -158,13 +163,13 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
       let waiting = entries;
       while (waiting.length > 0) {
         // Read the children before the parent. If another request then writes a child from an older state of the
-        // parent, the child's revision changes and the write below conflicts.
+        // parent, the child's revision changes and the write of this job conflicts.
         const children = await table.getMany(
           FolderEntity,
           waiting.map(({ id }) => ({ ...scope, folderId: id })),
         );
-        const above = await table.get(FolderEntity, { ...scope, folderId: parent.id });
-        if (above?.internalId !== parent.internalId) {
+        const storedParent = await table.get(FolderEntity, { ...scope, folderId: parent.id });
+        if (storedParent?.internalId !== parent.internalId) {
           walk.missed = true;
           return new Set();
         }
@@ -173,7 +178,7 @@ function rewriteVisitor(walk: Walk): FolderVisitor {
           const child = children[index];
           if (child?.internalId !== entry.internalId) walk.missed = true;
           else if (parentOf(child) === parent.internalId) {
-            const position = computePosition(above, ownAccess(child));
+            const position = computePosition(storedParent, ownAccess(child));
             const written =
               isSamePosition(position, child) ||
               (await table.write([

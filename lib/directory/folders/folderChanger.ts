@@ -36,31 +36,31 @@ import { insert, remove, replace, type Table, upsert, type WriteOp } from '../..
 import { writeEach } from '../../table/writeEach.ts';
 import { tableWith } from '../../table/storeCapability.ts';
 
-/** The most folders below a folder that is moved to a deeper level: a request reads no more. */
+/** The largest number of folders below a folder that moves to a deeper level. A request reads at most this number. */
 export const MAX_FOLDERS_BELOW = 1_000;
-/** Folders whose entries are read at the same time. */
+/** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
-/** When the sweeper runs a job whose message was lost, milliseconds. */
+/** The time in milliseconds after which the sweep starts the job, if its queue message was lost. */
 const SWEPT_AFTER = 60_000;
 const BUSY = 'Folder is being changed by another request.';
 
-/** The requested changes of a folder. Fields that are left out stay. */
+/** The requested changes of a folder. Undefined fields are not changed. */
 export interface FolderUpdate {
   readonly folderId: string;
   readonly folderName?: string | undefined;
-  /** The new parent folder; null for the top. */
+  /** The id of the new parent folder. Null moves the folder to the root. */
   readonly parentFolderId?: string | null | undefined;
 }
 
 export interface FolderAccessResult {
   readonly success: boolean;
-  /** Null if the folder inherits, or was not changed. */
+  /** The own access type. Null if the folder inherits its access type, or was not changed. */
   readonly accessType: AccessType | null;
   readonly inheritFromParent?: boolean;
   readonly message: string;
 }
 
-/** The organization whose folders a request changes, and the request's time (epoch ms) and log. */
+/** The organization whose folders a request changes, and the time (epoch ms) and log of the request. */
 export interface FolderRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -69,8 +69,8 @@ export interface FolderRequest {
 }
 
 /**
- * Changes folders. Readers see a change as soon as its transaction is written: they combine the stored folders with the
- * recorded changes. A job then rewrites or purges the folders and documents below.
+ * Changes folders. Readers see a change after its transaction, because they combine the stored folders with the recorded changes. A
+ * job then rewrites or purges the folders and documents below.
  */
 export class FolderChanger {
   readonly #table: Table;
@@ -84,8 +84,9 @@ export class FolderChanger {
   }
 
   /**
-   * Renames and moves folders, in the order of the call. Ids are distinct. A folder fails alone if it or its new
-   * parent is unknown, if it would be too deep, or if the new parent is the folder itself or below it.
+   * Renames and moves folders, in the order of the request. Ids must be distinct. Returns one result per folder. Only the own
+   * result of a folder fails if the folder or its new parent is unknown, if it would be too deep, or if the new parent is the
+   * folder itself or below it.
    */
   async update(request: FolderRequest, updates: readonly FolderUpdate[]): Promise<AddedResult[]> {
     const { tenant, organization, now } = request;
@@ -93,7 +94,7 @@ export class FolderChanger {
     const renamed = await this.#rename(organizationScope(tenant, organization), renames, now);
     const results = new Map(renames.map((rename, index) => [rename, renamed[index] as AddedResult]));
     const change = new TreeChange(this.#table, request);
-    // In order: each move can change the ancestors of the next one's parent.
+    // Moves run one after the other, because a move can change the ancestors of the next folder's parent.
     for (const update of updates)
       if (update.parentFolderId !== undefined) results.set(update, await this.#move(change, update));
     await change.notify(this.#queue);
@@ -101,8 +102,8 @@ export class FolderChanger {
   }
 
   /**
-   * Sets the folders' own access type. Without an access type they inherit that of their parent. Ids are distinct; an
-   * unknown folder fails alone.
+   * Sets the own access type of folders. If `accessType` is undefined, the folders inherit the access type of their parents. Ids
+   * must be distinct. An unknown folder fails in its own result only.
    */
   async updateAccess(
     request: FolderRequest,
@@ -174,8 +175,8 @@ export class FolderChanger {
   }
 
   async #move(change: TreeChange, update: FolderUpdate): Promise<AddedResult> {
-    const parentId =
-      update.parentFolderId === null || update.parentFolderId === rootFolderId ? undefined : update.parentFolderId;
+    const isToRoot = update.parentFolderId === null || update.parentFolderId === rootFolderId;
+    const parentId = isToRoot ? undefined : (update.parentFolderId ?? undefined);
     return retryOnConflict(async () => {
       const scope = await change.scope();
       const [folder, parent] = await this.#folders.getByIds(scope, [
@@ -219,7 +220,7 @@ export class FolderChanger {
   }
 
   /**
-   * Returns why a folder, with the folders below it, cannot be at a depth; undefined if it can. Reads the folders below
+   * Returns why a folder, with the folders below it, cannot be at a depth. Returns undefined if it can. Reads the folders below
    * only if the folder moves to a deeper level.
    */
   async #refuseDepth(scope: OrganizationScope, folder: Folder, depth: number): Promise<string | undefined> {
@@ -227,11 +228,11 @@ export class FolderChanger {
     if (depth <= depthOf(folder)) return undefined;
     let level: readonly string[] = [folder.internalId];
     let room = MAX_FOLDERS_BELOW;
-    for (let at = depth; level.length > 0; at++) {
-      if (at > deepestFolder) return 'A folder below this folder would be too deep.';
+    for (let levelDepth = depth; level.length > 0; levelDepth++) {
+      if (levelDepth > deepestFolder) return 'A folder below this folder would be too deep.';
       level = (
-        await inSlices(level, PARALLEL, async (some) =>
-          room < 0 ? [] : Promise.all(some.map((internalId) => this.#subfolders(scope, internalId, room + 1))),
+        await inSlices(level, PARALLEL, async (folderKeys) =>
+          room < 0 ? [] : Promise.all(folderKeys.map((folderKey) => this.#subfolders(scope, folderKey, room + 1))),
         )
       ).flat();
       room -= level.length;
@@ -262,14 +263,14 @@ export class FolderChanger {
 
 interface WithParent {
   readonly folder: Stored<Folder>;
-  /** Undefined at the top. */
+  /** The parent folder. Undefined if the folder is at the root. */
   readonly parent: Stored<Folder> | undefined;
 }
 
 /**
- * The changes of the folder tree by one request. The job is stored and counted in the organization in the transaction
- * of the first change. Moves and deletions also write the organization at the revision that was read before the tree:
- * two concurrent moves cannot form a circle, because the later one conflicts and reads the tree again.
+ * The changes of the folder tree by one request. The transaction of the first change stores the job, and counts it in the
+ * organization. Moves and deletions also write the organization, with an optimistic lock. Of two concurrent moves, the later one
+ * conflicts and reads the tree again. Therefore moves cannot form a circle.
  */
 class TreeChange {
   readonly now: number;
@@ -285,12 +286,12 @@ class TreeChange {
     this.#jobId = newId('job', request.now);
   }
 
-  /** Returns the scope to read the tree in. Reads the organization again after a conflict. */
+  /** Returns the scope for reads of the tree. Reads the organization again after a conflict. */
   async scope(): Promise<OrganizationScope> {
     return this.#lock.scope();
   }
 
-  /** Stores the job, for changes that are written without the organization. */
+  /** Stores the job before changes that do not write the organization. */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     await retryOnConflict(async () => {
@@ -299,7 +300,7 @@ class TreeChange {
     });
   }
 
-  /** Writes a change together with the organization at the revision that was read. */
+  /** Writes a change and the organization in one transaction. It conflicts if another request has changed the organization. */
   async write(ops: readonly WriteOp[]): Promise<'done' | 'conflict'> {
     const data: FolderJobData = this.#lock.ids;
     const job = { jobId: this.#jobId, kind: 'changeFolders', data, dueAt: this.now + SWEPT_AFTER } as const;
@@ -312,8 +313,8 @@ class TreeChange {
   }
 
   /**
-   * Returns the operation that records a changed or deleted folder until the job has rewritten or purged the folders
-   * and documents below it.
+   * Returns the operation that records a changed or deleted folder. The record stays until the job has rewritten or purged the
+   * folders and documents below the folder.
    */
   record({ folderId, internalId }: Folder, kind: 'changed' | 'removed'): WriteOp {
     return upsert(FolderChangeEntity, {

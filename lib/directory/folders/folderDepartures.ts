@@ -8,14 +8,14 @@ import { insert, type Table, type WriteOp } from '../../table/table.ts';
 import { pages } from '../../table/pages.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** The most jobs that one request's moves are recorded for: the moves and these records fit one transaction. */
+/** The largest number of jobs for which one request records its moves. With this limit, moves and records fit one transaction. */
 const MOST_RECORDED = 10;
 const PAGE = 1_000;
 
 /**
- * A folder that a job removes users from, and the documents and folders that were moved into it or out of it since the
- * users were removed. A grant ends if its document or folder was in the folder at that time. The first item of a job is
- * written with the job. Each move adds an item. All items are removed when the job ends.
+ * A folder that a job removes users from, and the documents and folders that were moved into or out of this folder since. A grant
+ * ends if its document or folder was in the folder when the users were removed. The first item of a job is written with the job.
+ * Each move adds an item. The end of the job removes all items.
  */
 export const FolderDepartureEntity = defineEntity({
   type: 'FolderDeparture',
@@ -26,31 +26,31 @@ export const FolderDepartureEntity = defineEntity({
   schema: z.object({
     jobId: z.string(),
     folderKey: z.string(),
-    /** The job's id, or the id of the move. */
+    /** The id of the job for its first item, otherwise the id of the move. */
     id: z.string(),
-    /** Internal ids of moved documents and folders that were in the folder when the users were removed. */
+    /** The internal ids of moved documents and folders that were in the folder when the users were removed. */
     inside: z.array(z.string()),
-    /** Internal ids of moved documents and folders that were outside the folder at that time. */
+    /** The internal ids of moved documents and folders that were outside the folder when the users were removed. */
     outside: z.array(z.string()),
-    /** Epoch ms. */
+    /** When the item was written, in epoch ms. */
     at: z.number(),
   }),
   pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_DEPARTURES'),
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
-  // A move at the same time as the end of the job can leave an item behind.
+  // If a move runs at the same time as the end of the job, its item can remain. It then expires.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
 /** A folder that a job removes users from. */
 export interface DepartedFolder {
-  /** Internal id. */
+  /** The internal id of the folder. */
   readonly resource: string;
   readonly moved: MovedKeys;
 }
 
 /**
- * Returns the folders of an organization that users are being removed from, by job id. Call it after the folders were
- * read, so that it includes every move that the read folders have.
+ * Returns the folders of an organization that users are being removed from, by job id. Call it after the read of the folders, so
+ * that the result includes every move that the folders already show.
  */
 export async function readDepartedFolders(
   table: Table,
@@ -69,8 +69,8 @@ export async function readDepartedFolders(
 }
 
 /**
- * Returns the departures of each user. Departures from folders include the moves since. Reads the table only if one of
- * the users is being removed from a folder of the organization. Call it after the folders were read.
+ * Returns the departures of each user. Departures from folders include the moves since the departure. Reads the table only if one
+ * of the users is being removed from a folder of the organization. Call it after the read of the folders.
  */
 export async function departuresOf(
   table: Table,
@@ -90,8 +90,8 @@ export async function departuresOf(
 }
 
 /**
- * A moved document or folder, and the folders that it is in before and after, from the nearest up. All are internal
- * ids.
+ * A moved document or folder, and the folders that contain it before (`from`) and after (`to`) the move, from the nearest up. All
+ * are internal ids.
  */
 export interface Move {
   readonly internalId: string;
@@ -100,8 +100,8 @@ export interface Move {
 }
 
 /**
- * Returns the operations that record moves across the boundary of folders that users are being removed from. Write them
- * in the transaction of the move. Reads these folders if there are any. Throws ABORTED if there are too many.
+ * Returns the operations that record moves into or out of folders that users are being removed from. They belong in the transaction
+ * of the moves. Throws ABORTED if the moves concern too many such folders.
  */
 export async function recordCrossings(
   table: Table,
@@ -132,12 +132,12 @@ export async function recordCrossings(
   return ops;
 }
 
-/** Returns the operation that starts the record of moves for a job. Write it in the transaction that stores the job. */
+/** Returns the operation that writes the first item of a job. It belongs in the transaction that stores the job. */
 export function startFolderDeparture(scope: OrganizationScope, jobId: string, folderKey: string, now: number): WriteOp {
   return insert(FolderDepartureEntity, { ...scope, jobId, folderKey, id: jobId, inside: [], outside: [], at: now });
 }
 
-/** Removes the record of moves for a job. */
+/** Removes all items of a job. */
 export async function endFolderDeparture(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
   const read = (after: string | undefined) =>
     table.query(FolderDepartureEntity, scope, { limit: PAGE, prefix: [jobId], after });

@@ -14,7 +14,7 @@ export const FolderResponse = z.object({
   ancestors: z.array(z.string()),
   accessType: z.enum(accessTypes),
   inheritAccessFromParent: z.boolean(),
-  // Folders of the same shape. The OpenAPI document does not allow a schema that contains itself.
+  // Subfolders have the same fields as this folder. The OpenAPI document does not allow a schema that contains itself.
   subFolders: z.array(z.looseObject({ folderId: z.string() })),
 });
 export type FolderResponse = z.output<typeof FolderResponse>;
@@ -52,15 +52,15 @@ function toOlderFolderResponse({
   subFolders,
   ...folder
 }: FolderResponse): OlderFolderResponse {
-  return { ...folder, subFolders: subFolders.map((one) => toOlderFolderResponse(one as FolderResponse)) };
+  return { ...folder, subFolders: subFolders.map((subFolder) => toOlderFolderResponse(subFolder as FolderResponse)) };
 }
 
-/** Joins two pages. Each page of one folder has this folder with some more of its subfolders. */
+/** Joins two pages. If a page continues the subfolders of the last folder, the folder of both pages becomes one. */
 function joinFolderPages(rows: readonly FolderResponse[], page: readonly FolderResponse[]): FolderResponse[] {
   const [last, first] = [rows.at(-1), page[0]];
   if (!last || last.folderId !== first?.folderId) return [...rows, ...page];
   return [...rows.slice(0, -1), { ...last, subFolders: [...last.subFolders, ...first.subFolders] }, ...page.slice(1)];
 }
 
-/** How `/v1` returns folders: without pages, with fewer fields. */
+/** How `/v1` returns folders: all pages in one response, and fewer fields per folder. */
 export const olderFolderRows = { row: OlderFolderResponse, toRow: toOlderFolderResponse, join: joinFolderPages };

@@ -13,16 +13,16 @@ export interface FolderTree {
 }
 
 export interface TreeOptions {
-  /** How many levels to read, 1 or more. */
+  /** The number of levels to read, at least 1. */
   readonly maxDepth: number;
-  /** The most folders of the first level. */
+  /** The largest number of folders of the first level. */
   readonly limit: number;
   readonly after?: string | undefined;
 }
 
-/** The most folders in one response, so that it is fast and below 5 MB. */
+/** The largest number of folders in one response. With this limit, a response is fast and below 5 MB. */
 export const MAX_FOLDERS = 1_000;
-/** Folders whose entries are read at the same time. */
+/** The number of folders whose entries are read in parallel. */
 const PARALLEL = 16;
 
 /** Reads folders with the folders below them. */
@@ -33,14 +33,14 @@ export class FolderTreeReader {
     this.#table = table;
   }
 
-  /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
+  /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     return new FolderReader(this.#table).require(scope, folderId);
   }
 
   /**
-   * Returns a page of the folders that are directly in a folder, or at the top, by id, each with the folders below
-   * it. Throws INVALID_ARGUMENT if there are too many folders for one response.
+   * Returns a page of the folders that are directly in `folder`, or at the root if `folder` is undefined, each with the folders
+   * below it. Folders are ordered by id. Throws INVALID_ARGUMENT if there are too many folders for one response.
    */
   async readBelow(
     scope: OrganizationScope,
@@ -52,24 +52,24 @@ export class FolderTreeReader {
     let level = first.folders;
     let room = MAX_FOLDERS - level.length;
     for (let depth = 2; depth <= maxDepth && level.length > 0; depth++) {
-      const folderIds = await inSlices(level, PARALLEL, async (some) => {
+      const folderIds = await inSlices(level, PARALLEL, async (parents) => {
         const pages = await Promise.all(
-          some.map(({ internalId }) => this.#readEntries(scope, internalId, { limit: room + 1 })),
+          parents.map(({ internalId }) => this.#readEntries(scope, internalId, { limit: room + 1 })),
         );
         const ids = pages.flatMap(({ values }) => values.map(({ id }) => id));
         room -= ids.length;
         if (room < 0) throw tooManyFolders();
         return ids;
       });
-      const parents = new Set(level.map(({ internalId }) => internalId));
-      level = await this.#foldersIn(scope, folderIds, (parent) => parents.has(parent));
-      for (const one of level) byParent.set(parentOf(one), [...(byParent.get(parentOf(one)) ?? []), one]);
+      const parentKeys = new Set(level.map(({ internalId }) => internalId));
+      level = await this.#foldersIn(scope, folderIds, (parentKey) => parentKeys.has(parentKey));
+      for (const child of level) byParent.set(parentOf(child), [...(byParent.get(parentOf(child)) ?? []), child]);
     }
-    const tree = (one: Stored<Folder>): FolderTree => ({
-      folder: one,
-      subFolders: (byParent.get(one.internalId) ?? []).map(tree),
+    const toTree = (root: Stored<Folder>): FolderTree => ({
+      folder: root,
+      subFolders: (byParent.get(root.internalId) ?? []).map(toTree),
     });
-    return { trees: first.folders.map(tree), next: first.next };
+    return { trees: first.folders.map(toTree), next: first.next };
   }
 
   /** Returns a page of the folders that are directly in a folder, by id. Only the last page can be empty. */
@@ -85,7 +85,7 @@ export class FolderTreeReader {
     return this.#children(scope, parentKey, { limit, after: next });
   }
 
-  /** Returns the existing folders whose parent is as expected: an entry can be older than a move of its folder. */
+  /** Returns the folders that exist and have an expected parent. An entry can be stale, because its folder was moved since. */
   async #foldersIn(
     scope: OrganizationScope,
     folderIds: readonly string[],

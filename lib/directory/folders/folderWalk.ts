@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { FolderEntryEntity, type OrganizationScope } from './folders.ts';
 import type { Table } from '../../table/table.ts';
 
-/** A document or folder directly in a folder. `id` is the customer's id. */
+/** A document or folder directly in a folder. `id` is the id that the customer chose. */
 export interface FolderEntry {
   readonly kind: 'folder' | 'document';
   readonly id: string;
@@ -12,25 +12,25 @@ export interface FolderEntry {
 /** A folder on the path of a walk, and the position in its entries. */
 const Level = z.object({
   internalId: z.string(),
-  /** The customer's id. */
+  /** The folder id that the customer chose. */
   id: z.string(),
-  /** The sort key of the last entry that is done, or of the subfolder that the walk is in. */
+  /** The sort key of the last entry that is done, or of the subfolder that contains the current folder of the walk. */
   after: z.string().optional(),
 });
 type Level = z.output<typeof Level>;
 
 /**
- * The position of a walk: the folders from its first folder down to its current one. A job stores it in its progress,
- * as JSON.
+ * The position of a walk: the folders on the path from its first folder down to its current folder. A job stores the position in
+ * its progress, as JSON.
  */
 export const WalkStack = z.array(Level);
 export type WalkStack = z.output<typeof WalkStack>;
 
 export interface FolderVisitor {
-  /** `folder` to visit only the entries of subfolders. Without it, all entries are visited. */
+  /** `folder` if only entries of subfolders are visited. Undefined if all entries are visited. */
   readonly kind?: 'folder';
   /**
-   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through, or `stop` if the page
+   * Processes a page of entries of a folder. Returns the ids of the subfolders to walk through. Returns `stop` if the page
    * is not complete. A later walk then visits the page again.
    */
   visit(folder: WalkedFolder, entries: readonly FolderEntry[]): Promise<ReadonlySet<string> | 'stop'>;
@@ -38,14 +38,14 @@ export interface FolderVisitor {
   afterFolder?(folder: WalkedFolder, parent: WalkedFolder | undefined): Promise<void>;
 }
 
-/** A folder by its ids. */
+/** The two ids of a folder. */
 export interface WalkedFolder {
   readonly internalId: string;
-  /** The customer's id. */
+  /** The folder id that the customer chose. */
   readonly id: string;
 }
 
-/** The limits of a walk: the entries of a page, the number of pages, and the time. */
+/** The limits of a walk: the number of entries on a page (`page`), the number of pages, and the time. */
 export interface WalkBudget {
   readonly page: number;
   readonly pages: number;
@@ -55,11 +55,11 @@ export interface WalkBudget {
 
 interface OpenLevel extends Level {
   /**
-   * The visited subfolders that the walk has not entered yet. They are not part of the stored position, so the next
-   * walk visits them again.
+   * The visited subfolders that the walk has not entered yet. The stored position does not contain them, so the next walk visits
+   * them again.
    */
-  readonly subfoldersLeft: FolderEntry[];
-  /** The sort key of the last entry that was read; `end` after the last page. */
+  readonly waitingSubfolders: FolderEntry[];
+  /** The sort key of the last entry that was read. `end` after the last page. */
   read: string | undefined;
 }
 
@@ -69,10 +69,10 @@ export function walkFrom({ internalId, id }: WalkedFolder): WalkStack {
 }
 
 /**
- * Visits all entries of a folder and of the folders below it, depth first. It visits a page of entries before the
- * subfolders of that page. Returns the position to continue from if the budget is used up or the visitor stops the
- * walk; undefined at the end. The next walk can repeat entries that were visited shortly before the stop. The walk does
- * not see entries that are added before its position.
+ * Visits all entries of a folder and of the folders below it, depth first. A page of entries is visited before the subfolders of
+ * that page. Returns the position from which the next walk continues if the budget is used up or the visitor stops the walk.
+ * Returns undefined at the end. The next walk can repeat entries that were visited shortly before the stop. Entries that are
+ * added before the position of the walk are not visited.
  */
 export async function walkFolders(
   table: Table,
@@ -81,13 +81,13 @@ export async function walkFolders(
   visitor: FolderVisitor,
   budget: WalkBudget,
 ): Promise<WalkStack | undefined> {
-  const levels: OpenLevel[] = from.map((level) => ({ ...level, subfoldersLeft: [], read: level.after }));
+  const levels: OpenLevel[] = from.map((level) => ({ ...level, waitingSubfolders: [], read: level.after }));
   let pages = 0;
   for (let level = levels.at(-1); level; level = levels.at(-1)) {
-    const subfolder = level.subfoldersLeft.shift();
+    const subfolder = level.waitingSubfolders.shift();
     if (subfolder) {
       level.after = entryKey(scope, level, subfolder);
-      levels.push({ internalId: subfolder.internalId, id: subfolder.id, subfoldersLeft: [], read: undefined });
+      levels.push({ internalId: subfolder.internalId, id: subfolder.id, waitingSubfolders: [], read: undefined });
       continue;
     }
     if (level.read === 'end') {
@@ -103,8 +103,8 @@ export async function walkFolders(
     );
     const subfolders = await visitor.visit(level, values);
     if (subfolders === 'stop') break;
-    // Keep the order of the entries: the position says that all entries before it are done.
-    level.subfoldersLeft.push(...values.filter(({ id, kind }) => kind === 'folder' && subfolders.has(id)));
+    // Subfolders are entered in the order of their entries, because the position means that all entries before it are done.
+    level.waitingSubfolders.push(...values.filter(({ id, kind }) => kind === 'folder' && subfolders.has(id)));
     level.read = next ?? 'end';
     const last = values.at(-1);
     if (last && subfolders.size === 0) level.after = entryKey(scope, level, last);

@@ -26,9 +26,9 @@ const Schema = z.object({
   folderName: z.string().optional(),
   /** The folders above this folder, from the top down. */
   ancestors: z.array(FolderName),
-  /** The effective access type: the folder's own or the inherited one. */
+  /** The effective access type: the folder's own access type, or the inherited one if it has none. */
   accessType: z.enum(accessTypes),
-  /** The internal id of the folder that defines the access type; `root` if none does. */
+  /** The internal id of the folder whose own access type is the effective one. `root` if no folder defines it. */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
   createdAt: z.number(),
@@ -48,8 +48,8 @@ export const FolderEntity = defineEntity({
 });
 
 /**
- * The documents and folders directly in a folder, by the customer's ids. A reader checks each entry against the stored
- * document or folder, so a stale entry does no harm.
+ * The documents and folders directly in a folder, by the ids that the customer chose. A reader compares each entry with the stored
+ * document or folder, and skips an entry that is stale.
  */
 export const FolderEntryEntity = defineEntity({
   type: 'FolderEntry',
@@ -64,20 +64,20 @@ export const FolderEntryEntity = defineEntity({
 });
 
 const ChangeSchema = z.object({
-  /** Internal id. */
+  /** The internal id of the folder. */
   folderKey: z.string(),
   folderId: z.string(),
   kind: z.enum(['changed', 'removed']),
   jobId: z.string(),
-  /** Epoch ms. */
+  /** The time of the change in epoch ms. */
   at: z.number(),
 });
 export type StoredFolderChange = Stored<z.output<typeof ChangeSchema>>;
 
 /**
- * The record of a folder that was moved, deleted or given a new access type, while a job has not finished with the
- * folders below. It is written in the transaction of the folder, and removed at the end of the job. While such records
- * exist, readers combine the stored folders with them.
+ * The record of a folder that was moved, deleted or given a new access type. It is written in the transaction of the folder. The
+ * job that rewrites or purges the folders below removes it at its end. Until then, readers combine the stored folders with the
+ * record.
  */
 export const FolderChangeEntity = defineEntity({
   type: 'FolderChange',
@@ -100,10 +100,10 @@ export interface NewFolder {
 export interface OrganizationScope {
   readonly tenant: string;
   readonly organizationKey: string;
-  /** Whether changes of folders are under way. Readers then combine the stored folders with the changes. */
+  /** Whether jobs are applying changes of folders. Readers then combine the stored folders with the changes. */
   readonly hasFolderChanges?: boolean | undefined;
   /**
-   * Whether users are being removed from folders. Readers then also read the recorded moves into and out of these
+   * Whether jobs are removing users from folders. Readers then also read the recorded moves into and out of these
    * folders.
    */
   readonly hasFolderDepartures?: boolean | undefined;
@@ -135,8 +135,8 @@ export function organizationScope(
 }
 
 /**
- * The folder or document under a customer's id. `current` is its current state; undefined if it does not exist.
- * `stored` is the item in the table. If only `stored` is defined, the item was deleted with a folder above and can be
+ * The folder or document with an id that the customer chose. `current` is its current state, or undefined if it does not exist.
+ * `stored` is the item in the table. If only `stored` is defined, the item was deleted with a folder above it, and can be
  * overwritten.
  */
 export interface CurrentAndStored<T> {
@@ -144,16 +144,16 @@ export interface CurrentAndStored<T> {
   readonly stored: Stored<T> | undefined;
 }
 
-/** Returns the changes of folders that are under way in an organization. */
+/** Returns the changes of folders that jobs are applying in an organization. */
 export async function folderChangesOf(table: Table, scope: OrganizationScope): Promise<StoredFolderChange[]> {
-  return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_READ, after }));
+  return readAll((after) => table.query(FolderChangeEntity, scope, { limit: CHANGES_PER_PAGE, after }));
 }
 
 const PARENT_ABSENT = 'Parent folder does not exist.';
 const TOO_DEEP = 'Folder would be too deep.';
 
-const CHANGES_READ = 1_000;
-/** How often folders are read if other requests move them between the reads. */
+const CHANGES_PER_PAGE = 1_000;
+/** How often a read of folders is tried if other requests change the folders meanwhile. */
 const READING_TRIES = 5;
 
 export class FolderReader {
@@ -163,12 +163,12 @@ export class FolderReader {
     this.#table = table;
   }
 
-  /** Returns the folders under the customer's ids, in their order; undefined where no folder exists. */
+  /** Returns the folders with these ids, in the same order. An entry is undefined if the folder does not exist. */
   async getByIds(scope: OrganizationScope, folderIds: readonly string[]): Promise<(Stored<Folder> | undefined)[]> {
     return (await this.find(scope, folderIds)).map(({ current }) => current);
   }
 
-  /** Returns the folder under the customer's id. Throws NOT_FOUND if it does not exist. */
+  /** Returns the folder with this id. Throws NOT_FOUND if it does not exist. */
   async require(scope: OrganizationScope, folderId: string): Promise<Stored<Folder>> {
     const folder = scope.hasFolderChanges
       ? (await this.getByIds(scope, [folderId]))[0]
@@ -178,9 +178,9 @@ export class FolderReader {
   }
 
   /**
-   * Returns the folders under the customer's ids, each with its stored item. Needs one BatchGet. While folders
-   * change, it also reads the changes, and then the changed folders. Throws a throttling error if the folders change
-   * too often.
+   * Returns the stored and the current folder for each id, in the same order. Sends one BatchGet per 100 ids. While folders
+   * change, it also reads the changes, and then the changed folders. Throws a throttling error if other requests change the
+   * folders during every try.
    */
   async find(scope: OrganizationScope, folderIds: readonly string[]): Promise<CurrentAndStored<Folder>[]> {
     const read = () =>
@@ -201,24 +201,28 @@ export class FolderReader {
   }
 
   /**
-   * Returns the current state of the folders; undefined for a folder that does not exist. Returns undefined instead
-   * of a list if the reads are of different times and must be repeated.
+   * Returns the current state of the folders. An entry is undefined if the folder does not exist. Returns undefined instead of a
+   * list if folders changed between the reads, so that the caller must read again.
    */
   async #resolved(
     scope: OrganizationScope,
     folders: readonly (Stored<Folder> | undefined)[],
-    found: readonly StoredFolderChange[],
+    storedChanges: readonly StoredFolderChange[],
   ): Promise<(Stored<Folder> | undefined)[] | undefined> {
     const changes = new Map(
-      found.map(({ folderKey, folderId, kind }): [string, FolderChange] => [folderKey, { folderId, kind }]),
+      storedChanges.map(({ folderKey, folderId, kind }): [string, FolderChange] => [folderKey, { folderId, kind }]),
     );
     const read = new Map<string, Stored<Folder> | undefined>();
     for (;;) {
       const resolutions = folders.map((folder) => (folder ? resolveFolder(folder, { changes, read }) : 'deleted'));
       if (resolutions.includes('inconsistent')) return undefined;
-      const needed = resolutions.flatMap((one) => (typeof one === 'object' && 'needs' in one ? [one.needs] : []));
+      const needed = resolutions.flatMap((resolution) =>
+        typeof resolution === 'object' && 'needs' in resolution ? [resolution.needs] : [],
+      );
       if (needed.length === 0)
-        return resolutions.map((one) => (typeof one === 'object' && 'folder' in one ? one.folder : undefined));
+        return resolutions.map((resolution) =>
+          typeof resolution === 'object' && 'folder' in resolution ? resolution.folder : undefined,
+        );
       const changed = await this.#table.getMany(
         FolderEntity,
         needed.map(({ folderId }) => ({ ...scope, folderId })),
@@ -238,8 +242,9 @@ export class FolderWriter {
   }
 
   /**
-   * Creates folders, parents before children in any order of the call. A folder fails alone if its id is taken, if its
-   * parent is unknown, or if it would be too deep. Ids are distinct.
+   * Creates folders. Parents are created before their children, in whatever order the request has them. Ids must be distinct.
+   * Returns one result per folder. Only the own result of a folder fails if its id exists already, if its parent is unknown, or
+   * if it would be too deep.
    */
   async add(scope: OrganizationScope, folders: readonly NewFolder[], now: number): Promise<AddedResult[]> {
     const results = new Map<NewFolder, AddedResult>();
@@ -259,9 +264,8 @@ export class FolderWriter {
   }
 
   /**
-   * Returns the folder under the customer's id. With `create`, it creates a missing folder in the given parent, or at
-   * the root. Throws NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would
-   * be too deep.
+   * Returns the folder with this id. With `create`, it creates a missing folder in the given parent, or at the root. Throws
+   * NOT_FOUND if the folder or the parent does not exist, and FAILED_PRECONDITION if the folder would be too deep.
    */
   async ensure(
     scope: OrganizationScope,
@@ -279,23 +283,24 @@ export class FolderWriter {
   async #readWithParents(scope: OrganizationScope, folders: readonly NewFolder[]): Promise<AddState[]> {
     const parentIds = folders.flatMap((folder) => parentIdOf(folder) ?? []);
     const folderIds = folders.map(({ folderId }) => folderId);
-    const found = await new FolderReader(this.#table).find(scope, [...folderIds, ...parentIds]);
+    const states = await new FolderReader(this.#table).find(scope, [...folderIds, ...parentIds]);
     const parents = new Map(
-      parentIds.map((folderId, index) => [folderId, found[folders.length + index]?.current] as const),
+      parentIds.map((folderId, index) => [folderId, states[folders.length + index]?.current] as const),
     );
     return folders.map((folder, index) => ({
-      found: found[index] as CurrentAndStored<Folder>,
+      folder: states[index] as CurrentAndStored<Folder>,
       parent: parents.get(parentIdOf(folder) ?? ''),
     }));
   }
 }
 
 interface AddState {
-  readonly found: CurrentAndStored<Folder>;
+  /** The folder that has the requested id already, if there is one. */
+  readonly folder: CurrentAndStored<Folder>;
   readonly parent: Folder | undefined;
 }
 
-/** Returns the parent's id; undefined for a folder at the top, which has no parent or the parent `root`. */
+/** Returns the id of the parent. Returns undefined for a folder at the root: `parentFolderId` is `root` or not given. */
 function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
   return parentFolderId === rootFolderId ? undefined : parentFolderId;
 }
@@ -303,12 +308,12 @@ function parentIdOf({ parentFolderId }: NewFolder): string | undefined {
 function decideAddition(
   scope: OrganizationScope,
   folder: NewFolder,
-  { found, parent }: AddState,
+  { folder: existing, parent }: AddState,
   now: number,
 ): Decision<AddedResult> {
   const refuse = (message: string) => ({ result: failedResult(folder, message), ops: [] });
   if (folder.folderId === rootFolderId) return refuse('The id root is reserved.');
-  if (found.current) return refuse('Folder already exists.');
+  if (existing.current) return refuse('Folder already exists.');
   if (parentIdOf(folder) !== undefined && !parent) return refuse(PARENT_ABSENT);
   const internalId = newId('fld', now);
   const { folderId, folderName, accessType } = folder;
@@ -327,7 +332,7 @@ function decideAddition(
   return {
     result: { success: true, id: folderId, message: 'Folder added.' },
     ops: [
-      found.stored ? replace(FolderEntity, added, found.stored._r) : insert(FolderEntity, added),
+      existing.stored ? replace(FolderEntity, added, existing.stored._r) : insert(FolderEntity, added),
       insert(FolderEntryEntity, {
         ...scope,
         folderKey: parent?.internalId ?? rootFolderId,

@@ -1,4 +1,4 @@
-/** The rules of permissions, as functions of the stored grants, folders and documents. */
+/** The rules that compute permissions from stored grants, folders and documents. */
 
 export const accessRoles = ['editor', 'viewer'] as const;
 export type AccessRole = (typeof accessRoles)[number];
@@ -6,60 +6,60 @@ export type AccessRole = (typeof accessRoles)[number];
 export const accessTypes = ['public', 'restricted', 'organizationPrivate'] as const;
 export type AccessType = (typeof accessTypes)[number];
 
-/** The access type of a folder or document that was created without one. */
+/** The access type of a folder or document that was created without an access type. */
 export const defaultAccessType: AccessType = 'public';
 export const defaultAccessRole: AccessRole = 'editor';
 
-/** The complete enumeration of `errorCode` in permission entries. */
+/** All values of `errorCode` in permission entries. */
 export const permissionErrorCodes = ['does_not_exist', 'permission_denied', 'something_went_wrong'] as const;
 
 export const resourceTypes = ['organization', 'folder', 'document'] as const;
 export type ResourceType = (typeof resourceTypes)[number];
 
-/** A user's role on an organization, folder or document. `internalId` is that of the resource. */
+/** A user's role on an organization, folder or document. `internalId` is the internal id of this resource. */
 export interface Grant {
   readonly resourceType: ResourceType;
   readonly internalId: string;
   readonly accessRole: AccessRole;
-  /** The end of the grant, Unix seconds. */
+  /** When the grant ends, in Unix seconds. */
   readonly expiresAt?: number | undefined;
-  /** Access context as `field:value`, sorted. */
+  /** The access context as sorted `field:value` items. */
   readonly accessFields?: readonly string[] | undefined;
-  /** Epoch ms. */
+  /** When the grant was written, in epoch ms. */
   readonly grantedAt?: number | undefined;
 }
 
 /**
  * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
- * and group members from before no longer count, even while they are still stored.
+ * and group memberships from before this time no longer count, even if they are still stored.
  */
 export interface Departure {
   readonly organizationKey: string;
   /** The internal id of the organization, folder or document that the user was removed from. */
   readonly resource: string;
-  /** Epoch ms. */
+  /** The time of the removal in epoch ms. */
   readonly at: number;
-  /** The job that purges the user's access and content there, and then this record. */
+  /** The id of the job that purges the user's access and content in the resource, and then this record. */
   readonly jobId: string;
-  /** Whether the resource is a folder: documents and folders can be moved into it and out of it before the job ends. */
+  /** Whether the resource is a folder. Documents and folders can be moved into and out of a folder before the job ends. */
   readonly folder?: boolean | undefined;
-  /** The documents and folders that were moved into the folder or out of it since. */
+  /** The documents and folders that were moved into or out of the folder since the removal. */
   readonly moved?: MovedKeys | undefined;
 }
 
 /**
- * Whether a moved document or folder was in a folder when users were removed from that folder, by internal id.
- * Everything below a moved folder was where the moved folder was.
+ * Whether each moved document or folder was in a folder when users were removed from that folder, by internal id. The value of a
+ * moved folder also holds for everything below the moved folder.
  */
 export type MovedKeys = ReadonlyMap<string, boolean>;
 
 /**
- * Stands for every organization of the tenant, as the `resource` and `organizationKey` of an erased user's departure.
+ * The value of `resource` and `organizationKey` in the departure of an erased user. It stands for every organization of the tenant.
  */
 export const everywhere = '*';
 
 /**
- * Returns whether a user's grant or action of a time (epoch ms) no longer counts because the user was removed since.
+ * Returns whether a user's grant or action from the time `at` (epoch ms) no longer counts, because the user was removed since then.
  * `within` are the internal ids of the resource, of the folders above it from the nearest up, and of the organization.
  */
 export function hasEnded(
@@ -76,8 +76,8 @@ export function hasEnded(
 }
 
 /**
- * Returns whether a document or folder was in a resource when users were removed from the resource. `within` as for
- * `hasEnded`.
+ * Returns whether a document or folder was in a resource when users were removed from the resource. `within` has the same ids as
+ * for `hasEnded`.
  */
 export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>, within: readonly string[]): boolean {
   for (const internalId of within) {
@@ -89,9 +89,9 @@ export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>
 }
 
 /**
- * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from
- * that folder. Returns undefined if its new position gives the same value, or if the value is recorded already. `from`
- * and `to` are the folders before and after the move, from the nearest up.
+ * Returns the value to record for a moved document or folder: whether it was in a folder when users were removed from that
+ * folder. Returns undefined if nothing must be recorded: the new position gives the same value, or the value is recorded already.
+ * `from` and `to` are the internal ids of the folders before and after the move, from the nearest up.
  */
 export function findCrossing(
   departed: Pick<Departure, 'resource' | 'moved'>,
@@ -105,26 +105,30 @@ export function findCrossing(
 }
 
 /**
- * Returns the time (epoch ms) to store with a user's new access in an organization: later than all departures from the
- * organization.
+ * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, but later than all departures from
+ * the organization.
  */
 export function accessTimeAfter(
   departures: readonly Departure[] | undefined,
   organizationKey: string,
   now: number,
 ): number {
-  const own = (departures ?? []).filter((one) => [organizationKey, everywhere].includes(one.organizationKey));
-  return Math.max(now, ...own.map(({ at }) => at + 1));
+  const fromOrganization = (departures ?? []).filter((departure) =>
+    [organizationKey, everywhere].includes(departure.organizationKey),
+  );
+  return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/** The most departures of one user. They are part of the user's item, which many requests read. */
+/** The largest number of departures of one user. They are stored in the user's item, which many requests read. */
 export const mostDepartures = 100;
 
 /**
- * Returns a user's departures with one more, which is later than all times in `since`; undefined if there are too many.
- * The new departure replaces those that it covers: from the same document or organization, or from anything in the
- * organization if the user is removed from the whole organization. An earlier departure from the same folder stays, as
- * documents may have been moved out in between.
+ * Returns a user's departures with one more. The new departure is at least as late as all times in `since`. Returns undefined if
+ * there are too many departures. The new departure replaces departures that it covers:
+ * - departures from the same document or organization
+ * - departures from anything in the organization, if the user is removed from the whole organization
+ *
+ * An earlier departure from the same folder stays, because documents may have been moved out between the two departures.
  */
 export function addDeparture(
   departures: readonly Departure[] | undefined,
@@ -139,7 +143,7 @@ export function addDeparture(
   return next.length > mostDepartures ? undefined : next;
 }
 
-/** The part of a folder that access needs: its effective access type, and the folders above it from the top down. */
+/** The fields of a folder that decide access: its effective access type, and the folders above it from the root down. */
 export interface FolderAccess {
   readonly internalId: string;
   readonly accessType: AccessType;
@@ -167,11 +171,14 @@ export interface UserAccess {
   readonly grants: readonly Grant[];
   /** The resources that the user was removed from. Earlier grants on them no longer count. */
   readonly departures?: readonly Departure[] | undefined;
-  /** The current time, Unix seconds. */
+  /** The current time in Unix seconds. */
   readonly now: number;
 }
 
-/** Returns the user's grant on a resource if it has not ended. `above` are the folders above the resource. */
+/**
+ * Returns the user's grant on a resource, or undefined if it has ended. `above` are the internal ids of the folders above the
+ * resource.
+ */
 function findActiveGrant(user: UserAccess, internalId: string, above: readonly string[] = []): Grant | undefined {
   return user.grants.find((grant) => grant.internalId === internalId && isInForce(user, grant, above));
 }
@@ -197,27 +204,28 @@ function grantedEntry(grant: Grant, accessType?: AccessType): PermissionEntry {
   };
 }
 
-function deniedEntry(what: ResourceType, accessType?: AccessType): PermissionEntry {
+function deniedEntry(resourceType: ResourceType, accessType?: AccessType): PermissionEntry {
   return {
-    error: `User does not have access to ${what}`,
+    error: `User does not have access to ${resourceType}`,
     errorCode: 'permission_denied',
     ...(accessType && { accessType }),
   };
 }
 
-/** Returns the entry of a folder or document that does not exist. The response includes this entry. */
-export function missingEntry(what: 'folder' | 'document'): PermissionEntry {
-  return { error: `${what === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
+/** Returns the permission entry of a folder or document that does not exist. */
+export function missingEntry(type: 'folder' | 'document'): PermissionEntry {
+  return { error: `${type === 'folder' ? 'Folder' : 'Document'} does not exist`, errorCode: 'does_not_exist' };
 }
 
-/** Returns the entry of the organization: a member's role, else denied. */
+/** Returns the permission entry of the organization. A member has the role of the membership. Other users are denied. */
 export function organizationPermission(user: UserAccess): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationId);
   return membership ? grantedEntry(membership) : deniedEntry('organization');
 }
 
 /**
- * Returns the entry of a folder: from its own grant, else from the nearest grant above it, else from its access type.
+ * Returns the permission entry of a folder. The user's grant on the folder decides, otherwise the nearest grant on a folder above
+ * it, otherwise the access type.
  */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return (
@@ -226,8 +234,8 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
 }
 
 /**
- * Returns the entry of a document. A grant on the document beats the grants on its folders. A document in a folder
- * has the folder's access type.
+ * Returns the permission entry of a document. The user's grant on the document decides, otherwise the nearest grant on a folder
+ * above it, otherwise the access type. A document in a folder has the access type of the folder.
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
@@ -249,22 +257,22 @@ function entryOfGrant(user: UserAccess, chain: readonly string[], accessType: Ac
 }
 
 /**
- * Returns the entry of a user without a grant on the resource. `public` allows every user of the tenant,
+ * Returns the permission entry of a user without a grant on the resource. `public` allows every user of the tenant,
  * `organizationPrivate` allows members, and `restricted` allows nobody. A member has the role of the membership. With
- * `organizationPrivate`, the access also ends with the membership.
+ * `organizationPrivate`, the access ends with the membership.
  */
-function entryOfAccessType(user: UserAccess, what: 'folder' | 'document', accessType: AccessType): PermissionEntry {
+function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', accessType: AccessType): PermissionEntry {
   const membership = findActiveGrant(user, user.organizationId);
   if (accessType !== 'restricted' && membership)
     return grantedEntry(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
   if (accessType === 'public' && user.known) return { accessRole: defaultAccessRole, accessType };
-  return deniedEntry(what, accessType);
+  return deniedEntry(type, accessType);
 }
 
 /**
- * Returns the access context of a user: the union over the grants that have not ended, sorted; undefined if it is
- * empty. `above` returns the folders above a resource, or undefined if they are unknown. If they are unknown, a grant
- * in a folder that the user was removed from counts until the job removes the grant.
+ * Returns the access context of a user: the sorted items of all grants that have not ended. Returns undefined if there are none.
+ * `above` returns the internal ids of the folders above a resource, or undefined if the caller did not read them. A grant on such a
+ * resource counts until a job removes the grant, even if the user was removed from a folder above.
  */
 export function accessContext(
   user: UserAccess,
@@ -279,8 +287,8 @@ export function accessContext(
 }
 
 /**
- * Returns whether an access context includes every `field:value` item of a record. A record without items requires
- * nothing.
+ * Returns whether an access context (`allowed`) includes every `field:value` item of a record. Every context allows a record
+ * without items.
  */
 export function contextAllows(
   { accessFields: required = [] }: { readonly accessFields?: readonly string[] | undefined },
@@ -289,7 +297,7 @@ export function contextAllows(
   return required.every((field) => allowed.includes(field));
 }
 
-/** Returns `{ field: value or values }` as sorted, distinct `field:value` items. */
+/** Returns an access context in the form `{ field: value or values }` as sorted, distinct `field:value` items. */
 export function accessFields(
   access: Readonly<Record<string, string | number | readonly (string | number)[]>>,
 ): string[] {

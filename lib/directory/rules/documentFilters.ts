@@ -14,9 +14,9 @@ export const filterOperators = [
 ] as const;
 export type FilterOperator = (typeof filterOperators)[number];
 
-/** Operators whose value is a list of values. */
+/** The operators whose value is a list of values. */
 export const listOperators: readonly FilterOperator[] = ['in', 'not-in', 'array-contains-any'];
-/** Operators that compare the order of two numbers, strings or booleans. */
+/** The operators that compare the order of two numbers, strings or booleans. */
 export const orderOperators: readonly FilterOperator[] = ['<', '<=', '>', '>='];
 
 /** A condition on one field of a document's metadata. */
@@ -29,7 +29,10 @@ export interface MetadataFilter {
 
 type Metadata = Readonly<Record<string, unknown>>;
 
-/** Returns whether metadata matches all filters. A document without the field of a filter never matches, whatever the operator. */
+/**
+ * Returns whether metadata matches all filters. Metadata without the field of a filter does not match, not even with `!=` or
+ * `not-in`.
+ */
 export function matchesFilters(filters: readonly MetadataFilter[], metadata: Metadata | undefined): boolean {
   return filters.every(({ key, operator, value }) => {
     const field = metadata === undefined ? undefined : fieldOf(metadata, key);
@@ -55,7 +58,7 @@ function matches(field: unknown, operator: FilterOperator, value: unknown): bool
     case 'array-contains':
       return includes(field, value);
     case 'array-contains-any':
-      return Array.isArray(value) && value.some((one) => includes(field, one));
+      return Array.isArray(value) && value.some((item) => includes(field, item));
   }
 }
 
@@ -78,7 +81,7 @@ function isEqual(a: unknown, b: unknown): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
-/** Returns the field of this name, or else the nested field that the names between dots lead to. */
+/** Returns the field with this name. If there is none, splits the name at its dots and returns the nested field. */
 function fieldOf(metadata: Metadata, key: string): unknown {
   if (Object.hasOwn(metadata, key)) return metadata[key];
   let value: unknown = metadata;

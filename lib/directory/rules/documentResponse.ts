@@ -16,11 +16,11 @@ type DocumentResponse = z.output<typeof DocumentResponse>;
 interface RespondedDocument extends Pick<DocumentResponse, 'documentName' | 'disabled' | 'accessType'> {
   readonly documentId: string;
   readonly folder?: Required<Pick<DocumentResponse, 'accessType' | 'folderId'>> | undefined;
-  /** JSON text. */
+  /** The customer's own fields, as JSON text. */
   readonly metadata?: string | undefined;
 }
 
-/** Returns a document for a response. In a folder it has the access type of the folder. */
+/** Returns a document in the form of responses. A document in a folder has the access type of the folder. */
 export function toDocumentResponse(document: RespondedDocument): DocumentResponse {
   const { documentId: id, documentName, disabled, accessType, folder, metadata } = document;
   return {

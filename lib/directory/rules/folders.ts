@@ -1,9 +1,9 @@
 import { type AccessType, defaultAccessType } from './access.ts';
 
-/** The deepest level of a folder. A folder at the top is at depth 1. */
+/** The largest depth of a folder. A folder at the root has depth 1. */
 export const deepestFolder = 20;
 
-/** The id of the top of an organization's tree. It is not a folder. */
+/** The id of the root of an organization's tree. The root is not a folder. */
 export const rootFolderId = 'root';
 
 export interface FolderName {
@@ -12,12 +12,13 @@ export interface FolderName {
 }
 
 export interface FolderPosition {
-  /** The folders above, from the top down. */
+  /** The folders above the folder, from the root down. */
   readonly ancestors: readonly FolderName[];
-  /** The effective access type: its own, else its parent's. */
+  /** The effective access type: the folder's own access type, or the parent's if it has none. */
   readonly accessType: AccessType;
   /**
-   * The internal id of the folder that defines the access type: the folder itself or one above; `root` if none does.
+   * The internal id of the folder whose own access type is the effective one: the folder itself or a folder above it. `root` if no
+   * folder defines it.
    */
   readonly accessFrom: string;
   readonly inheritAccessFromParent: boolean;
@@ -26,13 +27,13 @@ export interface FolderPosition {
 /** A folder with its position in the tree. */
 export interface FolderWithPosition extends FolderName, FolderPosition {}
 
-/** A folder's own access type; undefined if it inherits its parent's. */
+/** A folder's own access type. Undefined if the folder inherits the access type of its parent. */
 export interface OwnAccess {
   readonly internalId: string;
   readonly accessType: AccessType | undefined;
 }
 
-/** Returns the position and effective access type of a folder directly in `parent`, or at the top. */
+/** Returns the position and effective access type of a folder directly in `parent`, or at the root if `parent` is undefined. */
 export function computePosition(
   parent: FolderWithPosition | undefined,
   { internalId, accessType }: OwnAccess,
@@ -55,7 +56,9 @@ export function ownAccess({
   return { internalId, accessType: inheritAccessFromParent ? undefined : accessType };
 }
 
-/** Returns the internal id of a folder's parent. It is right even while a change of the folders above is under way. */
+/**
+ * Returns the internal id of a folder's parent. The stored parent is right even while a job applies changes of the folders above.
+ */
 export function parentOf({ ancestors }: Pick<FolderPosition, 'ancestors'>): string {
   return ancestors.at(-1)?.internalId ?? rootFolderId;
 }
@@ -84,30 +87,33 @@ export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
 
 /** A changed or deleted folder. The folders below it are not all rewritten or purged yet. */
 export interface FolderChange {
-  /** The customer's id. */
+  /** The folder id that the customer chose. */
   readonly folderId: string;
-  /** `changed`: moved, or with a new access type. */
+  /** `changed` if the folder was moved or has a new access type. `removed` if it was deleted. */
   readonly kind: 'changed' | 'removed';
 }
 
-/** The changes under way, by the internal ids of the folders. */
+/** The changes that jobs are applying, and the changed folders that were read. Both are by internal id. */
 export interface FolderChanges {
   readonly changes: ReadonlyMap<string, FolderChange>;
-  /** The changed folders that were read; undefined for a folder that does not exist. */
+  /** The changed folders that were read. The value is undefined if the folder does not exist. */
   readonly read: ReadonlyMap<string, FolderWithPosition | undefined>;
 }
 
 /**
- * The current folder, or `deleted`. `needs` is the changed folder to read first. `inconsistent`: the reads are of
- * different times and must be repeated.
+ * The result of `resolveFolder`:
+ * - `folder`: the current state of the folder
+ * - `deleted`: the folder, or a folder above it, was deleted
+ * - `needs`: a changed folder that must be read first
+ * - `inconsistent`: folders changed between the reads, so the caller must read again
  */
 export type Resolution<F> = { readonly folder: F } | 'deleted' | { readonly needs: FolderName } | 'inconsistent';
 
 /**
- * Returns the current state of a stored folder while folders above it change. The stored parent and own access type
- * are always right. The stored ancestors are right up to the deepest changed ancestor. Above it, the ancestors of the
- * changed folder are right. Returns `deleted` if the folder or a folder above it was deleted. `path` has the ids of the
- * folders whose resolution led to this folder, and detects circles.
+ * Returns the current state of a stored folder while folders above it change. The stored parent and own access type are always
+ * right. The stored ancestors are right from the folder up to the deepest changed ancestor. Above this ancestor, the ancestors
+ * that the changed ancestor itself stores are right. `path` has the ids of the folders whose resolution led to this folder. With
+ * it, circles are detected.
  */
 export function resolveFolder<F extends FolderWithPosition>(
   folder: F,
@@ -116,8 +122,8 @@ export function resolveFolder<F extends FolderWithPosition>(
 ): Resolution<F> {
   if (path.includes(folder.internalId)) return 'inconsistent';
   if (changes.get(folder.internalId)?.kind === 'removed') return 'deleted';
-  const at = folder.ancestors.findLastIndex(({ internalId }) => changes.has(internalId));
-  const deepest = folder.ancestors[at];
+  const deepestIndex = folder.ancestors.findLastIndex(({ internalId }) => changes.has(internalId));
+  const deepest = folder.ancestors[deepestIndex];
   if (!deepest) return { folder };
   if (changes.get(deepest.internalId)?.kind === 'removed') return 'deleted';
   if (!read.has(deepest.internalId)) return { needs: deepest };
@@ -125,7 +131,7 @@ export function resolveFolder<F extends FolderWithPosition>(
   if (!changed) return 'deleted';
   const above = resolveFolder(changed, { changes, read }, [...path, folder.internalId]);
   if (typeof above === 'string' || 'needs' in above) return above;
-  const below = folder.ancestors.slice(at + 1);
+  const below = folder.ancestors.slice(deepestIndex + 1);
   const isOwnBelow =
     !folder.inheritAccessFromParent || below.some(({ internalId }) => internalId === folder.accessFrom);
   const { accessType, accessFrom } = isOwnBelow ? folder : above.folder;
@@ -138,19 +144,19 @@ interface RequestedFolder {
 }
 
 /**
- * Splits the folders of one call into waves, parents before children, so that a tree can be added in any order.
- * `circular` has the folders whose parents form a circle.
+ * Splits the folders of one request into waves. The parent of a folder is in an earlier wave, so a request can list a tree in any
+ * order. `circular` has the folders whose parents form a circle.
  */
 export function splitIntoWaves<F extends RequestedFolder>(folders: readonly F[]): { waves: F[][]; circular: F[] } {
   const waves: F[][] = [];
-  let rest = [...folders];
-  while (rest.length > 0) {
-    const waiting = new Set(rest.map(({ folderId }) => folderId));
-    const ready = rest.filter(({ parentFolderId }) => parentFolderId === undefined || !waiting.has(parentFolderId));
-    if (ready.length === 0) return { waves, circular: rest };
+  let waiting = [...folders];
+  while (waiting.length > 0) {
+    const waitingIds = new Set(waiting.map(({ folderId }) => folderId));
+    const isReady = ({ parentFolderId }: F) => parentFolderId === undefined || !waitingIds.has(parentFolderId);
+    const ready = waiting.filter(isReady);
+    if (ready.length === 0) return { waves, circular: waiting };
     waves.push(ready);
-    const placed = new Set(ready);
-    rest = rest.filter((folder) => !placed.has(folder));
+    waiting = waiting.filter((folder) => !isReady(folder));
   }
   return { waves, circular: [] };
 }

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { Id, optional } from '../../shared/schema.ts';
 import { resourceTypes } from './access.ts';
 
-/** An organization, folder or document in a request of `auth/permissions/add` or `remove`. A folder or document needs `organizationId`. */
+/**
+ * An organization, folder or document in a request of `auth/permissions/add` or `auth/permissions/remove`. Folders and documents
+ * need `organizationId`.
+ */
 export const NamedResource = z.object({ type: z.enum(resourceTypes), id: Id, organizationId: optional(Id) }).check(
   z.refine(({ type, organizationId }) => type === 'organization' || organizationId !== undefined, {
     path: ['organizationId'],

@@ -15,7 +15,7 @@ import {
   type UserAccess,
 } from './access.ts';
 
-/** The resources in a permission call. A folder or document that does not exist is undefined. */
+/** The resources in a request for permissions. `folder` or `document` is undefined if it does not exist. */
 export interface RequestedResources {
   readonly organization: { readonly organizationId: string };
   readonly folders: readonly { readonly id: string; readonly folder: FolderAccess | undefined }[];
@@ -33,7 +33,7 @@ const Entries = z.record(
   }),
 );
 
-/** One user's part of the response to a permission call. */
+/** The permissions of one user in a response. */
 export const UserPermissions = z.object({
   folders: Entries.optional(),
   documents: Entries.optional(),
@@ -43,9 +43,8 @@ export const UserPermissions = z.object({
 export type UserPermissions = z.output<typeof UserPermissions>;
 
 /**
- * Returns one user's part of the response to a permission call. It has an entry for each requested folder and document,
- * even if it is denied or missing. It always has the entry of the organization. It has the access context if it is not
- * empty.
+ * Returns the permissions of one user for a response: an entry for each requested folder and document, also if it is denied or does
+ * not exist, the entry of the organization, and the access context unless it is empty.
  */
 export function userPermissions(user: UserAccess, requested: RequestedResources): UserPermissions {
   const above = new Map([

@@ -1,8 +1,8 @@
-/** Where a listing of groups with their members continues. */
+/** The position at which a listing of groups with their members continues. */
 export interface GroupCursor {
-  /** The position of the group before the next one; absent at the beginning. */
+  /** The position of the last group that is listed completely. Absent at the beginning. */
   readonly after?: string;
-  /** The internal id of the group whose members were cut, and the position of its last listed member. */
+  /** The internal id of the group whose members are listed in part, and the position of its last listed member. */
   readonly within?: { readonly groupKey: string; readonly after: string };
 }
 
@@ -16,7 +16,10 @@ export interface ReadGroup<G, M> {
   readonly hasMore: boolean;
 }
 
-/** Groups with the members that fit into a page, the room that is left, and where the listing continues if the page ends here. */
+/**
+ * Groups with the members that fit a page, the room that remains on the page, and the position of the next page if the page ends
+ * here.
+ */
 export interface GroupPagePart<G, M> {
   readonly groups: readonly { readonly group: G; readonly members: readonly M[] }[];
   readonly room: number;
@@ -24,18 +27,18 @@ export interface GroupPagePart<G, M> {
 }
 
 /**
- * Returns the groups that fit into a page with room for `roomLeft` groups and members together. An empty page
- * (`isBegun` false) takes a group and one of its members at least. A group whose members do not fit ends the page and
- * begins the next one with the rest of its members, so that no member is lost or repeated.
+ * Returns the groups that fit a page with room for `remainingRoom` groups and members together. An empty page (`isBegun` is false)
+ * takes at least one group and one of its members. A group whose members do not fit ends the page. The next page begins with its
+ * remaining members, so that no member is lost or repeated.
  */
 export function fillPage<G, M>(
   readGroups: readonly ReadGroup<G, M>[],
-  roomLeft: number,
+  remainingRoom: number,
   cursor: GroupCursor,
   isBegun: boolean,
 ): GroupPagePart<G, M> {
   const groups: { group: G; members: M[] }[] = [];
-  let [room, before] = [roomLeft, cursor.after];
+  let [room, before] = [remainingRoom, cursor.after];
   for (const { group, internalId, position, members, hasMore } of readGroups) {
     const least = members.length > 0 ? 2 : 1;
     if (room < least && (isBegun || groups.length > 0)) return { groups, room: 0, next: cursorAfter(before) };

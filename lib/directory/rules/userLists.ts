@@ -1,16 +1,19 @@
-/** Values of a list in the order of their keys, and the key that the list was read up to; undefined at its end. */
+/**
+ * A page of a list: values in the order of their keys, and the key at which the page ends (`next`). On the last page, `next` is
+ * undefined.
+ */
 export interface ListPage<V> {
   readonly values: readonly { readonly key: string; readonly value: V }[];
   readonly next: string | undefined;
 }
 
 /**
- * Merges pages of several lists into one page in the order of keys, each key once. The pages start after the same key
- * and have at least `limit` values unless their list ends. The next page starts after `next`: nothing is lost or
+ * Merges pages of several lists into one page, in the order of keys. Each key occurs once. The pages must start after the same
+ * key and have at least `limit` values, unless their list ends. The next page starts after `next`, so that no value is lost or
  * repeated.
  */
 export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { values: V[]; next: string | undefined } {
-  // Behind the end of the page that ends first, that list can have values that were not read.
+  // The list whose page ends first can have values after this end that were not read. So the merged page must end there too.
   const [end] = pages.flatMap(({ next }) => next ?? []).sort(byBytes);
   const merged = new Map<string, V>();
   for (const { key, value } of pages.flatMap(({ values }) => values))
@@ -23,7 +26,10 @@ export function mergePages<V>(pages: readonly ListPage<V>[], limit: number): { v
   };
 }
 
-/** Compares by UTF-8 bytes, as DynamoDB sorts keys. JavaScript sorts characters beyond U+FFFF in another order. */
+/**
+ * Compares texts by their UTF-8 bytes, because DynamoDB sorts keys in this order. JavaScript sorts characters beyond U+FFFF
+ * differently.
+ */
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -4,8 +4,8 @@ interface ProfileFields {
 }
 
 /**
- * Returns a stored profile with the sent fields in place of its own. A new name changes the initial, unless an initial
- * was sent.
+ * Returns a stored profile with its fields replaced by the sent fields. A new name also changes the initial, unless an initial was
+ * sent.
  */
 export function mergeProfile<P extends ProfileFields>(stored: P, sent: P): P {
   const sentFields = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) as P;
@@ -26,8 +26,8 @@ interface SearchableUser {
 }
 
 /**
- * Returns a function that says whether each word of a search text is part of a user's name, e-mail address or user id,
- * in any case.
+ * Returns a function that returns whether a user matches a search text: each word of the text is part of the user's name, e-mail
+ * address or user id. Upper and lower case match each other.
  */
 export function matchesUser(searchKey: string): (user: SearchableUser) => boolean {
   const words = normalize(searchKey)
@@ -39,7 +39,7 @@ export function matchesUser(searchKey: string): (user: SearchableUser) => boolea
   };
 }
 
-/** Returns a text without differences of case and of compatible characters. */
+/** Returns a text in lower case and in the Unicode form NFKC, in which compatible characters are equal. */
 function normalize(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
