@@ -9,17 +9,17 @@ import { compactLog } from './compaction.ts';
 import { type Author, type Changed, changeEditors, type EditorLog } from './editorLog.ts';
 import { DEBOUNCE_MS } from './eventJob.ts';
 
-/** A request that changes an editor. */
+/** The fields of a request that changes an editor. */
 type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
 
 /** Writes a change of an editor. */
 export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
- * Changes an editor of a document. Throws like `FindDocument`, FAILED_PRECONDITION for a disabled document, and what `change` throws.
+ * Changes an editor of a document. Throws like `FindDocument` and like `change`, and FAILED_PRECONDITION for a disabled document.
  *
- * After the change it sends the message of the event job and compacts a long log, without throwing: the sweeper finds a job without a
- * message, and the next change that doubles the log compacts it.
+ * After the change it sends the message of the event job, and compacts a long log. Failures of both are logged and not thrown. The
+ * sweep starts a job whose message was lost. The next change that doubles the log compacts it.
  */
 type ChangeEditor = (
   tenant: string,

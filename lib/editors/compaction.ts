@@ -8,42 +8,44 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * How long a snapshot leaves the updates that it covers. A request that read the log before could otherwise take the
- * version of a removed update. No request runs this long. The last update stays for good.
+ * How long updates stay after they are part of a snapshot, in milliseconds. Otherwise a request that read the log before the
+ * snapshot could write an update under the version of a removed update. No request runs this long. The last update is never
+ * removed.
  */
 const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };
-/** The size of an item of the log without its update. */
+/** The approximate size in bytes of a log item without its update. */
 const ENTRY_BYTES = 300;
 /**
- * A log is long at half of the size of its snapshot, within these bounds: about a hundred small changes, and much less
- * than an answer.
+ * The bounds of the size in bytes at which a log is long. Between the bounds, a log is long at half the size of its snapshot. The
+ * lower bound is about a hundred small changes. The upper bound is much less than the largest response.
  */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
-/** Returns the size that an update adds to the log. */
+/** Returns the number of bytes that an update adds to the log. */
 export function entryBytes(packed?: Uint8Array): number {
   return ENTRY_BYTES + (packed?.length ?? 0);
 }
 
 /**
- * Returns whether the writer of the newest update must compact the log: the update made the log long, or doubled a
- * long log. So concurrent writers do not all compact, and a failed compaction is repeated later.
+ * Returns whether the writer of the newest update must compact the log. It must if the update made the log long, or if the size
+ * of the log reached another multiple of a long log. So only one of concurrent writers compacts, and a failed compaction is
+ * repeated later.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
 }
 
-/** Returns how many times the log since the snapshot exceeds the size of a long log. */
+/** Returns the size of the log since the snapshot, as a number of whole long logs. */
 function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
   const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
   return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);
 }
 
 /**
- * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to it,
- * and only then removes what is garbage. A concurrent reader finds what its head needs, or an incomplete editor that it
- * reads again. After a crash at any point, the next compaction removes the rest.
+ * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to the blob, and
+ * then removes items that no reader needs any more. A concurrent reader finds all items that its head needs, or finds that items
+ * are missing and reads again. After a crash at any point, the next compaction removes the remaining garbage.
  */
 export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
   const PK = EditorItems.partition(scope);
@@ -66,7 +68,8 @@ export async function compactLog(table: Table, scope: DocumentScope, editorId: s
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
-  // On a conflict the blob stays for the next compaction: the SDK may have repeated a write that succeeded.
+  // On a conflict, do not remove the blob: the SDK may have repeated a write that succeeded. The next compaction removes a
+  // useless blob.
   if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
   const garbage = items.filter(
     ({ at, internalId, version }) =>

@@ -20,14 +20,14 @@ import {
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
 
-/** A deleted editor whose items are still to be purged: the data of a job. */
+/** A deleted editor whose items a job must purge. It is part of the job's data. */
 export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
 export type DeletedEditor = z.output<typeof DeletedEditor>;
 
-/** The editors of a deleted document, for the purge of documents. */
+/** The hook that purges the editors of a deleted document. */
 export const purgeEditors = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
-  /** Removes some items of all editors. Returns whether no items are left. */
+  /** Removes one page of items of all editors. Returns whether no items remain. */
   async purge(table: Table, scope: DocumentScope): Promise<boolean> {
     const { values, next } = await table.query(EditorItems, scope, PAGE);
     await removeItems(table, scope, values);
@@ -64,8 +64,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Deletes editors by their ids, which are distinct. An unknown id fails alone. The editors are deleted at once and
-   * can be added again. A job purges their items when no request that read them runs any more.
+   * Deletes editors. Ids must be distinct. An unknown id fails in its own result only. The editors disappear at once, and can be
+   * added again at once. A job purges their items after the end of all requests that read the editors before.
    */
   async delete(
     { scope, document: { documentId } }: DocumentContext,
@@ -95,8 +95,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Returns up to `limit` ids of a document's editors, and whether there are more. One query for each editor: it
-   * skips the items between two heads.
+   * Returns up to `limit` ids of a document's editors, and whether the document has more. Sends one query per editor, which skips
+   * the items between two heads.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];
@@ -114,7 +114,6 @@ export class EditorDeleter {
   }
 }
 
-/** Deletes editors. */
 export const deleteEditors = /* @__PURE__ */ storeCapability(EditorDeleter, [
   'BatchGetItem',
   'Query',

@@ -13,29 +13,29 @@ import { hasEventJob, startEventJob } from './eventJob.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
-/** Larger updates are stored in a blob, so that a request for new updates reads little. */
+/** The largest size in bytes of an update in a log item. Larger updates are in a blob, so that reads of the log stay small. */
 const MAX_INLINE_BYTES = 8_192;
 const MAX_ATTEMPTS = 40;
 const LONGEST_PAUSE_AFTER = 8;
 
-/** The user who changes an editor, and the time (epoch ms). */
+/** The user and session that change an editor, and the time of the change in epoch ms. */
 export interface Author {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly now: number;
 }
 
-/** The result of a change. `finishChange` does the rest. */
+/** The result of a change. `changeEditor` sends the message and compacts the log. */
 export interface Changed {
-  /** The version since which the editor has the change. */
+  /** The first version of the editor that has the change. */
   readonly version: number;
-  /** The message of the event job, if the change started one. */
+  /** The message of the event job. Undefined if the change started none. */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
 }
 
 /**
- * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits it. On
+ * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits the update. On
  * a version conflict, the new updates are read and the change is computed again.
  */
 export class EditorLog {
@@ -47,7 +47,7 @@ export class EditorLog {
     this.#reader = new EditorReader(table);
   }
 
-  /** Adds an editor with its first update. Throws ALREADY_EXISTS when there is one with this id. */
+  /** Adds an editor with its first update. Throws ALREADY_EXISTS if an editor with this id exists. */
   async add(
     context: DocumentContext,
     { editorId, type, contentKey }: Pick<Editor, 'editorId' | 'type' | 'contentKey'>,
@@ -56,15 +56,16 @@ export class EditorLog {
   ): Promise<Changed> {
     const { scope } = context;
     const { now } = author;
-    // Versions start at the time in microseconds, faster than anybody writes: a later editor of the same id never
-    // repeats one.
+    // The first version is the time in microseconds. No editor gets a million updates per second, so a later editor with the same
+    // id has
+    // larger versions.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
-    // Checked before a large update is written for nothing.
+    // A large update is written before the transaction, so check first whether the editor exists.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
     const job = startEventJob(context, head, now);
     const entry = await this.#newEntry(scope, head, undefined, update, { ...author, eventJobStartedAt: now });
     const outcome = await this.#table.write([
-      // The creation time as first revision: a deletion of an earlier editor of the same id fails.
+      // The first revision is the creation time, so that a deletion of an earlier editor with the same id fails.
       insert(EditorEntity, { ...scope, ...head }, now),
       insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
       job.op,
@@ -75,8 +76,8 @@ export class EditorLog {
   }
 
   /**
-   * Appends the update that `decide` returns for the current state, if it returns one. On a conflict, `decide` runs
-   * again. Throws NOT_FOUND without an editor, and ABORTED after too many conflicts.
+   * Appends the update that `decide` returns for the current state. If `decide` returns undefined, writes nothing. After a
+   * conflict, `decide` runs again. Throws NOT_FOUND if the editor does not exist, and ABORTED after too many conflicts.
    */
   async change(
     context: DocumentContext,
@@ -94,7 +95,7 @@ export class EditorLog {
     throw conflict();
   }
 
-  /** Appends an update to a state. The first one since the last event starts the job of the next event. */
+  /** Tries once to append an update to a state. The first update since the last event starts the job of the next event. */
   async #append(
     context: DocumentContext,
     { head, newest, updates }: EditorState,
@@ -150,7 +151,6 @@ function conflict(): ApiError {
   return new ApiError('ABORTED', 'Other requests are changing the same editor. Send the request again.');
 }
 
-/** Writes to editors. */
 export const changeEditors = /* @__PURE__ */ storeCapability(EditorLog, [
   'GetItem',
   'BatchGetItem',

@@ -10,13 +10,13 @@ import { type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVer
 import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
-/** Up to this much is read from the end of the log alone. With more, the whole editor is read from its snapshot. */
+/** The largest end of the log that is read alone. If more is missing, the whole editor is read from its snapshot. */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
-/** How often an editor is read again when other requests changed it between two pages. */
+/** How often a read of an editor is tried if other requests change the editor between two pages. */
 const MAX_READS = 8;
 
-/** The updates after a version. */
+/** The updates after a version, and the version (`version`) of the last update. */
 export interface UpdatesSince {
   readonly version: number;
   readonly updates: readonly Uint8Array[];
@@ -39,18 +39,18 @@ export class EditorReader {
   }
 
   /**
-   * Returns the state of an editor; undefined without one. One query reads everything, or only the updates since the
-   * cached state.
+   * Returns the state of an editor, or undefined if the editor does not exist. One query reads the whole editor, or only the
+   * updates since the cached state.
    */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
-    const later = cached && (await this.#readLater(scope, cached));
-    const state = later ?? (await this.#readWhole(scope, editorId));
+    const updated = cached && (await this.#readLater(scope, cached));
+    const state = updated ?? (await this.#readWhole(scope, editorId));
     this.#cache.set(scope, editorId, state);
     return state;
   }
 
-  /** Like `find`, but throws NOT_FOUND without an editor. */
+  /** Returns the state of an editor. Throws NOT_FOUND if the editor does not exist. */
   async require(scope: DocumentScope, editorId: string): Promise<EditorState> {
     const state = await this.find(scope, editorId);
     if (!state) throw unknownEditor();
@@ -58,9 +58,9 @@ export class EditorReader {
   }
 
   /**
-   * Returns the updates after a version; `unavailable` when only the whole editor has them: the version is compacted,
-   * or of an earlier editor of the same id. Throws NOT_FOUND without an editor. Without updates it reads the head and
-   * one item of the log.
+   * Returns the updates after a version. Returns `unavailable` if the log does not have them, because the version was compacted
+   * or belongs to an earlier editor with the same id. The caller must then read the whole editor. Throws NOT_FOUND if the editor
+   * does not exist. If there are no such updates, it reads only the head and one item of the log.
    */
   async findUpdatesSince(
     scope: DocumentScope,
@@ -102,7 +102,7 @@ export class EditorReader {
     if (whole) yield whole;
   }
 
-  /** Returns the state that follows a cached one; undefined when the whole editor has to be read. */
+  /** Returns the current state from a cached state and the updates since. Returns undefined if the whole editor must be read. */
   async #readLater(scope: DocumentScope, { head, newest, updates }: EditorState): Promise<EditorState | undefined> {
     const end = await this.#readLogEnd(scope, head.editorId, newest.version + 1);
     if (typeof end !== 'object' || end.head.internalId !== head.internalId) return undefined;
@@ -118,7 +118,7 @@ export class EditorReader {
     throw new Error('An editor could not be read as a whole');
   }
 
-  /** Reads backwards until the state is complete. Compacted items come last. */
+  /** Reads an editor from its head backwards until the state is complete. In this order, compacted items come last. */
   async #readOnce(scope: DocumentScope, editorId: string): Promise<EditorState | 'incomplete' | undefined> {
     const builder = new StateBuilder();
     const options = { ...PAGE, prefix: [editorId], descending: true };
@@ -131,8 +131,8 @@ export class EditorReader {
   }
 
   /**
-   * Returns the log from a version on, without a gap; `unavailable` when it has one or is too large; undefined without
-   * an editor.
+   * Returns the log from a version on. Returns `unavailable` if the log has a gap or is too large. Returns undefined if the
+   * editor does not exist.
    */
   async #readLogEnd(
     scope: DocumentScope,
@@ -153,25 +153,26 @@ export class EditorReader {
     const keys = blobs.flatMap(partsOf);
     if (keys.length > MAX_LOG_END_PARTS) return 'unavailable';
     const parts = new BlobParts();
-    const found = await this.#table.getMany(
+    const storedParts = await this.#table.getMany(
       EditorPartEntity,
       keys.map((key) => ({ ...scope, editorId, ...key })),
     );
     for (const [index, key] of keys.entries()) {
-      const part = found[index];
+      const part = storedParts[index];
       if (part) parts.add(key, part.bytes);
     }
-    // A compaction may have removed parts.
+    // A compaction can have removed parts since the query.
     return parts.hasAll(blobs) ? { head, log, parts } : 'unavailable';
   }
 }
 
 const MAX_CACHED_BYTES = 24_000_000;
-/** An editor with more updates has a new snapshot by now and is read again. */
+/** The largest number of updates of a cached editor. An editor with more has a newer snapshot, so it is read again. */
 const MAX_CACHED_UPDATES = 250;
 
 /**
- * The editors that this process read last. A state at a version never changes, so only later updates have to be read.
+ * The states of the editors that this process read last. The state at a version never changes, so a later read needs only the
+ * updates since.
  */
 class StateCache {
   readonly #states = new Map<string, { readonly state: EditorState; readonly bytes: number }>();
@@ -181,7 +182,7 @@ class StateCache {
     return this.#states.get(cacheKey(scope, editorId))?.state;
   }
 
-  /** Replaces the state of an editor. Removes it without a new one, and the oldest states above the limit. */
+  /** Replaces the state of an editor, or removes it if `state` is undefined. Removes the oldest states above the limit. */
   set(scope: DocumentScope, editorId: string, state: EditorState | undefined): void {
     const key = cacheKey(scope, editorId);
     this.#delete(key);
@@ -201,12 +202,12 @@ class StateCache {
   }
 }
 
-/** The internal id of a document is unique among all tenants. */
+/** Returns the key of an editor in the cache. The internal id of a document is unique among all tenants. */
 function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
 }
 
-/** Yields the numbers of attempts after random pauses. The pauses grow up to the attempt `longest`. */
+/** Yields the numbers of up to `count` attempts, with random pauses between them. The pauses grow until the attempt `longest`. */
 export async function* attempts(count: number, longest: number): AsyncGenerator<number> {
   for (let attempt = 0; attempt < count; attempt++) {
     if (attempt > 0) await pause(Math.min(attempt - 1, longest));
@@ -218,5 +219,4 @@ export function unknownEditor(): ApiError {
   return new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.');
 }
 
-/** Reads editors. */
 export const readEditors = /* @__PURE__ */ storeCapability(EditorReader, ['BatchGetItem', 'Query']);

@@ -8,8 +8,8 @@ import { readValue } from './rules/yjs/readValue.ts';
 import type { CrdtType } from './rules/yjs/values.ts';
 
 /**
- * Returns the records of one editor or of all editors of a document, by their ids, or only of those of one type. Returns a part
- * when all of them exceed the limit of an answer.
+ * Returns the records of one editor, or of all editors of a document, ordered by id. With `type`, returns only editors of this
+ * type. If the records exceed the limit of a response, returns only some of them.
  */
 export async function listEditorRecords(
   editors: EditorReader,
@@ -23,12 +23,13 @@ export async function listEditorRecords(
     const record = recordOf(state);
     records.push(record);
     bytes += Buffer.byteLength(JSON.stringify(record));
-    // The answer is rejected, so the other editors need not be read.
+    // The response will be rejected because of its size, so the other editors need not be read.
     if (bytes > ANSWER_BYTES) break;
   }
   return records.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/** Returns the record of an editor, with its current value. */
 export function recordOf({ head, newest, updates }: EditorState): EditorRecord {
   return toEditorRecord(head.editorId, readValue(openDocument(updates), head.type, head.contentKey), newest);
 }

@@ -2,15 +2,15 @@ import type { Stored } from '../table/entity.ts';
 import type { Blob, Editor, EditorItem, EditorUpdate } from './entities.ts';
 import { partsOf, unpack } from './storedBytes.ts';
 
-/** An editor at a version. */
+/** An editor at the version of its newest update. */
 export interface EditorState {
   readonly head: Stored<Editor>;
   readonly newest: EditorUpdate;
-  /** All updates up to the version. The first one may be a snapshot of many. */
+  /** All updates up to this version. The first update can be a snapshot of many. */
   readonly updates: readonly Uint8Array[];
 }
 
-/** The parts of blobs. */
+/** The parts of blobs that were read. */
 export class BlobParts {
   readonly #parts = new Map<string, Uint8Array>();
 
@@ -22,7 +22,9 @@ export class BlobParts {
     return blobs.every((blob) => this.#bytesOf(blob).every((bytes) => bytes !== undefined));
   }
 
-  /** Returns the bytes of an update in a list, which is empty for an update without a change. All parts must be there. */
+  /**
+   * Returns a list with the bytes of an update. The list is empty for an update without a change. All parts must have been added.
+   */
   read({ packed, blob }: Pick<EditorUpdate, 'packed' | 'blob'>): Uint8Array[] {
     const parts = blob ? this.#bytesOf(blob).filter((bytes) => bytes !== undefined) : [];
     const bytes = packed ?? (blob && Buffer.concat(parts));
@@ -35,19 +37,19 @@ export class BlobParts {
 }
 
 /**
- * Builds the state of an editor from its items in descending order of their keys: the head, the log from its end, blobs. Others may
- * write and compact between two pages, so the items need not be of one moment. `state` shows whether they are complete.
+ * Builds the state of an editor from its items in descending order of their keys: the head, the log from its end, blobs. Other
+ * requests can write and compact between two pages, so items can be missing. `state` returns whether the items are complete.
  */
 export class StateBuilder {
   #head: Stored<Editor> | undefined;
   #newest: EditorUpdate | undefined;
-  /** Newest first. */
+  /** The updates after the snapshot. The newest update is first. */
   readonly #log: EditorUpdate[] = [];
   readonly #parts = new BlobParts();
 
   add(item: EditorItem): void {
     if (item.kind === 'head') this.#head = item.value;
-    // Other items belong to an earlier editor of the same id.
+    // Items with another internal id belong to an earlier editor with the same id.
     if (item.value.internalId !== this.#head?.internalId) return;
     if (item.kind === 'part') this.#parts.add(item.value, item.value.bytes);
     if (item.kind !== 'update') return;
@@ -55,16 +57,16 @@ export class StateBuilder {
     if (item.value.version >= firstVersionAfterSnapshot(this.#head)) this.#log.push(item.value);
   }
 
-  /** The id of the editor; undefined before its head. */
+  /** The id of the editor. Undefined before the head was added. */
   get editorId(): string | undefined {
     return this.#head?.editorId;
   }
 
-  /** Returns the state, `incomplete` while items are missing, or undefined without an editor. */
+  /** Returns the state. Returns `incomplete` if items are missing, or undefined if there is no head. */
   state(): EditorState | 'incomplete' | undefined {
     const [head, newest] = [this.#head, this.#newest];
     if (!head) return undefined;
-    // The snapshot is read like an update before all others.
+    // The snapshot is an update too. It comes before all other updates.
     const log = [...(head.snapshot ? [{ blob: head.snapshot.blob }] : []), ...this.#log.toReversed()];
     const isComplete =
       newest &&

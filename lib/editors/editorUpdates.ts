@@ -5,13 +5,13 @@ import type { EditorReader } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** The state of an editor that a client has. */
+/** How a client describes the state that it has: a state vector of Yjs, or a version. */
 export interface ClientState {
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
-/** The updates that the client lacks. Bytes are in base64. */
+/** The updates that a client lacks, as one update. `update` and `stateVector` are bytes in base64. */
 export interface MissingUpdates {
   readonly update: string;
   readonly stateVector?: string;
@@ -19,8 +19,8 @@ export interface MissingUpdates {
 }
 
 /**
- * Returns the updates that a client lacks: only those after its version, if the log still has them. Throws NOT_FOUND
- * without an editor, and INVALID_ARGUMENT for bytes that are not a state vector.
+ * Returns the updates that a client lacks. If the log still has the updates after the client's version, reads only these updates.
+ * Throws NOT_FOUND if the editor does not exist, and INVALID_ARGUMENT for bytes that are not a state vector.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
@@ -41,8 +41,8 @@ export async function findMissingUpdates(
 }
 
 /**
- * Returns the updates as one update, without the changes that a client with this state vector has. Throws
- * MalformedUpdate when the bytes are not a state vector.
+ * Returns the updates as one update, without the changes that a client with this state vector has already. Throws
+ * MalformedUpdate if the bytes are not a state vector.
  */
 export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
   if (updates.length === 0) return EMPTY_UPDATE;
@@ -55,7 +55,7 @@ export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8
 }
 
 /**
- * Returns bytes in base64. Throws INVALID_ARGUMENT when `compute` finds that the client's state vector is malformed.
+ * Returns the result of `compute` in base64. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate.
  */
 function encode(compute: () => Uint8Array): string {
   try {

@@ -16,9 +16,9 @@ const MAX_ATTEMPTS = 20;
 const LONGEST_PAUSE_AFTER = 4;
 
 /**
- * Runs the step of an event job: 5 s after the first change it emits one `crdt.update_data` with the current value. The event is
- * written together with an update without a change, under the next version. A concurrent change takes that version, and the
- * step reads again. A later change starts the next job. So every change is in exactly one event.
+ * Runs the step of an event job. 5 s after the first change it emits one `crdt.update_data` event with the current value. The
+ * transaction of the event also writes an update without a change, under the next version. If a concurrent change has this version,
+ * the transaction fails and the step reads again. A later change starts the next job. So every change is in exactly one event.
  */
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const data = EventJobData.parse(JSON.parse(job.data));
@@ -63,7 +63,10 @@ function eventOps(names: ContentNames, state: EditorState, now: number): WriteOp
   return emit(names.apiKey, event, now);
 }
 
-/** Returns the organization and document with their current names; undefined after a deletion, even if others have the same ids now. */
+/**
+ * Returns the organization and document with their current names. Returns undefined if one of them was deleted, even if it was
+ * added again.
+ */
 async function findNames(
   table: Table,
   tenant: string,

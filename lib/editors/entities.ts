@@ -6,32 +6,32 @@ import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import { organizationPartition } from '../directory/folders/folders.ts';
 
-/** Repeated here: an import of `crdtTypes` would bring the rules of values into every bundle. */
+/** The types of editors. An import of `crdtTypes` would add the rules of values to every bundle, so this list repeats them. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** Bytes in several items. */
+/** Bytes that are stored in several items: their id, and the number of items. */
 const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;
 
 const Head = z.object({
   editorId: z.string(),
-  /** Drawn at creation. All items of the editor carry it, so an editor that is added again starts empty. */
+  /** A new id at each creation. All items of the editor have it, so that an editor that is added again is empty. */
   internalId: z.string(),
   type: z.enum(types),
   contentKey: z.string(),
   createdAt: z.number(),
-  /** The version of the first update. An earlier editor of the same id has smaller versions. */
+  /** The version of the first update. An earlier editor with the same id has smaller versions. */
   first: z.number(),
-  /** All updates up to a version in one. Absent while the log is short. */
+  /** One update with all changes up to a version. Absent while the log is short. */
   snapshot: z
     .object({
       version: z.number(),
       blob: Blob,
-      /** The size of the blob. */
+      /** The size of the blob in bytes. */
       bytes: z.number(),
-      /** `logBytes` of the update with that version. */
+      /** `logBytes` of the update with this version. */
       logBytes: z.number(),
     })
     .optional(),
@@ -39,24 +39,24 @@ const Head = z.object({
 export type Editor = z.output<typeof Head>;
 
 const Update = z.object({
-  /** The editor's internal id. Items of an earlier editor of the same id may still exist. */
+  /** The editor's internal id. It tells the item from items of an earlier editor with the same id, which can still exist. */
   internalId: z.string(),
   version: z.number(),
-  /** When the item was written, epoch ms. */
+  /** When the item was written, in epoch ms. */
   at: z.number(),
-  /** The Yjs update, packed. A large one is in a blob. The update of an event job has neither. */
+  /** The Yjs update, packed. A large update is in `blob` instead. The update of an event job has neither. */
   packed: Bytes.optional(),
   blob: Blob.optional(),
-  /** When the value last changed, epoch ms, and by whom. */
+  /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed it. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
   /**
-   * When the job was started that will emit an event about the changes, epoch ms. Absent when an event has reported
-   * them.
+   * When the job started that will emit an event about the changes, in epoch ms. Absent if an event has reported all changes up to
+   * this update.
    */
   eventJobStartedAt: z.number().optional(),
-  /** The size of the log up to here in bytes, counting all updates that were ever written. */
+  /** The size in bytes of the log up to this update. Updates that were removed since count too. */
   logBytes: z.number(),
 });
 export type EditorUpdate = z.output<typeof Update>;
@@ -64,20 +64,20 @@ export type EditorUpdate = z.output<typeof Update>;
 const Part = z.object({
   internalId: z.string(),
   bytes: Bytes,
-  /** When it was written, epoch ms. A part that nothing refers to some time later is garbage. */
+  /** When the part was written, in epoch ms. If no item refers to the part some time later, the part is garbage. */
   at: z.number(),
 });
 type EditorPart = z.output<typeof Part>;
 
-/** The sort keys of an editor's items begin with its id. They sort as its blobs, its log, its head. */
+/** Returns the partition of all editors of a document. The items of an editor sort in this order: its blobs, its log, its head. */
 const editorsOf = (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'EDITORS');
 const BLOB = 'BLOB';
 const LOG = 'LOG';
-/** Sorts last: a query in descending order starts with the head. */
+/** This text sorts after `BLOB` and `LOG`, so that a query in descending order starts with the head. */
 const META = 'META';
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
-/** The head of an editor. An editor exists as long as its head. */
+/** The head of an editor. An editor exists only while its head exists. */
 export const EditorEntity = defineEntity({
   type: 'Editor',
   version: 1,
@@ -89,7 +89,7 @@ export const EditorEntity = defineEntity({
   sk: (key: { editorId: string }) => [key.editorId, META],
 });
 
-/** One change of an editor. The insertion under the next version commits it. Committed items never change. */
+/** One change of an editor. The insertion under the next version commits the change. Committed items never change. */
 export const EditorUpdateEntity = defineEntity({
   type: 'EditorUpdate',
   version: 1,
@@ -123,7 +123,7 @@ export function sinceVersion(editorId: string, version: number): [from: string, 
   return [joinKey([editorId, LOG, versionKey(version)]), joinKey([editorId, META])];
 }
 
-/** Returns a sort key before all items of an editor, whose keys begin with `prefix`. */
+/** Returns a sort key that sorts before all items of an editor. The keys of these items begin with `prefix`. */
 export function beforeEditor(prefix: string): string {
   return `${prefix}#`;
 }
@@ -136,7 +136,7 @@ export type EditorItem = { readonly prefix: string; readonly SK: string } & (
 );
 
 /**
- * Reads all items of a document's editors. `prefix` is the first part of the sort key: the escaped id of the editor.
+ * All items of a document's editors, for queries. `prefix` is the first part of the sort key: the escaped id of the editor.
  */
 export const EditorItems: QueryableEntity<EditorItem, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),

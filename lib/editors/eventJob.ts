@@ -5,11 +5,11 @@ import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
-/** One event reports all changes of this time. */
+/** How long an event job waits after the first change, in milliseconds. Its event reports all changes up to then. */
 export const DEBOUNCE_MS = 5_000;
-/** How much later the sweeper starts the job if its message was lost. */
+/** The additional time in milliseconds after which the sweep starts the job, if its queue message was lost. */
 const MARGIN_MS = 30_000;
-/** A job without an event for this time is lost, and the next change starts another one. */
+/** The time in milliseconds after which a job without an event counts as lost. The next change then starts a new job. */
 const LOST_MS = 60 * 60_000;
 
 /** The data of the job that emits the event about an editor's changes. */
@@ -29,8 +29,8 @@ export function hasEventJob({ eventJobStartedAt }: EditorUpdate, now: number): b
 }
 
 /**
- * Returns the operation that starts the event job of an editor, for the transaction of the first change, and the message to send
- * afterwards. Each update has `eventJobStartedAt` until the job writes an update without it.
+ * Returns the operation that starts the event job of an editor, and the queue message to send afterwards. The operation belongs
+ * in the transaction of the first change. Updates have `eventJobStartedAt` until the job writes an update without it.
  */
 export function startEventJob(
   { scope: { tenant, organizationKey, documentKey }, organization, document }: DocumentContext,

@@ -5,8 +5,10 @@ import type { Author, Changed, EditorLog } from './editorLog.ts';
 import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 
 /**
- * Adds a client's update to an editor. An update that the editor has already changes nothing. Throws NOT_FOUND without an editor,
- * INVALID_ARGUMENT for an update that is malformed, does not fit the type or exceeds a limit, and ABORTED after too many conflicts.
+ * Adds a client's update to an editor. An update that the editor has already changes nothing. Throws:
+ * - NOT_FOUND if the editor does not exist
+ * - INVALID_ARGUMENT if the update is malformed, does not fit the type of the editor or exceeds a limit
+ * - ABORTED after too many conflicts
  */
 export async function pushUpdate(
   editors: EditorLog,

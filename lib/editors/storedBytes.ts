@@ -5,18 +5,18 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type Table, upsert } from '../table/table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';
 
-/** The first byte of packed bytes: how the rest is packed. */
+/** The values of the first byte of packed bytes. It says whether the bytes after it are compressed. */
 const PLAIN = 0;
 const DEFLATED = 1;
-/** Smaller values are not worth the time. */
+/** The smallest size in bytes that is compressed. Less is not worth the time. */
 const MIN_DEFLATED_BYTES = 512;
-/** More than the state of any editor. */
+/** The largest size of unpacked bytes. It is more than the state of any editor. */
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
-/** A DynamoDB item has at most 400 KB. */
+/** The size in bytes of a part. A DynamoDB item has at most 400 KB. */
 const PART_BYTES = 350_000;
 const PARALLEL_WRITES = 4;
 
-/** Compresses bytes for the table, which costs by the KB. */
+/** Returns compressed bytes with a first byte that says how to unpack them. DynamoDB charges writes by the KB. */
 export function pack(bytes: Uint8Array): Uint8Array {
   const deflated = bytes.length < MIN_DEFLATED_BYTES ? bytes : deflateRawSync(bytes);
   const isSmaller = deflated.length < bytes.length;
@@ -25,13 +25,13 @@ export function pack(bytes: Uint8Array): Uint8Array {
 
 /** Returns the bytes that were packed. */
 export function unpack(packed: Uint8Array): Uint8Array {
-  const rest = packed.subarray(1);
-  return packed[0] === PLAIN ? rest : inflateRawSync(rest, { maxOutputLength: MAX_UNPACKED_BYTES });
+  const content = packed.subarray(1);
+  return packed[0] === PLAIN ? content : inflateRawSync(content, { maxOutputLength: MAX_UNPACKED_BYTES });
 }
 
 /**
- * Writes bytes that are too large for one item, in parts. Write the item that refers to them afterwards. If that fails, nobody reads
- * the parts, and the next compaction removes them.
+ * Writes bytes that are too large for one item, in parts. The caller must then write an item that refers to the blob. If that write
+ * fails, no reader uses the parts, and the next compaction removes them.
  */
 export async function writeBlob(
   table: Table,

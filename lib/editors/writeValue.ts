@@ -15,7 +15,7 @@ export interface NewValue {
   readonly data: CrdtValue;
 }
 
-/** Adds an editor with a value. Throws ALREADY_EXISTS when there is one, and INVALID_ARGUMENT for a value above the limits. */
+/** Adds an editor with a value. Throws ALREADY_EXISTS if the editor exists, and INVALID_ARGUMENT for a value above the limits. */
 export async function addEditor(
   editors: EditorLog,
   context: DocumentContext,
@@ -27,9 +27,10 @@ export async function addEditor(
 }
 
 /**
- * Replaces the value of an editor by the smallest change, so that concurrent changes of clients survive. Throws NOT_FOUND without an
- * editor, INVALID_ARGUMENT for another type or content key than the stored one or a value above the limits, and ABORTED after too many
- * conflicts.
+ * Replaces the value of an editor by the smallest change, so that concurrent changes of clients survive. Throws:
+ * - NOT_FOUND if the editor does not exist
+ * - INVALID_ARGUMENT if the type or content key differs from the stored one, or if the value is above the limits
+ * - ABORTED after too many conflicts
  */
 export async function updateEditor(
   editors: EditorLog,
@@ -43,12 +44,15 @@ export async function updateEditor(
   });
 }
 
-/** Returns the update that replaces a value. Throws INVALID_ARGUMENT when it would make the state too large. */
+/**
+ * Returns the update that replaces a value, or undefined if nothing changes. Throws INVALID_ARGUMENT if the state would be too
+ * large.
+ */
 function replaceWithinLimits(doc: Y.Doc, type: CrdtType, contentKey: string, data: CrdtValue): Uint8Array | undefined {
   const update = replaceValue(doc, type, contentKey, data);
   if (!update) return undefined;
   const state = encodeState(doc);
-  // The sum is an upper limit. Deletions can make the state smaller than that.
+  // The new state is at most as large as this sum. Deletions can make it smaller, so compute its size only above the limit.
   if (state.length + update.length <= crdtLimits.stateBytes) return update;
   if (encodeState(openDocument([state, update])).length <= crdtLimits.stateBytes) return update;
   throw invalid({

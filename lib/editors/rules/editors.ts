@@ -7,16 +7,16 @@ import type { CrdtType, CrdtValue } from './yjs/values.ts';
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
 /** The largest update or state vector in base64 that a request body can hold. */
 const MAX_BASE64_CHARACTERS = 5_500_000;
-/** The largest state in base64, with its state vector. */
+/** The largest response in bytes: the largest state and its state vector, both in base64. */
 export const UPDATES_ANSWER_BYTES = 6_000_000;
 
 /** The fields that name an editor. */
 export const editorName = { organizationId: Id, documentId: Id, editorId: Id };
 
-/** The fields that name who changes an editor. The caller may send any ids. */
+/** The fields that name the user and session that change an editor. The caller can send any ids. */
 export const authorFields = { userId: optional(Id), sessionId: optional(Id) };
 
-/** Bytes in base64 with padding. Parses to bytes. */
+/** Bytes in base64 with padding. The schema converts the text to bytes. */
 export const Base64 = z
   .string()
   .max(MAX_BASE64_CHARACTERS)
@@ -28,10 +28,12 @@ export const Base64 = z
     return z.NEVER;
   });
 
-/** A version as answers return it. */
+/** The version of an editor, as responses return it. */
 export const Version = z.int().min(0);
 
-/** Published clients can send `isServerIds: true` with internal ids. These endpoints accept only the customer's ids. */
+/**
+ * Published clients can send `isServerIds: true` with internal ids. These endpoints accept only the ids that the customer chose.
+ */
 export const ownIds = {
   isServerIds: optional(
     z.literal(false, {
@@ -49,19 +51,19 @@ export const EditorValue = z
     anyOf: [{ type: 'string' }, { type: 'object' }, { type: 'array', items: { description: 'Any JSON value' } }],
   });
 
-/** An editor in answers and events. */
+/** An editor in responses and events. */
 export const EditorRecord = z.object({
   data: EditorValue,
   id: z.string(),
-  /** ISO 8601. */
+  /** When the value last changed, in ISO 8601. */
   lastUpdate: IsoTime,
-  /** Empty for a change without a user. */
+  /** The id of the user who last changed the value. Empty for a change without a user. */
   lastUpdatedBy: z.string(),
   sessionId: z.string().nullable(),
 });
 export type EditorRecord = z.output<typeof EditorRecord>;
 
-/** The user who changed an editor last, and the time (epoch ms). */
+/** The user and session that changed an editor last, and the time in epoch ms. */
 export interface LastChange {
   readonly changedAt: number;
   readonly changedBy?: string | undefined;
@@ -82,13 +84,13 @@ export function toEditorRecord(
   };
 }
 
-/** The parts of an editor that a replace cannot change. */
+/** The fields of an editor that an update of its value cannot change. */
 interface EditorKind {
   readonly type: CrdtType;
   readonly contentKey: string;
 }
 
-/** Throws INVALID_ARGUMENT when a request names another type or content key than the stored one. */
+/** Throws INVALID_ARGUMENT if a request names a type or content key that differs from the stored one. */
 export function requireSameKind(
   stored: EditorKind,
   sent: { readonly type: CrdtType; readonly contentKey?: string | undefined },

@@ -15,7 +15,7 @@ export const ValueRequest = z.object({
   ...ownIds,
 });
 
-/** Throws INVALID_ARGUMENT when a value does not fit its type or exceeds a limit. */
+/** Throws INVALID_ARGUMENT if a value does not fit its type or exceeds a limit. */
 export function requireFitting({ type, data }: Pick<z.output<typeof ValueRequest>, 'type' | 'data'>): void {
   const fault = findValueFault(type, data);
   if (fault !== undefined) throw invalid({ path: ['data'], code: 'invalid_data', message: fault });

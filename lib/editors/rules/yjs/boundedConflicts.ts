@@ -1,13 +1,13 @@
 import * as Y from 'yjs';
 import { crdtLimits } from './values.ts';
 
-/** There are more concurrent changes in one place than Yjs can put in order in bounded time. */
+/** Thrown if there are more concurrent changes at one position than Yjs can order in bounded time. */
 export class TooManyConflicts extends Error {}
 
 /**
- * Runs `work`, which opens documents, and bounds the steps that its conflicts take together. To find the position of
- * a struct, Yjs passes everything that others inserted between its neighbours: n structs can take n * n steps. Throws
- * TooManyConflicts. Discard the documents then.
+ * Runs `work`, which opens documents, and bounds the number of steps that conflicts take in total. To find the position of a
+ * struct, Yjs passes all structs that other clients inserted between the struct's neighbours. So n structs can take n * n steps.
+ * Throws TooManyConflicts above the bound. The documents must then be discarded.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;
@@ -21,23 +21,23 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` turns this error into another one.
+    // `openDocument` replaces this error by MalformedUpdate, so throw it again.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;
   }
 }
 
-/** Returns how many structs Yjs passes to find the position of an item. The count stops just above `most`. */
-function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigin }: Y.Item, most: number): number {
+/** Returns how many structs Yjs passes to find the position of an item. Stops counting just above `limit`. */
+function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigin }: Y.Item, limit: number): number {
   if (!(parent instanceof Y.AbstractType)) return 0;
   let steps = 0;
   let next = left ? left.right : firstItem(parent, parentSub);
-  if (!left && parentSub !== null) for (; next?.left && steps <= most; steps++) next = next.left;
-  for (; next && next !== right && steps <= most; steps++) {
-    const isSamePlace = Y.compareIDs(next.origin, origin) && Y.compareIDs(next.rightOrigin, rightOrigin);
-    // Yjs stops here too.
-    if (next.id.client >= id.client && isSamePlace) return steps + 1;
+  if (!left && parentSub !== null) for (; next?.left && steps <= limit; steps++) next = next.left;
+  for (; next && next !== right && steps <= limit; steps++) {
+    const hasSameOrigins = Y.compareIDs(next.origin, origin) && Y.compareIDs(next.rightOrigin, rightOrigin);
+    // Yjs stops its search at this struct.
+    if (next.id.client >= id.client && hasSameOrigins) return steps + 1;
     next = next.right;
   }
   return steps;

@@ -1,4 +1,7 @@
-/** A difference of two sequences: `removed` elements of the old one at `at` become the `added` elements of the new one at `from`. */
+/**
+ * A difference of two sequences. It replaces `removed` elements from index `at` of the old one by `added` elements from index
+ * `from` of the new one.
+ */
 export interface Edit {
   readonly at: number;
   readonly removed: number;
@@ -6,17 +9,17 @@ export interface Edit {
   readonly added: number;
 }
 
-/** How many steps a search may still take. The time of a search grows with the square of its result. */
+/** The number of steps that searches may still take. The time of a search grows with the square of the number of differences. */
 export interface Budget {
   steps: number;
 }
 
-/** A search ends without a result at this many differences: its memory grows with the square of them. */
+/** The number of differences at which a search ends without a result. Its memory grows with the square of this number. */
 const MAX_DIFFERENCES = 512;
-/** A search always tries at least this many differences. */
+/** The number of differences that a search tries at least. */
 const MIN_DIFFERENCES = 64;
 
-/** A range of both sequences; the ends are excluded. */
+/** A range of the sequences `a` and `b`. The ends (`aTo`, `bTo`) are excluded. */
 interface Range {
   readonly aFrom: number;
   readonly aTo: number;
@@ -30,9 +33,9 @@ export function at<T>(list: Readonly<Record<number, T>>, index: number): T {
 }
 
 /**
- * Returns the edits that turn one sequence into the other, in ascending order. No two edits touch.
- * Short differences get the shortest edits (Myers). Longer ones are split at elements that occur once on both sides
- * (patience diff); without such elements the whole range is one edit. The budget bounds the time.
+ * Returns the edits that turn the sequence `a` into `b`, in ascending order. No two edits touch. Short differences get the
+ * shortest edits (Myers). A longer difference is split at elements that occur exactly once in `a` and in `b` (patience diff).
+ * Without such elements, the whole difference is one edit. The budget bounds the time.
  */
 export function diff(a: Int32Array, b: Int32Array, budget: Budget): Edit[] {
   const edits: Edit[] = [];
@@ -67,20 +70,20 @@ function trimCommonEnds(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }
 }
 
 /**
- * Returns the shortest edits by Myers' greedy search; undefined when there are too many or the budget is used up.
- * `reach[k]` is how far diagonal `k` (index in `a` minus index in `b`) got with the differences so far.
+ * Returns the shortest edits by Myers' greedy search. Returns undefined if there are too many, or if the budget is used up.
+ * `reach[k]` is the index in `a` that the search reached on diagonal `k` (index in `a` minus index in `b`).
  */
 function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: Budget): Edit[] | undefined {
   const { aFrom, bFrom } = range;
   const n = range.aTo - aFrom;
   const m = range.bTo - bFrom;
-  // With less than half in common, a search finds little.
-  const most = Math.min(n + m, MAX_DIFFERENCES, MIN_DIFFERENCES + ((n + m) >> 1));
-  if (Math.abs(n - m) > most) return undefined;
-  const middle = most + 1;
-  const reach = new Int32Array(2 * most + 3);
+  // If less than half of the elements are equal, shortest edits are not worth the search.
+  const limit = Math.min(n + m, MAX_DIFFERENCES, MIN_DIFFERENCES + ((n + m) >> 1));
+  if (Math.abs(n - m) > limit) return undefined;
+  const middle = limit + 1;
+  const reach = new Int32Array(2 * limit + 3);
   const traces: Int32Array[] = [];
-  for (let d = 0; d <= most; d++) {
+  for (let d = 0; d <= limit; d++) {
     for (let k = -d; k <= d; k += 2) {
       const left = at(reach, middle + k - 1);
       const right = at(reach, middle + k + 1);
@@ -97,7 +100,10 @@ function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: B
   return undefined;
 }
 
-/** Follows the traces of a search from its end to its start. Each trace adds one edit of one element. */
+/**
+ * Returns the edits of a search. It follows the traces from the end of the search to its start. Each trace adds an edit of one
+ * element.
+ */
 function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFrom: number, bFrom: number): Edit[] {
   const edits: Edit[] = [];
   let [x, y] = [n, m];
@@ -113,7 +119,10 @@ function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFro
   return edits.reverse();
 }
 
-/** Returns pairs of positions of elements that occur once on each side. Both positions of the pairs ascend. */
+/**
+ * Returns pairs of positions, in `a` and in `b`, of elements that occur exactly once in each. Both positions ascend from pair to
+ * pair.
+ */
 function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Range): [number, number][] {
   const inB = positionsOfUnique(b, bFrom, bTo);
   const common: [number, number][] = [];
@@ -124,7 +133,7 @@ function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: R
   return longestAscending(common);
 }
 
-/** Returns the position of each value; -1 for a value that occurs more than once. */
+/** Returns the position of each value. The position is -1 if the value occurs more than once. */
 function positionsOfUnique(values: Int32Array, from: number, to: number): Map<number, number> {
   const positions = new Map<number, number>();
   for (let index = from; index < to; index++) {
@@ -134,7 +143,7 @@ function positionsOfUnique(values: Int32Array, from: number, to: number): Map<nu
   return positions;
 }
 
-/** Returns the longest selection of pairs, which are sorted by their first number, whose second number ascends. */
+/** Returns the longest selection of pairs whose second numbers ascend. `pairs` must be sorted by their first numbers. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
   /** For each length, the index of the pair with the smallest second number that ends a selection of that length. */
   const tails: number[] = [];
@@ -165,7 +174,7 @@ function splitAt({ aFrom, aTo, bFrom, bTo }: Range, anchors: readonly [number, n
   return parts;
 }
 
-/** Merges each edit that touches the one before into that one. */
+/** Returns the edits, with edits that touch each other merged into one. */
 export function mergeTouching(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];
   for (const edit of edits) {

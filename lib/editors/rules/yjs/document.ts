@@ -1,11 +1,12 @@
 import * as Y from 'yjs';
 
-/** The bytes are not a Yjs update, or not a state vector. */
+/** Thrown if bytes are not a Yjs update, or not a state vector. */
 export class MalformedUpdate extends Error {}
 
 /**
- * Returns the document of some updates. Their order and repetitions make no difference. Updates that wait for a
- * missing one are kept, deleted content is dropped. Throws MalformedUpdate when one of them cannot be read.
+ * Returns the document that the updates make. The order and repetitions of updates make no difference. An update that needs a
+ * missing update is kept until the missing one comes. Deleted content is dropped. Throws MalformedUpdate if an update cannot be
+ * read.
  */
 export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc();
@@ -19,24 +20,24 @@ export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   return doc;
 }
 
-/** Returns a copy of a document, which may be changed. */
+/** Returns a copy of a document. Changes of the copy do not affect the document. */
 export function copyOf(doc: Y.Doc): Y.Doc {
   return openDocument([encodeState(doc)]);
 }
 
-/** Returns the whole state as one update, including updates that wait for a missing one. */
+/** Returns the whole state of a document as one update. It includes updates that wait for a missing update. */
 export function encodeState(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
-/** Returns how much of each client's changes the document has. */
+/** Returns the state vector of a document. It says how many of each client's changes the document has. */
 export function stateVectorOf(doc: Y.Doc): Uint8Array {
   return Y.encodeStateVector(doc);
 }
 
 /**
- * Returns the changes that a client with this state vector lacks, as one update; the whole state without a state
- * vector. Throws MalformedUpdate when the bytes are not a state vector.
+ * Returns the changes that a client with this state vector lacks, as one update. Without a state vector, returns the whole state.
+ * Throws MalformedUpdate if the bytes are not a state vector.
  */
 export function updateSince(doc: Y.Doc, stateVector?: Uint8Array): Uint8Array {
   if (stateVector) requireStateVector(stateVector);
@@ -48,8 +49,8 @@ function requireStateVector(bytes: Uint8Array): void {
   try {
     length = Y.encodeStateVector(Y.decodeStateVector(bytes)).length;
   } catch {
-    // Not even the start is a state vector.
+    // The first bytes are not a state vector, so `length` stays undefined.
   }
-  // A length that differs shows a repeated client or bytes behind the end.
+  // A different length means that a client occurs twice, or that bytes follow the state vector.
   if (length !== bytes.length) throw new MalformedUpdate('State vector must be one of Yjs.');
 }

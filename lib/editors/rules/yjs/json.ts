@@ -7,8 +7,8 @@ import type { Writer } from './writers.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an object of the entries that JSON does not leave out. `Object.fromEntries` makes `__proto__` a key like any
- * other.
+ * Returns an object of the entries whose value is not undefined, because JSON leaves these out. `Object.fromEntries` keeps a key
+ * named `__proto__`.
  */
 function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
@@ -28,14 +28,14 @@ export function readArray(array: Shared): unknown[] {
 }
 
 /**
- * Returns the JSON value of anything that a client may put into a map or an array; undefined for values that JSON
+ * Returns the JSON value of any content that a client can put into a map or an array. Returns undefined for content that JSON
  * leaves out.
  */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
   if (content instanceof Y.Map) return readMap(content as Shared);
   if (content instanceof Y.Array) return readArray(content as Shared);
-  // Typed loosely by Yjs: the class has a `toString` of its own.
+  // The class has its own `toString`, which the types of Yjs do not declare.
   if (content instanceof Y.XmlFragment) return (content as { toString(): string }).toString();
   if (typeof content === 'bigint') return Number(content);
   if (typeof content === 'number') return Number.isFinite(content) ? content : null;
@@ -45,13 +45,13 @@ function readAny(content: unknown): unknown {
   return objectOf(Object.entries(content).map(([key, value]) => [key, readAny(value)]));
 }
 
-/** The writer of changes to JSON types, and the numbers of equal values. */
+/** The writer that overwrites keys, and the interner that numbers values for comparisons. */
 export interface JsonTools {
   readonly writer: Writer;
   readonly interner: Interner;
 }
 
-/** Changes the value of a map key by key. Values that stay objects, arrays or texts change in place. */
+/** Changes the value of a map key by key. A value that stays an object, array or text changes in place. */
 export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
   const current = new Map(entriesOf(map as Shared));
   for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);
@@ -62,15 +62,15 @@ export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools):
       if (replaceInPlace(content, value, tools)) continue;
       if (tools.interner.numberOfJson(readAny(content) ?? null) === tools.interner.numberOfJson(value)) continue;
     }
-    const made = emptyTypeFor(value);
-    tools.writer.overwrite(map._map.get(key), () => map.set(key, made));
-    fill(made, value);
+    const content = emptyTypeFor(value);
+    tools.writer.overwrite(map._map.get(key), () => map.set(key, content));
+    fill(content, value);
   }
 }
 
 const MAX_FEATURES = 100;
 
-/** Changes the value of an array. Equal elements stay, and the most similar ones of the others change in place. */
+/** Changes the value of an array. Equal elements stay. Of the other elements, the most similar ones change in place. */
 export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
   const { interner } = tools;
   const contents = array.toArray();
@@ -98,7 +98,7 @@ export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[]
   });
 }
 
-/** Changes a shared type into a value of the same kind. Returns false when the kinds differ. */
+/** Changes a shared type so that it has a value of the same kind. Returns false if the kinds differ. */
 function replaceInPlace(content: unknown, value: unknown, tools: JsonTools): boolean {
   if (content instanceof Y.Text && typeof value === 'string') replaceText(content, value);
   else if (content instanceof Y.Map && isContainer(value) && !Array.isArray(value)) replaceMap(content, value, tools);
@@ -111,31 +111,36 @@ function isContainer(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the id by which the customer tells objects apart, if there is one. */
+/**
+ * Returns the value of an object's `id`, `_id` or `key` field, which probably identifies the object. Returns undefined if there
+ * is none.
+ */
 function idOf(value: Json): unknown {
   return ['id', '_id', 'key']
     .map((name) => (Object.hasOwn(value, name) ? value[name] : undefined))
     .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
-/** Returns the stored form of a value: an empty shared type for an object or array, which `fill` then fills. */
+/**
+ * Returns the content that stores a value. For an object or array, it is an empty shared type, and `fill` must add its elements.
+ */
 function emptyTypeFor(value: unknown): unknown {
   if (!isContainer(value)) return value;
   return Array.isArray(value) ? new Y.Array() : new Y.Map();
 }
 
-function fill(made: unknown, value: unknown): void {
-  if (made instanceof Y.Array) insertAll(made, 0, value as unknown[]);
-  if (!(made instanceof Y.Map)) return;
+function fill(content: unknown, value: unknown): void {
+  if (content instanceof Y.Array) insertAll(content, 0, value as unknown[]);
+  if (!(content instanceof Y.Map)) return;
   for (const [key, element] of Object.entries(value as Json)) {
     const inner = emptyTypeFor(element);
-    made.set(key, inner);
+    content.set(key, inner);
     fill(inner, element);
   }
 }
 
 function insertAll(array: Y.Array<unknown>, at: number, values: readonly unknown[]): void {
-  const made = values.map(emptyTypeFor);
-  array.insert(at, made);
-  for (const [index, element] of made.entries()) fill(element, values[index]);
+  const contents = values.map(emptyTypeFor);
+  array.insert(at, contents);
+  for (const [index, content] of contents.entries()) fill(content, values[index]);
 }

@@ -1,6 +1,6 @@
 import { at, type Budget, diff, type Edit } from './diff.ts';
 
-/** Gives equal values the same number, so that `diff` can compare sequences of them. */
+/** Gives equal values the same number, so that `diff` can compare sequences of values. */
 export class Interner {
   readonly #numbers = new Map<string, number>();
   readonly #numberOfObject = memoize((value: object) =>
@@ -26,30 +26,33 @@ export class Interner {
     return this.numberOf(Object.is(value, -0) ? '-0' : JSON.stringify(value));
   }
 
-  /** Returns a number for each key of an object with its value. */
+  /** Returns a number for each entry of an object. Entries with equal keys and values have the same number. */
   numbersOfEntries(value: object): number[] {
     return Object.entries(value).map(([key, element]) => this.numberOf(`${this.numberOfJson(element)}:${key}`));
   }
 }
 
-/** An edit of a list. `pairs` has the elements that change in place, as `[old index, new index]`, both ascending. */
+/**
+ * An edit of a list. `pairs` has the elements that change in place, as `[old index, new index]`. Both indexes ascend from pair to
+ * pair.
+ */
 export interface ListEdit extends Edit {
   readonly pairs: readonly (readonly [number, number])[];
 }
 
-/** Returns how similar an old and a new element are; 0 when the old one cannot change into the new one. */
+/** Returns how similar an old and a new element are. Returns 0 if the old element cannot change into the new element. */
 export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
 /**
- * The most comparisons of an old with a new element in the search for the best pairs. Above it, the first pairs are
- * taken.
+ * The largest number of comparisons of an old with a new element in the search for the best pairs. Larger edits get the first pairs
+ * instead.
  */
 const MAX_COMBINATIONS = 10_000;
 
 /**
- * Returns the edits that turn one list into another. Equal elements stay. Of the others, the most similar ones are
- * paired: a paired element changes in place, so that concurrent edits within it survive.
+ * Returns the edits that turn one list into another. Equal elements stay. Of the other elements, the most similar ones become
+ * pairs. The old element of a pair changes in place, so that concurrent edits within the element survive.
  */
 export function listEdits(before: readonly number[], after: readonly number[], similarity: Similarity): ListEdit[] {
   const budget: Budget = { steps: MAX_STEPS };
@@ -62,7 +65,10 @@ export function listEdits(before: readonly number[], after: readonly number[], s
   });
 }
 
-/** Returns the pairs with the largest sum of similarities. `best` has that sum for each pair of remaining elements. */
+/**
+ * Returns the pairs with the largest sum of similarities. `best` has the largest sum for the elements from each pair of indexes
+ * on.
+ */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
   const similarities = new Float64Array(removed * added);
@@ -89,7 +95,7 @@ function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Si
   return pairs;
 }
 
-/** Pairs the elements in their order, for edits that are too large for a search. */
+/** Returns pairs of elements in their order, for edits that are too large for the search of the best pairs. */
 function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < removed && j < added;) {
@@ -100,14 +106,14 @@ function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: S
   return pairs;
 }
 
-/** Returns how many features two elements share, from just above 0 (none) to just above 1 (all). */
+/** Returns the share of features that two elements have in common: 0.01 if none, 1.01 if all. */
 export function sharedFeatures(a: readonly number[], b: readonly number[]): number {
   const inB = new Set(b);
   const shared = a.filter((feature) => inB.has(feature)).length;
   return 0.01 + (2 * shared) / Math.max(1, a.length + b.length);
 }
 
-/** Returns the same function, which computes its result once for each object. */
+/** Returns a function with the same results that computes the result only once per object. */
 export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const results = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -118,19 +124,19 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
 }
 
 /**
- * The operations on a list. `applyEdits` calls them from the end of the list to its start, so earlier indexes stay
- * valid.
+ * The operations on a list. `applyEdits` calls them from the end of the list to its start, so that the indexes of earlier
+ * elements stay valid.
  */
 export interface ListWriter {
-  /** Removes old elements. */
+  /** Removes `count` old elements from the index `at`. */
   remove(at: number, count: number): void;
-  /** Inserts new elements before the old element `at`. */
+  /** Inserts `count` new elements, from the new index `from`, before the old element `at`. */
   insert(at: number, from: number, count: number): void;
-  /** Changes an old element into a new one. */
+  /** Changes the old element `at` into the new element `from`. */
   change(at: number, from: number): void;
 }
 
-/** Applies edits to a list, the last one first. */
+/** Applies edits to a list. The last edit is applied first. */
 export function applyEdits(edits: readonly ListEdit[], list: ListWriter): void {
   for (const { at: start, removed, from, added, pairs } of edits.toReversed()) {
     let [end, newEnd] = [start + removed, from + added];

@@ -17,8 +17,8 @@ interface XmlLimits {
 class XmlFault extends Error {}
 
 /**
- * Returns the fault of a malformed XML text with its position, for the API's message. DTDs are rejected, and entities
- * other than XML's own five.
+ * Returns the fault of a malformed XML text with its position, for the message of the API. Returns undefined if the text is
+ * well-formed. DTDs, and entities other than the five of XML, are faults too.
  */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
@@ -31,9 +31,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Parses XML without faults into nodes, as an editor with this vocabulary stores them. Comments and processing
- * instructions are dropped, and CDATA is text. Line breaks and blanks between elements, which only make XML readable,
- * are dropped too.
+ * Returns the nodes of an XML text without faults, in the form in which an editor with this vocabulary stores them. Drops comments,
+ * processing instructions, and line breaks and blanks that only make the XML readable. CDATA becomes text.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text);
@@ -45,8 +44,8 @@ function parseElements(text: string, limits: XmlLimits = { depth: Infinity, part
   const roots: ParsedNode[] = [];
   const open: ParsedElement[] = [];
   let parts = 0;
-  const rejectMalformed = (what: string) => {
-    throw new XmlFault(`Data must be well-formed XML: line ${parser.line}, column ${parser.column}: ${what}`);
+  const rejectMalformed = (fault: string) => {
+    throw new XmlFault(`Data must be well-formed XML: line ${parser.line}, column ${parser.column}: ${fault}`);
   };
   const addText = (added: string) => {
     if (added === '') return;
@@ -101,13 +100,14 @@ function elementNodesOf(parsed: readonly ParsedNode[], vocabulary: Vocabulary): 
 }
 
 /**
- * Returns whether a text is blank and has a line break. Linear time: one expression for both conditions would not be.
+ * Returns whether a text is blank and has a line break. It takes linear time. A regular expression for both conditions would take
+ * quadratic time.
  */
 export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
-/** Returns a text, or a mark with the formatted text in it, as runs; undefined for an element that is not a mark. */
+/** Returns the runs of a text, or of a mark with the formatted text in it. Returns undefined for an element that is not a mark. */
 function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): Run[] | undefined {
   if (typeof node === 'string') return [{ text: node, marks: outer }];
   const { name, attributes, children } = node;

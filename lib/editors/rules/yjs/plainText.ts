@@ -10,7 +10,7 @@ export function readText(text: Shared): string {
   return read;
 }
 
-/** Changes a text by the smallest edits. Inserted characters get the formatting of the character before them. */
+/** Changes a text by the smallest edits. Inserted characters get the formatting of the character in front of them. */
 export function replaceText(text: Y.Text, target: string): void {
   const edits = textEdits(readText(text as Shared), target);
   const positionOf = positionsWithEmbeds(text as Shared);
@@ -21,9 +21,12 @@ export function replaceText(text: Y.Text, target: string): void {
   }
 }
 
-/** Returns a function from the index of a character to its position in Yjs, which counts an embedded object as one character. */
+/**
+ * Returns a function that converts the index of a character to its position in Yjs. Yjs counts an embedded object as one
+ * character.
+ */
 function positionsWithEmbeds(text: Shared): (index: number) => number {
-  /** How many characters precede each embedded object. */
+  /** For each embedded object, the number of characters in front of it. */
   const embeds: number[] = [];
   let characters = 0;
   for (const item of itemsOf(text)) {

@@ -11,7 +11,7 @@ const readers: Readonly<Record<Exclude<CrdtType, 'xml'>, { read: (root: Shared) 
   array: { read: readArray, empty: [] },
 };
 
-/** Returns the value of a document, exactly as it was written apart from what clients changed since. */
+/** Returns the value of a document. It is exactly the written value, with the changes of clients since. */
 export function readValue(doc: Y.Doc, type: CrdtType, contentKey: string): CrdtValue {
   if (type === 'xml') return readXml(doc, contentKey);
   const root = rootOf(doc, contentKey);

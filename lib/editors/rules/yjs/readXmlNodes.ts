@@ -13,17 +13,20 @@ import {
   type XmlNode,
 } from './xmlNodes.ts';
 
-/** Where a node is in its list, as Yjs counts, and the types that hold it. */
+/** The index and length of a node in its list, in the units of Yjs, and the shared types that store the node. */
 interface Position {
   readonly at: number;
   readonly length: number;
   readonly types: readonly Shared[];
 }
 
-/** A node of a document. */
+/** A node of a document, with its position. */
 export type StoredNode = XmlNode & Position;
 
-/** Returns how the nodes under a root are stored. An empty root is Lexical's if it has Lexical's name, `root`. */
+/**
+ * Returns how the nodes of a root type are stored. An empty root type counts as one of Lexical if it has the name that Lexical
+ * uses, `root`.
+ */
 export function kindOf(root: Shared | undefined, contentKey: string): ListKind {
   const items = root ? [...itemsOf(root)] : [];
   const isSpans = items.length === 0 ? contentKey === 'root' : items.some(isOfBlock);
@@ -54,12 +57,12 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
   return nodes;
 }
 
-/** Adds an item of a list of elements when it is a text. Returns false when it is not. */
+/** Adds an item of a list of elements if the item is a text. Otherwise returns false. */
 function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
   const runs = readRuns(type as Shared);
   const last = nodes.at(-1);
-  // Concurrent edits can leave several texts in a row, and empty ones. Readers see one text.
+  // Concurrent edits can leave several texts in a row, and empty texts. They are read as one text.
   if (last?.shape === 'text') {
     const joined = [...last.runs];
     for (const run of runs) addRun(joined, run);
@@ -68,7 +71,7 @@ function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefine
   return true;
 }
 
-/** Adds an item of a list of spans when it is a span or characters. Returns false when it is neither. */
+/** Adds an item of a list of spans if the item is a span or characters. Otherwise returns false. */
 function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (content instanceof Y.ContentString) {
     const text = replaceDisallowed(content.str);
@@ -87,7 +90,7 @@ function extend<T extends Position>(node: T, { at, length }: Position): T {
   return { ...node, length: at + length - node.at };
 }
 
-/** Reads the items that lists of both kinds have: blocks, elements and unknown types. */
+/** Returns the node of an item that is neither text nor span: a block, an element or an unknown type. */
 function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   const lexicalType = type && lexicalTypeOf(type);
   if (type instanceof Y.XmlText) {
@@ -115,7 +118,7 @@ function lexicalTypeOf(type: Shared): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns whether a text is one of Lexical's blocks, and not a text of ProseMirror. */
+/** Returns whether a text is a block of Lexical. Otherwise it is a text of ProseMirror. */
 function isBlock(text: Shared): boolean {
   return (
     lexicalTypeOf(text) !== undefined ||
@@ -126,8 +129,8 @@ function isBlock(text: Shared): boolean {
 }
 
 /**
- * Returns the attributes that XML shows, in the order in which they were first written. It leaves out types (Lexical's
- * states and slots).
+ * Returns the attributes that the XML has, in the order in which they were first written. Leaves out shared types (states and
+ * slots of Lexical), and for Lexical the type of the node and default values.
  */
 function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
   const isHidden = (name: string, value: unknown) =>
@@ -147,7 +150,7 @@ function textAttributes(entries: readonly (readonly [string, unknown])[]): Attri
   });
 }
 
-/** Returns the characters of a text with their marks. */
+/** Returns the characters of a text, in runs with the same marks. */
 function readRuns(text: Shared): Run[] {
   const runs: Run[] = [];
   const marks = new Map<string, Named>();
@@ -165,8 +168,8 @@ function readRuns(text: Shared): Run[] {
 }
 
 /**
- * Returns the attributes of a mark. ProseMirror's marks are objects of attributes. Others have plain values; `true`
- * needs no attribute.
+ * Returns the attributes of a mark from its value. A value of ProseMirror is an object of attributes. `true` has no attributes. Any
+ * other value becomes the attribute `value`.
  */
 export function markAttributes(value: unknown): Attribute[] {
   if (value === true) return [];

@@ -9,15 +9,18 @@ import { replaceXml } from './replaceXml.ts';
 import { crdtLimits, type CrdtType, type CrdtValue, findJsonFault } from './values.ts';
 import { Writer } from './writers.ts';
 
-/** Returns the fault of a value, for the API's message: every fault that `findJsonFault` finds, and malformed XML. */
+/**
+ * Returns the fault of a value, for the message of the API: a fault that `findJsonFault` finds, or malformed XML. Returns
+ * undefined if there is none.
+ */
 export function findValueFault(type: CrdtType, value: unknown): string | undefined {
   return findJsonFault(type, value) ?? (type === 'xml' ? findXmlFault(value as string, crdtLimits) : undefined);
 }
 
 /**
- * Returns the smallest change that gives a document this value, as one update; undefined when the value is the same.
- * The document itself does not change. Store the update only if no other one was stored since the document was read
- * (see `writers.ts`). The value must be without faults.
+ * Returns the smallest change that gives a document this value, as one update. Returns undefined if the document has the value
+ * already. Does not change the document. Store the update only if no other update was stored since the document was read (see
+ * `writers.ts`). The value must have no fault.
  */
 export function replaceValue(doc: Y.Doc, type: CrdtType, contentKey: string, value: CrdtValue): Uint8Array | undefined {
   const changed = copyOf(doc);

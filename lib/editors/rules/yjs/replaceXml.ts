@@ -22,12 +22,12 @@ import {
 } from './xmlNodes.ts';
 import { Vocabulary } from './xmlVocabulary.ts';
 
-/** A list of nodes: ProseMirror's elements, or a block of Lexical. */
+/** A list of nodes: elements of ProseMirror, or a block of Lexical. */
 type NodeList = Y.XmlFragment | Y.XmlText;
 /** A type with attributes. */
 type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
 
-/** Changes the XML of a document by its nodes, attributes, runs of marks and characters. */
+/** Changes the XML of a document. Equal nodes, attributes, marks and characters stay. */
 export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools: JsonTools): void {
   const stored = rootOf(doc, contentKey);
   const kind = kindOf(stored, contentKey);
@@ -38,7 +38,7 @@ export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools
   replaceSpelling(doc, contentKey, target, tools);
 }
 
-/** Stores how the XML was written (see `readXml`). */
+/** Stores the spelling in which the XML was written (see `readXml`). */
 function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { writer }: JsonTools): void {
   const plain = readPlainXml(doc, contentKey, Infinity);
   const spelling = doc.getMap<unknown>(spellingKey(contentKey));
@@ -77,7 +77,7 @@ class XmlReplacement {
     });
   }
 
-  /** Equal nodes have the same number. */
+  /** Returns the number of a node. Equal nodes have the same number. */
   readonly #numberOf: (node: XmlNode) => number = memoize((node) => {
     const { interner } = this.#tools;
     if (node.shape === 'text')
@@ -86,7 +86,7 @@ class XmlReplacement {
     return interner.numberOf(`${node.shape} ${keyOf(node)} ${content}`);
   });
 
-  /** Numbers of the attributes, children and words of a node. */
+  /** Returns the numbers of the attributes, children and words of a node. */
   readonly #featuresOf: (node: XmlNode) => number[] = memoize((node) => {
     const attributes = 'attributes' in node ? node.attributes.map(([name, text]) => `${name}=${text}`) : [];
     const words = textOf(node, 1_000)
@@ -123,7 +123,7 @@ class XmlReplacement {
     }
   }
 
-  /** Changes a text. Further texts that concurrent edits left beside it are deleted. */
+  /** Changes a text. Deletes other texts that concurrent edits left directly after it. */
   #changeText(list: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
     const text = at(before.types, 0) as unknown as Y.XmlText;
     let { runs } = before;
@@ -175,7 +175,7 @@ class XmlReplacement {
     }
   }
 
-  /** Inserts a node into a block of Lexical. Returns the position behind it. */
+  /** Inserts a node into a block of Lexical. Returns the position after the node. */
   #insertIntoBlock(block: Y.XmlText, start: number, node: ElementNode | SpanNode): number {
     const type = emptyTypeFor(node);
     block.insertEmbed(start, type);
@@ -204,12 +204,12 @@ function emptyTypeFor(node: ElementNode | SpanNode): Attributed {
   return node.shape === 'block' ? new Y.XmlText() : new Y.XmlElement();
 }
 
-/** Returns the characters of a node and the nodes in it, about `most` at the most. */
-function textOf(node: XmlNode, most: number): string {
-  if (node.shape === 'text') return charactersOf(node.runs).slice(0, most);
-  if ('text' in node) return node.text.slice(0, most);
+/** Returns the characters of a node and of the nodes in it, but only the first `limit` or slightly more. */
+function textOf(node: XmlNode, limit: number): string {
+  if (node.shape === 'text') return charactersOf(node.runs).slice(0, limit);
+  if ('text' in node) return node.text.slice(0, limit);
   let text = '';
-  for (const child of node.children) if (text.length < most) text += `${textOf(child, most - text.length)} `;
+  for (const child of node.children) if (text.length < limit) text += `${textOf(child, limit - text.length)} `;
   return text;
 }
 
@@ -217,21 +217,21 @@ function charactersOf(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-/** Returns the id by which an editor tells nodes apart, if there is one. */
+/** Returns the value of a node's attribute that editors use as an id. Returns undefined if there is none. */
 function idOf(node: XmlNode): string | undefined {
   if (!('attributes' in node)) return undefined;
   return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
 }
 
-/** Returns the first `length` characters of some runs. */
+/** Returns the first `length` characters of runs. */
 function cutRuns(runs: readonly Run[], length: number): Run[] {
-  const kept: Run[] = [];
-  let left = length;
+  const firstRuns: Run[] = [];
+  let remaining = length;
   for (const { text, marks } of runs) {
-    if (left > 0) kept.push({ text: text.slice(0, left), marks });
-    left -= text.length;
+    if (remaining > 0) firstRuns.push({ text: text.slice(0, remaining), marks });
+    remaining -= text.length;
   }
-  return kept;
+  return firstRuns;
 }
 
 interface DeltaStep {
@@ -241,18 +241,21 @@ interface DeltaStep {
   attributes?: Record<string, unknown>;
 }
 
-/** Returns the change of a text with marks, in Yjs' delta format: edits of characters, and changed marks of the others. */
+/**
+ * Returns the change of a text with marks in the delta format of Yjs: edits of characters, and changed marks of the other
+ * characters.
+ */
 function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Vocabulary): DeltaStep[] {
   const [old, target] = [new RunReader(before), new RunReader(after)];
   const delta: DeltaStep[] = [];
   const retain = (length: number) => {
-    for (let left = length; left > 0;) {
-      const taken = Math.min(left, old.left, target.left);
+    for (let remaining = length; remaining > 0;) {
+      const taken = Math.min(remaining, old.remaining, target.remaining);
       const attributes = changedMarks(old.marks, target.marks, vocabulary);
       delta.push(attributes ? { retain: taken, attributes } : { retain: taken });
       old.skip(taken);
       target.skip(taken);
-      left -= taken;
+      remaining -= taken;
     }
   };
   let end = 0;
@@ -263,7 +266,7 @@ function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Voca
     old.skip(remove);
     end = index + remove;
     for (let start = 0; start < insert.length;) {
-      const taken = Math.min(insert.length - start, target.left);
+      const taken = Math.min(insert.length - start, target.remaining);
       const attributes = dict(target.marks.map((mark) => [mark.name, vocabulary.markValue(mark)]));
       delta.push({ insert: insert.slice(start, start + taken), attributes });
       target.skip(taken);
@@ -274,7 +277,7 @@ function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Voca
   return delta;
 }
 
-/** A position in some runs. */
+/** A position in a list of runs. */
 class RunReader {
   readonly #runs: Run[];
   #read = 0;
@@ -283,8 +286,8 @@ class RunReader {
     this.#runs = [...runs].reverse();
   }
 
-  /** The characters that are left of the current run. */
-  get left(): number {
+  /** The number of characters of the current run after the position. */
+  get remaining(): number {
     return this.#current.text.length - this.#read;
   }
 
@@ -293,11 +296,11 @@ class RunReader {
   }
 
   skip(length: number): void {
-    for (let rest = length; rest > 0;) {
-      const taken = Math.min(rest, this.left);
+    for (let remaining = length; remaining > 0;) {
+      const taken = Math.min(remaining, this.remaining);
       this.#read += taken;
-      rest -= taken;
-      if (this.left > 0) continue;
+      remaining -= taken;
+      if (this.remaining > 0) continue;
       this.#runs.pop();
       this.#read = 0;
     }
@@ -308,7 +311,7 @@ class RunReader {
   }
 }
 
-/** Returns the marks to set and, with null, to remove; undefined without a difference. */
+/** Returns the marks that change: the value of a mark to set, null for a mark to remove. Returns undefined if no mark changes. */
 function changedMarks(
   before: readonly Named[],
   after: readonly Named[],

@@ -1,25 +1,25 @@
 import { at, type Budget, diff, type Edit, mergeTouching } from './diff.ts';
 
-/** An edit of a text. Positions count UTF-16 units of the old text, as editors do. */
+/** An edit of a text. `index` and `remove` count UTF-16 units of the old text. */
 export interface TextEdit {
   readonly index: number;
   readonly remove: number;
   readonly insert: string;
 }
 
-/** About 10 ms of search for the whole text. The remaining difference becomes one edit. */
+/** The number of steps of the search in a whole text, about 10 ms. A difference that remains after it becomes one edit. */
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
 /**
- * Roughly the bytes that an edit of its own costs in an update. Shorter unchanged text between larger edits is written
- * again.
+ * About how many bytes a separate edit needs in an update. If the unchanged text between two larger edits is shorter, the edits are
+ * merged and the text is written again.
  */
 const EDIT_BYTES = 12;
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
 /**
- * Returns the edits that turn one text into the other, in ascending order, small and never within a surrogate pair.
- * Compares characters when the texts differ little; otherwise words, and then the characters within the changed words.
+ * Returns small edits that turn one text into the other, in ascending order. No edit splits a surrogate pair. Compares characters
+ * if the texts differ little. Otherwise compares words, and then the characters of the changed words.
  */
 export function textEdits(before: string, after: string): TextEdit[] {
   if (before === after) return [];
@@ -45,7 +45,7 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
     from: newWords.offset(from),
     added: newWords.offset(from + added) - newWords.offset(from),
   }));
-  // Merged first: the halves of a word that was split by a blank are compared together.
+  // Edits are merged before their characters are compared, so that a word that a blank split is compared as a whole.
   return mergeAcrossShortGaps(edits).flatMap(({ at: start, removed, from, added }) =>
     diff(a.subarray(start, start + removed), b.subarray(from, from + added), budget).map((part) => ({
       ...part,
@@ -55,14 +55,14 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
   );
 }
 
-/** Returns whether an edit is so large that the search did not look into it. */
+/** Returns whether an edit is so large that the search probably ended before it could split the edit. */
 function isUnsearched({ removed, added }: Edit): boolean {
   return removed > 0 && added > 0 && removed + added > 100;
 }
 
 interface Sequence {
   readonly codes: Int32Array;
-  /** Returns where an element begins: a character in the text, a word among the characters. */
+  /** Returns where an element begins: for a character the UTF-16 index in the text, for a word the index of its first character. */
   readonly offset: (index: number) => number;
 }
 
@@ -84,7 +84,7 @@ function charactersOf(text: string): Sequence {
   return { codes: codes.subarray(0, count), offset: (index) => at(starts, index) };
 }
 
-/** Splits a text into words, blanks and single other characters. Equal ones get the same number. */
+/** Splits a text into words, blanks and single other characters. Equal parts get the same number. */
 function wordsOf(text: string, numbers: Map<string, number>): Sequence {
   const words = text.match(/[\p{L}\p{N}_]+|\s+|[^]/gu) ?? [];
   const codes = new Int32Array(words.length);
@@ -99,7 +99,8 @@ function wordsOf(text: string, numbers: Map<string, number>): Sequence {
 }
 
 /**
- * Merges two edits across few unchanged characters when both are larger than that gap: one edit costs less than two.
+ * Returns the edits, with two edits merged if the unchanged text between them is short and no longer than each edit. One edit
+ * then needs fewer bytes than two.
  */
 function mergeAcrossShortGaps(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];

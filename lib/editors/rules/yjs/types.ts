@@ -1,9 +1,9 @@
 import * as Y from 'yjs';
 
-/** A shared type of any class. Its items are read directly, so the class that a client gave it does not matter. */
+/** A shared type of any class. Readers use its items, so the class that a client gave the type does not matter. */
 export type Shared = Y.AbstractType<unknown>;
 
-/** Returns the root type of a document by its name; undefined when nothing was ever written there. */
+/** Returns the root type with this name. Returns undefined if nothing was ever written to it. */
 export function rootOf(doc: Y.Doc, name: string): Shared | undefined {
   return doc.share.get(name) as Shared | undefined;
 }
@@ -13,7 +13,9 @@ export function* itemsOf(list: Shared): Generator<Y.Item> {
   for (let item = list._start; item !== null; item = item.right) if (!item.deleted) yield item;
 }
 
-/** Returns the keys of a map, or the attributes of an element, with their items, in the order in which the keys were first written. */
+/**
+ * Returns the keys of a map (or the attributes of an element) and their items, in the order in which the keys were first written.
+ */
 export function entriesOf(map: Shared): [string, Y.Item][] {
   return [...map._map]
     .filter(([, item]) => !item.deleted)
@@ -29,7 +31,7 @@ function firstItemOf(item: Y.Item): Y.Item {
   return first;
 }
 
-/** Returns the shared type or plain value that an item of a map holds; undefined for a deleted item. */
+/** Returns the shared type or plain value of an item of a map. Returns undefined for a deleted item. */
 export function valueOf(item: Y.Item | undefined): unknown {
   if (!item || item.deleted) return undefined;
   return item.content instanceof Y.ContentType ? item.content.type : item.content.getContent()[item.length - 1];

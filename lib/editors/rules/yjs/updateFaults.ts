@@ -10,16 +10,17 @@ import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge 
 import { isWriter } from './writers.ts';
 import { XmlTooLong } from './xmlNodes.ts';
 
-/** Documents with fewer structs cannot have too many conflicts: n structs have at most n * n / 2. */
+/** A document with fewer structs cannot have too many conflicts, because n structs have at most n * n / 2. */
 const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
 const MALFORMED = 'Update must be a Yjs update (format 1)';
 
-/** An update as Yjs reads it, before it is applied. */
+/** An update that Yjs has decoded but not applied. */
 type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>;
 
 /**
- * Returns why a client's update is rejected, for the API's message; undefined when it is accepted. First checks the update without
- * applying it, so that a costly update costs little. Then checks a copy of the document with the update applied.
+ * Returns why a client's update is rejected, for the message of the API. Returns undefined if the update is accepted. First
+ * checks the update without applying it, so that a costly update is rejected cheaply. Then checks a copy of the document with the
+ * update applied.
  */
 export function findUpdateFault(
   doc: Y.Doc,
@@ -59,20 +60,25 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Finds changes of the service, and deletions of them, that the document does not have: the update comes from a deleted document.
- * The service would write its next change under the same id and clock.
+ * Returns a fault if the update has changes of the service, or deletions of such changes, that the document does not have. Such an
+ * update comes from a deleted document. Without this check, the service would write its next change under the same id and clock.
  */
 function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
-  const isFound =
+  const hasForeignChange =
     structs.some(
       (struct) => !(struct instanceof Y.Skip) && isForeign(struct.id.client, struct.id.clock + struct.length),
     ) ||
     [...ds.clients].some(([client, deletions]) => deletions.some(({ clock, len }) => isForeign(client, clock + len)));
-  return isFound ? 'Update has changes of another document: one of this name may have been deleted.' : undefined;
+  return hasForeignChange
+    ? 'Update has changes of another document: one of this name may have been deleted.'
+    : undefined;
 }
 
-/** Finds new structs in other root types than the content, and more structs or clients than a document may have. */
+/**
+ * Returns a fault if new structs are in another root type than the content, or if the document would have too many structs or
+ * clients.
+ */
 function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }: DecodedUpdate): string | undefined {
   const added = structs.filter(
     (struct) => !(struct instanceof Y.Skip) && struct.id.clock + struct.length > Y.getState(store, struct.id.client),
@@ -86,21 +92,24 @@ function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }
   return `Update must change only what is under ${JSON.stringify(contentKey)}, and not ${JSON.stringify(shortened)}.`;
 }
 
-/** Returns the root type that a struct names as its parent. The service may write to the root with the spelling of XML. */
+/**
+ * Returns the name of the root type that is the parent of a struct. Returns undefined for the spelling of XML if the service
+ * wrote the struct.
+ */
 function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefined {
   const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
   if (typeof name !== 'string' || (isWriter(struct.id.client) && name.startsWith(spellingKey('')))) return undefined;
   return name;
 }
 
-/** Returns how many elements lists by client have in all. */
+/** Returns the number of elements of all lists together. */
 function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
   return [...lists.values()].reduce((sum, list) => sum + list.length, 0);
 }
 
 /**
- * Returns a copy of the document with the update applied. Throws MalformedUpdate when bytes follow the update, and TooManyConflicts
- * when the document would open only slowly. The copy is made from a snapshot, so conflicts of earlier updates count too.
+ * Returns a copy of the document with the update applied. Throws MalformedUpdate if bytes follow the update, and TooManyConflicts
+ * if the document would take too long to open. Conflicts of earlier updates count too, because the copy is made from a snapshot.
  */
 function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
   const apply = () => {
@@ -115,7 +124,7 @@ function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y
   return sizeOf(doc.store.clients) + structs.length < FEW_STRUCTS ? apply() : withBoundedConflicts(apply);
 }
 
-/** Runs `read` on a client's bytes. Throws MalformedUpdate for whatever Yjs or its decoder throws. */
+/** Returns the result of `read`, which reads a client's bytes. Throws MalformedUpdate for every error of Yjs or its decoder. */
 function readUpdate<T>(read: () => T): T {
   try {
     return read();
@@ -132,7 +141,7 @@ function findDocumentFault(changed: Y.Doc, type: CrdtType, contentKey: string): 
   return isTooDeep(changed) ? tooDeep : findContentFault(changed, type, contentKey);
 }
 
-/** Returns whether types are nested too deep anywhere in the document: Yjs walks through them by recursion. */
+/** Returns whether types are nested too deep anywhere in the document. Yjs reads nested types by recursion. */
 function isTooDeep(doc: Y.Doc): boolean {
   const depths = new Map<Y.Item, number>();
   for (const struct of [...doc.store.clients.values()].flat()) {
@@ -145,7 +154,7 @@ function isTooDeep(doc: Y.Doc): boolean {
     }
     let depth = (item && depths.get(item)) ?? 0;
     for (const ancestor of ancestors.reverse()) depths.set(ancestor, ++depth);
-    // One level more than values may have: the characters of an element are in a text of their own.
+    // Types may be one level deeper than values, because the characters of an element are in a separate text.
     if (depth > crdtLimits.depth + 1) return true;
   }
   return false;
@@ -185,7 +194,7 @@ function isText({ content }: Y.Item): boolean {
   return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
 }
 
-/** No XML editor writes plain arrays and texts. */
+/** Returns whether an item is a shared type that XML editors write. They never write plain arrays and texts. */
 function isXmlType({ content }: Y.Item): boolean {
   return (
     content instanceof Y.ContentType && content.type.constructor !== Y.Array && content.type.constructor !== Y.Text

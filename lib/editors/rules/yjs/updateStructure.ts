@@ -1,23 +1,23 @@
 import { createDecoder, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** The parts of an update. */
+/** The numbers of parts of an update. */
 export interface UpdateStructure {
   readonly clients: number;
-  /** Structs and ranges of deletions. */
+  /** The number of structs and ranges of deletions. */
   readonly structs: number;
-  /** Objects, arrays and keys within values. */
+  /** The number of objects, arrays and keys within values. */
   readonly parts: number;
   readonly hasSubdocuments: boolean;
 }
 
-/** Bits of the first byte of a struct. */
+/** The bits of the first byte of a struct. */
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
-/** Structs without content, and shared types with a name, by their numbers in format 1. */
+/** The numbers, in format 1, of structs without content (GC, skip) and of shared types with a name (XML element, XML hook). */
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
-/** Types of values in lib0's encoding. */
+/** The types of values in the encoding of lib0. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
-/** The bytes of values with a fixed size: undefined, null, booleans, and numbers of 32 and 64 bits. */
+/** The size in bytes of values with a fixed size: undefined, null, booleans, and numbers of 32 and 64 bits. */
 const fixedSizes: ReadonlyMap<number, number> = new Map([
   [127, 0],
   [126, 0],
@@ -27,15 +27,14 @@ const fixedSizes: ReadonlyMap<number, number> = new Map([
   [123, 8],
   [122, 8],
 ]);
-/** Types of values that begin with their length: text and bytes. */
+/** The types of values that begin with their length: text and bytes. */
 const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
-/** Deeper values would exhaust the stack when Yjs reads them. */
+/** The largest depth of values. Deeper values would exhaust the stack when Yjs reads them. */
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
- * Counts the parts of an update of format 1, in linear time and constant memory. Yjs itself would make an object of
- * each struct and a document of each subdocument. Stops at the first limit that is exceeded. Throws when the bytes are
- * not an update.
+ * Counts the parts of an update of format 1, in linear time. Unlike Yjs, it creates no object per struct and no document per
+ * subdocument. Stops at the first limit that is exceeded. Throws if the bytes are not an update.
  */
 export function countStructure(update: Uint8Array): UpdateStructure {
   const decoder = createDecoder(update);
@@ -58,7 +57,7 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     readNumber();
   };
   const repeat = (times: number, read: () => void) => {
-    for (let left = times; left > 0 && !isOverLimit(); left--) read();
+    for (let remaining = times; remaining > 0 && !isOverLimit(); remaining--) read();
   };
 
   const skipPlainValue = (type: number) => {
@@ -68,12 +67,12 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     else if (type !== INTEGER) throw new Error('Unknown value');
     else while (readByte() & 0x80);
   };
-  /** Passes a value and the values in it, without recursion. */
+  /** Skips a value and the values in it, without recursion. */
   const skipValue = () => {
-    /** The remaining values of each array and object that is open. */
-    const open = [{ left: 1, hasKeys: false }];
+    /** For each array and object that is being read, the number of its remaining values. */
+    const open = [{ remaining: 1, hasKeys: false }];
     for (let last = open.at(-1); last && !isOverLimit(); last = open.at(-1)) {
-      if (last.left-- === 0) {
+      if (last.remaining-- === 0) {
         open.pop();
         continue;
       }
@@ -84,7 +83,8 @@ export function countStructure(update: Uint8Array): UpdateStructure {
       const type = readByte();
       if (type === OBJECT || type === ARRAY) {
         parts++;
-        if (open.push({ left: readNumber(), hasKeys: type === OBJECT }) > MAX_VALUE_DEPTH) throw new Error('Too deep');
+        const depth = open.push({ remaining: readNumber(), hasKeys: type === OBJECT });
+        if (depth > MAX_VALUE_DEPTH) throw new Error('Too deep');
       } else skipPlainValue(type);
     }
   };
@@ -93,8 +93,8 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     if (type === XML_ELEMENT || type === XML_HOOK) skipSized();
   };
 
-  /** Contents by their number in format 1. */
-  const skipContent: Readonly<Record<number, () => void>> = {
+  /** The functions that skip each kind of content, by its number in format 1. */
+  const contentSkippers: Readonly<Record<number, () => void>> = {
     // Deleted.
     1: readNumber,
     // JSON texts.
@@ -131,9 +131,9 @@ export function countStructure(update: Uint8Array): UpdateStructure {
       else skipId();
       if (info & HAS_PARENT_KEY) skipSized();
     }
-    const skipKnown = skipContent[info & CONTENT];
-    if (!skipKnown) throw new Error('Unknown content');
-    skipKnown();
+    const skipContent = contentSkippers[info & CONTENT];
+    if (!skipContent) throw new Error('Unknown content');
+    skipContent();
   };
 
   repeat(readNumber(), () => {

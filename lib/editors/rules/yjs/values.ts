@@ -4,21 +4,21 @@ export type CrdtValue = string | Readonly<Record<string, unknown>> | readonly un
 
 /** The limits of one editor. */
 export const crdtLimits = {
-  /** Of the encoded state. */
+  /** The size in bytes of the encoded state. */
   stateBytes: 4 * 1024 * 1024,
-  /** Of the value as JSON. */
+  /** The size in bytes of the value as JSON. */
   valueBytes: 4 * 1024 * 1024,
-  /** Levels of nested values; the value itself is level 1. */
+  /** The number of levels of nested values. The value itself is level 1. */
   depth: 100,
-  /** Keys, lists and objects, or elements and attributes: each costs memory far beyond its bytes. */
+  /** The number of keys, lists and objects, or of elements and attributes. Each needs much more memory than its bytes. */
   parts: 100_000,
-  /** Yjs clients in an update and the document together: each session of an editor is a client of its own. */
+  /** The number of Yjs clients in an update and the document together. Each session of an editor is a separate client. */
   clients: 10_000,
-  /** Yjs structs in an update and the document together. */
+  /** The number of Yjs structs in an update and the document together. */
   structs: 400_000,
-  /** Encoded updates that wait for missing ones. */
+  /** The size in bytes of encoded updates that wait for missing updates. */
   waitingBytes: 64 * 1024,
-  /** Structs that are passed to put concurrent changes in order. Two million take about half a second. */
+  /** The number of structs that Yjs passes to order concurrent changes. Two million take about half a second. */
   conflictSteps: 2_000_000,
 } as const;
 
@@ -34,8 +34,9 @@ export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} 
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
 /**
- * Returns the fault of a value, for the API's message: a shape that does not fit the type, a limit that is exceeded,
- * or text with half of a surrogate pair, which cannot be stored. Does not parse XML (see `findValueFault`).
+ * Returns the fault of a value, for the message of the API: a shape that does not fit the type, a limit that is exceeded, or text
+ * with half of a surrogate pair, which cannot be stored. Returns undefined if there is none. Does not parse XML (see
+ * `findValueFault`).
  */
 export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
   if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;
@@ -48,12 +49,12 @@ function shapeOf(value: unknown): string | undefined {
   return typeof value === 'string' ? shapes.text : undefined;
 }
 
-/** Returns the bytes of a value as JSON in UTF-8. */
+/** Returns the size in bytes of a value as JSON in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Checks a value and the values in it, never deeper than the limit: parsed JSON can be deeper than the stack. */
+/** Returns the fault of a value or of a value in it. Stops at the depth limit, because deeper JSON could exhaust the stack. */
 function findNestedFault(value: unknown): string | undefined {
   const path: (string | number)[] = [];
   let parts = 0;

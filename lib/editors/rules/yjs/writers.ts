@@ -1,27 +1,29 @@
 import * as Y from 'yjs';
 
 /**
- * The Yjs client ids that the service writes under. Clients draw 32-bit ids, so ids from here on are the service's in any state.
- * Each document has a few of its own: the first replace draws them and later ones find them in the state. A new id for each
- * replace would make state vectors grow without end.
+ * The smallest Yjs client id that the service writes under. Clients have random ids of 32 bits, so larger ids belong to the
+ * service. Each document has 32 ids of the service. The first replacement of a value chooses them at random. Later replacements
+ * find them in the state. With a new id for each replacement, state vectors would grow without end.
  *
- * Reuse of an id is safe: a replace is computed on the whole state and stored only if no other update was stored in between, so
- * two different changes never have the same id and clock. A client that still has a deleted document sends changes of the
- * service that the new document of the same name does not have, and `findUpdateFault` rejects them.
+ * Reuse of an id is safe. A replacement is computed from the whole state and stored only if no other update was stored in
+ * between, so two different changes never have the same id and clock. A client that still has a deleted document can send changes
+ * of the service that a new document with the same name does not have. `findUpdateFault` rejects these changes.
  */
 const FIRST_WRITER = 2 ** 32;
-/** Ids per document. With a single one, keys that are rewritten alternately would each keep a trace of every rewrite. */
+/**
+ * The number of ids per document. With a single id, keys that are rewritten alternately would each keep a trace of every rewrite.
+ */
 const WRITERS = 32;
 const DOCUMENTS = 2 ** 28;
-/** When all ids are in use, a key takes one over at about one in this many rewrites. */
+/** If all ids are in use, a rewritten key takes over the id of another key at one of about this many rewrites. */
 const TAKEOVER_INTERVAL = 16;
 
-/** Returns whether a Yjs client id is one of the service's. */
+/** Returns whether a Yjs client id belongs to the service. */
 export function isWriter(client: number): boolean {
   return client >= FIRST_WRITER;
 }
 
-/** Writes to a document under the service's ids. Discard the document when the update is not stored. */
+/** Writes to a document under the ids of the service. If the update is not stored, the document must be discarded. */
 export class Writer {
   readonly #doc: Y.Doc;
   readonly #first: number;
@@ -29,7 +31,7 @@ export class Writer {
   constructor(doc: Y.Doc) {
     this.#doc = doc;
     const used = [...doc.store.clients.keys()].filter(isWriter);
-    // Yjs drew the client id of the document at random.
+    // Yjs chose the client id of the document at random.
     const first = used.length > 0 ? Math.max(...used) : FIRST_WRITER + (doc.clientID % DOCUMENTS) * WRITERS;
     this.#first = first - (first % WRITERS);
     doc.clientID = this.#first;
@@ -37,7 +39,7 @@ export class Writer {
 
   /**
    * Runs `write`, which overwrites the item of a map's key or of an attribute. If the item is the last one of its id, the same id
-   * writes again: Yjs keeps one trace of consecutive rewrites by one id.
+   * writes again, because Yjs keeps a single trace of consecutive rewrites by one id.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);
@@ -55,7 +57,7 @@ export class Writer {
       const last = this.#doc.store.clients.get(writer)?.at(-1);
       if (!last || last.deleted) return writer;
     }
-    // All ids rewrite other keys. A takeover helps when this key is now the one that is rewritten most.
+    // All ids rewrite other keys. Take an id over from time to time, because this key may now be the key that is rewritten most.
     if (clock % TAKEOVER_INTERVAL !== 0) return this.#first;
     return this.#first + 1 + ((clock / TAKEOVER_INTERVAL) % (WRITERS - 1));
   }

@@ -9,17 +9,17 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 const escapeOf = (character: string) => escapes.get(character) ?? character;
 
-/** Escapes text of characters that XML allows. */
+/** Returns text as XML. The text must have only characters that XML allows. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>\r]/g, escapeOf);
 }
 
-/** Escapes the value of an attribute. A parser would turn line breaks and tabs into blanks. */
+/** Returns the value of an attribute as XML. Line breaks and tabs are escaped too, because a parser would turn them into blanks. */
 export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\r\n\t]/g, escapeOf);
 }
 
-/** Replaces characters that XML does not allow even when escaped by U+FFFD. The length stays the same. */
+/** Returns text in which U+FFFD replaces characters that XML does not allow, not even escaped. The length stays the same. */
 export function replaceDisallowed(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
 }
@@ -27,16 +27,19 @@ export function replaceDisallowed(text: string): string {
 const startCharacter =
   /^[:A-Z_a-z\u{C0}-\u{D6}\u{D8}-\u{F6}\u{F8}-\u{2FF}\u{370}-\u{37D}\u{37F}-\u{1FFF}\u{200C}-\u{200D}\u{2070}-\u{218F}\u{2C00}-\u{2FEF}\u{3001}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFFD}\u{10000}-\u{EFFFF}]$/u;
 const laterCharacter = /^[\-.0-9\u{B7}\u{300}-\u{36F}\u{203F}-\u{2040}]$/u;
-/** The name of an element or attribute without a name. */
+/** The encoded form of an empty name. */
 const EMPTY_NAME = '_x_';
 const ESCAPED = /_x([0-9A-F]{2,6})_/g;
 
-/** Returns a name that XML allows. Editors may use any text as a name: a character that XML does not allow becomes `_x2F_`. */
+/**
+ * Returns a name that XML allows. Editors can use any text as a name. A character that XML does not allow, such as `/`, becomes
+ * `_x2F_`.
+ */
 export function encodeName(name: string): string {
   if (name === '') return EMPTY_NAME;
   const encoded = encodeCharacters(name);
   if (encoded === name && name !== EMPTY_NAME && name.search(ESCAPED) < 0) return name;
-  // An escaped underscore keeps text that looks like an escape.
+  // The name contains text that looks like an escape. An escaped underscore preserves this text.
   return encodeCharacters(name.replaceAll('_x', '_x5F_x'));
 }
 
@@ -47,7 +50,7 @@ function encodeCharacters(text: string): string {
   }).join('');
 }
 
-/** Returns the name that `encodeName` encoded. Other names stay as they are. */
+/** Returns the name that `encodeName` encoded. Returns other names unchanged. */
 export function decodeName(name: string): string {
   if (!name.includes('_x')) return name;
   const decode = (escaped: string, code: string) =>

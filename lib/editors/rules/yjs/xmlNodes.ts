@@ -1,9 +1,9 @@
 import { encodeName, escapeAttribute, escapeText, replaceDisallowed } from './xmlEscapes.ts';
 
 /**
- * A node of an XML document, as an editor stores it. ProseMirror and TipTap store elements (`element`) and formatted
- * texts (`text`); XML shows their marks as elements around the text. Lexical stores each block as a text that holds its
- * children (`block`), and each text as a map of properties followed by its characters (`span`).
+ * A node of an XML document, in the form in which an editor stores it. ProseMirror and TipTap store elements (`element`) and
+ * formatted texts (`text`). In XML, the marks of a text are elements around the text. Lexical stores each block as a text that
+ * contains its children (`block`), and each text as a map of properties followed by its characters (`span`).
  */
 export type XmlNode = TextNode | ElementNode | SpanNode;
 
@@ -11,12 +11,12 @@ export interface TextNode {
   readonly shape: 'text';
   readonly runs: readonly Run[];
 }
-/** An `opaque` node has no form in XML. It is readable and stays until another node replaces it. */
+/** A node with children. An `opaque` node has content that XML cannot express. It stays until another node replaces it. */
 export interface ElementNode extends Named {
   readonly shape: 'element' | 'block' | 'opaque';
   readonly children: readonly XmlNode[];
 }
-/** Characters in a block. `loose` ones have no map before them: another client deleted it. */
+/** Characters in a block. `loose` characters have no map in front of them, because another client deleted the map. */
 export interface SpanNode extends Named {
   readonly shape: 'span' | 'loose';
   readonly text: string;
@@ -30,14 +30,14 @@ export type Attribute = readonly [name: string, text: string];
 /** Characters with the same marks. */
 export interface Run {
   readonly text: string;
-  /** Sorted by name. */
+  /** The marks, sorted by name. */
   readonly marks: readonly Named[];
 }
 
-/** How a list of nodes is stored: as in ProseMirror, or as within the blocks of Lexical. */
+/** How a list of nodes is stored: like the elements of ProseMirror, or like the spans in blocks of Lexical. */
 export type ListKind = 'elements' | 'spans';
 
-/** Lexical's defaults for missing attributes. XML leaves them out. */
+/** The values that Lexical uses for missing attributes. The XML leaves out attributes with these values. */
 export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['__format', 0],
   ['__style', ''],
@@ -50,15 +50,15 @@ export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unkno
 ]);
 
 /**
- * Returns the value of an attribute as text: strings as they are, anything else as JSON; undefined for a value that XML
- * leaves out.
+ * Returns the value of an attribute as text: a string unchanged, any other value as JSON. Returns undefined for null and
+ * undefined, which XML leaves out.
  */
 export function attributeText(value: unknown): string | undefined {
   if (typeof value === 'string') return replaceDisallowed(value);
   return value === null || value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** Returns a key that is equal for equal names and attributes. The order of the attributes makes no difference. */
+/** Returns a key of a name and attributes. Equal names and attributes have the same key, whatever the order of the attributes. */
 export function keyOf({ name, attributes }: Named): string {
   return JSON.stringify([name, ...attributes.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
@@ -67,7 +67,7 @@ export function marksKeyOf(marks: readonly Named[]): string {
   return marks.map(keyOf).join();
 }
 
-/** Adds a run; merges it into the last one when both have the same marks. */
+/** Adds a run to a list. If the last run has the same marks, merges the new run into it. */
 export function addRun(runs: Run[], { text, marks }: Run): void {
   const last = runs.at(-1);
   if (last && marksKeyOf(last.marks) === marksKeyOf(marks))
@@ -75,20 +75,20 @@ export function addRun(runs: Run[], { text, marks }: Run): void {
   else runs.push({ text, marks });
 }
 
-/** The XML has more characters than any value may have. */
+/** Thrown if the XML has more characters than the limit of a read. */
 export class XmlTooLong extends Error {}
 
 /**
- * Writes nodes as XML, always in the same form. Throws XmlTooLong above the limit: marks are repeated for each run,
- * which can multiply the size of a document.
+ * Returns nodes as XML, always in the same spelling. Throws XmlTooLong above `limit` characters. The XML can be much larger than
+ * the document, because marks are repeated for each run.
  */
 export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   const parts: string[] = [];
-  let left = limit;
+  let remaining = limit;
   const write = (text: string) => {
     parts.push(text);
-    left -= text.length;
-    if (left < 0) throw new XmlTooLong();
+    remaining -= text.length;
+    if (remaining < 0) throw new XmlTooLong();
   };
   const writeStart = ({ name, attributes }: Named) => {
     write(`<${encodeName(name)}`);
@@ -119,7 +119,10 @@ export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   return parts.join('');
 }
 
-/** Returns whether a span is written without an element around it. Two texts in a row would read as one. */
+/**
+ * Returns whether a span is written without an element around it. After another bare text it is not, because a parser would join
+ * the two.
+ */
 function isBareText({ shape, name, attributes, text }: SpanNode, isAfterText: boolean): boolean {
   if (text === '') return false;
   return shape === 'loose' || (name === 'text' && attributes.length === 0 && !isAfterText);

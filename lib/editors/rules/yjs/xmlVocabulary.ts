@@ -3,7 +3,7 @@ import { markAttributes, type StoredNode } from './readXmlNodes.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
 import { attributeText, keyOf, type ListKind, type Named } from './xmlNodes.ts';
 
-/** Marks that common editors use. Other names are marks where the document uses them so. */
+/** The marks that common editors use. Other names are marks if the document uses them as marks. */
 const commonMarks: ReadonlySet<string> = new Set([
   'bold',
   'strong',
@@ -26,7 +26,7 @@ const commonMarks: ReadonlySet<string> = new Set([
 ]);
 const commonSpans = ['text', 'linebreak', 'tab', 'hashtag', 'code-highlight', 'mention', 'emoji', 'keyword'];
 const commonDecorators = ['horizontalrule'];
-/** Attributes that common editors store as another kind than text. */
+/** The attributes that common editors do not store as text, with the kind of their values. */
 const commonKinds: Readonly<Record<string, Kind>> = {
   level: 'number',
   start: 'number',
@@ -39,14 +39,14 @@ const commonKinds: Readonly<Record<string, Kind>> = {
 
 type Kind = 'string' | 'number' | 'boolean' | 'object';
 
-/** How a document uses names: as marks, spans or elements, and with which kinds of attributes. XML is read accordingly. */
+/** How a document uses names: as marks, spans or elements, and with which kinds of attributes. The XML is parsed accordingly. */
 export class Vocabulary {
   readonly #marks = new Set<string>();
   readonly #elements = new Set<string>();
   readonly #blocks = new Set<string>();
   readonly #spans = new Set(commonSpans);
   readonly #decorators = new Set(commonDecorators);
-  /** The kind of each attribute; `mixed` when its values have several. */
+  /** The kind of each attribute's values. `mixed` if the values are of several kinds. */
   readonly #kinds = new Map<string, Kind | 'mixed'>();
   readonly #markValues = new Map<string, unknown>();
 
@@ -68,7 +68,9 @@ export class Vocabulary {
     return !this.#blocks.has(name) && this.#decorators.has(name);
   }
 
-  /** Returns the value to store for a mark: the one that the document has for it, otherwise an object of its attributes. */
+  /**
+   * Returns the value to store for a mark: the value that the document uses for this mark, otherwise an object of its attributes.
+   */
   markValue(mark: Named): unknown {
     const key = keyOf(mark);
     if (this.#markValues.has(key)) return this.#markValues.get(key);
@@ -77,7 +79,10 @@ export class Vocabulary {
     );
   }
 
-  /** Returns the value to store for the text of an attribute. It has the kind of the value before, otherwise the usual kind of the attribute. */
+  /**
+   * Returns the value to store for the text of an attribute. It has the kind of the previous value, otherwise the usual kind of
+   * the attribute.
+   */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
     const kind = kindOfValue(before) ?? this.#kinds.get(attributeKey(owner, name)) ?? commonKinds[name];
     if (kind === 'string' || !(kind || isLexical)) return text;
@@ -130,7 +135,7 @@ function attributeKey(owner: string, name: string): string {
   return JSON.stringify([owner, name]);
 }
 
-/** Returns the kind of a value; undefined without a value. */
+/** Returns the kind of a value. Returns undefined for null and undefined. */
 function kindOfValue(value: unknown): Kind | undefined {
   if (value === null || value === undefined) return undefined;
   return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
