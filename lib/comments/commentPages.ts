@@ -8,7 +8,9 @@ import { organizationScope } from '../directory/folders/folders.ts';
 import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
-import type { DocumentReference, DocumentScope } from '../content/documentScope.ts';
+import type { DocumentContext, DocumentReference, DocumentScope } from '../content/documentScope.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
+import { commentFilter } from './visibleThreads.ts';
 import { readCommentReactions } from '../reactions/reactions.ts';
 import { findRecordIds } from '../content/recordIds.ts';
 import { CommentEntity, readThreads, ThreadEntity, type ThreadKey, threadNotFound, ThreadReader } from './threads.ts';
@@ -25,6 +27,8 @@ export interface CommentListing {
   readonly limit: number;
   /** `next` of the previous page. */
   readonly after?: string | undefined;
+  /** The user who reads. Comments that this user may not see are left out. */
+  readonly viewer?: Viewer | undefined;
 }
 
 /** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
@@ -42,6 +46,7 @@ export interface ThreadReference extends DocumentReference {
 /** A thread that was found: its key, and the ids that responses name. */
 export interface LocatedThread {
   readonly names: ContentNames;
+  readonly context: DocumentContext;
   readonly scope: DocumentScope;
   readonly key: ThreadKey;
 }
@@ -81,6 +86,7 @@ export class CommentPages {
     if (position?.documentKey !== document.internalId) throw threadNotFound();
     return {
       names: { apiKey: tenant, organization, document },
+      context: { organization, document, scope: { ...scope, documentKey: document.internalId } },
       scope: { ...scope, documentKey: document.internalId },
       key: { annotationId, createdAt: position.createdAt },
     };
@@ -93,12 +99,15 @@ export class CommentPages {
    */
   async list<V>(
     { scope, key }: LocatedThread,
-    { userIds, limit, after }: CommentListing,
+    { userIds, limit, after, viewer }: CommentListing,
     toResponse: (comment: CommentWithReactions) => V,
   ): Promise<{ values: V[]; next: string | undefined }> {
-    const options = { after, limit: userIds ? MAX_COMMENTS : limit };
+    const isReadable = commentFilter(viewer);
+    const options = { after, limit: userIds || viewer ? MAX_COMMENTS : limit };
     const read = await this.#withThread(scope, key, this.#threads.listComments(scope, key, options));
-    const selected = read.values.filter(({ from }) => userIds?.includes(from.userId) ?? true);
+    const selected = read.values.filter(
+      (comment) => (userIds?.includes(comment.from.userId) ?? true) && isReadable(comment),
+    );
     const values: V[] = [];
     let bytes = 0;
     let last: string | undefined;
@@ -116,9 +125,10 @@ export class CommentPages {
   async findByIds(
     { scope, key }: LocatedThread,
     commentIds: readonly number[],
+    viewer?: Viewer,
   ): Promise<(CommentWithReactions | undefined)[]> {
     const read = await this.#withThread(scope, key, this.#threads.findComments(scope, key, commentIds));
-    const comments = read.filter((comment) => comment !== undefined);
+    const comments = read.filter((comment) => comment !== undefined).filter(commentFilter(viewer));
     const byId = new Map<number, CommentWithReactions>();
     for await (const comment of this.#withReactions(scope, comments)) byId.set(comment.comment.commentId, comment);
     return commentIds.map((commentId) => byId.get(commentId));

@@ -12,6 +12,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { readThreads, ThreadReader } from './threads.ts';
 import { AccessChecks } from '../content/accessChecks.ts';
 import { findLiveDocuments } from '../content/recordListing.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 
 /** The number of threads of a document that a user can see, and the number of unread threads among them. */
 export interface ThreadCount {
@@ -51,12 +52,12 @@ export class ThreadCounter {
     tenant: string,
     organizationId: string,
     documentIds: readonly string[],
-    user: { userId: string; filters: ThreadFilters; now: number },
+    user: { userId: string; filters: ThreadFilters; viewer?: Viewer | undefined; now: number },
   ): Promise<ThreadCount[]> {
     const { organizations, documents, table } = this.#deps;
     const organization = await organizations.require(tenant, organizationId);
     const scope = organizationScope(tenant, organization);
-    const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId);
+    const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId, user.viewer?.access);
     const liveDocuments = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));
     const counts = new Map<string, ThreadCount>();

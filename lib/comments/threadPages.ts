@@ -22,6 +22,8 @@ import { tableWith } from '../table/storeCapability.ts';
 import { type DeletedThread, listDeletedThreads } from './deletedThreads.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { findRecordIds, RecordIdEntity } from '../content/recordIds.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
+import { onlyVisible } from './visibleThreads.ts';
 import { type FirstComments, readThreads, ThreadEntity, type ThreadKey, ThreadReader } from './threads.ts';
 import {
   allDocuments,
@@ -56,6 +58,10 @@ export interface ThreadPageOptions {
   readonly limit: number;
   /** The position at which the previous page ended. */
   readonly from?: ListingPosition | undefined;
+  /** The user who reads. Threads and comments that this user may not see are left out. */
+  readonly viewer?: Viewer | undefined;
+  /** Epoch ms. */
+  readonly now: number;
 }
 
 /** The documents of a request with their organization. */
@@ -117,8 +123,8 @@ export class ThreadPages {
    * time.
    */
   async list(
-    { organizationId, scope: { tenant }, documents }: ThreadListingScope,
-    { parts, filters, descending, limit, from }: ThreadPageOptions,
+    { organizationId, scope: scopeOfAll, documents }: ThreadListingScope,
+    { parts, filters, descending, limit, from, viewer, now }: ThreadPageOptions,
   ): Promise<ListingPage<ListedThread>> {
     return listAcrossDocuments({
       documents,
@@ -126,10 +132,12 @@ export class ThreadPages {
       limit,
       read: async ({ documentId, scope }, options) => {
         const page = await this.#threads.list(scope, { ...options, filters, descending });
-        const names = namesOf(tenant, organizationId, documentId);
+        const names = namesOf(scopeOfAll.tenant, organizationId, documentId);
+        const organization = { scope: scopeOfAll, organizationId };
+        const visible = await onlyVisible(this.#deps.table, organization, viewer, page.records, now);
         return {
           ...page,
-          records: page.records.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
+          records: visible.map(({ key, value }) => ({ key, value: toListedThread(names, value, parts) })),
         };
       },
     });
@@ -159,7 +167,7 @@ export class ThreadPages {
     tenant: string,
     selection: ThreadSelection,
     annotationIds: readonly string[],
-    { filters, parts }: Pick<ThreadPageOptions, 'filters' | 'parts'>,
+    { filters, parts, viewer, now }: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
   ): Promise<ListedThread[][]> {
     const { organizationId } = selection;
     const { organizations, table } = this.#deps;
@@ -172,10 +180,13 @@ export class ThreadPages {
     ]);
     const matching = threads.flatMap((thread, index) => {
       if (!thread || !matchesFilters(thread, filters)) return [];
-      const names = namesOf(tenant, organizationId, thread.documentId);
-      return [toListedThread(names, { thread, ...(comments[index] as FirstComments) }, parts)];
+      return [{ value: { thread, ...(comments[index] as FirstComments) } }];
     });
-    const byId = Map.groupBy(matching, ({ thread }) => thread.annotationId);
+    const visible = await onlyVisible(table, { scope, organizationId }, viewer, matching, now);
+    const listed = visible.map(({ value }) =>
+      toListedThread(namesOf(tenant, organizationId, value.thread.documentId), value, parts),
+    );
+    const byId = Map.groupBy(listed, ({ thread }) => thread.annotationId);
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);
   }
 

@@ -166,7 +166,9 @@ export class AccessChecks {
   readonly #userId: string;
   #access: Promise<UserAccess> | undefined;
 
-  constructor(table: Table, scope: CheckScope, userId: string) {
+  /** `access` is the user's access in the organization, if it was read before. */
+  constructor(table: Table, scope: CheckScope, userId: string, access?: UserAccess) {
+    this.#access = access && Promise.resolve(access);
     this.#table = table;
     this.#scope = scope;
     this.#userId = userId;

@@ -6,7 +6,7 @@ import {
   toInvolvedFields,
 } from '../content/involvedDocuments.ts';
 import type { Opened } from '../app/capability.ts';
-import { dict, distinct } from '../shared/collections.ts';
+import { definedFields, dict, distinct } from '../shared/collections.ts';
 import {
   documentOrFolder,
   Id,
@@ -73,6 +73,19 @@ export interface UserListing {
     data: UserResponse[] | Record<string, UserResponse[]>;
     next: string | undefined;
   }>;
+}
+
+/** The users of an answer, as a list or by document id. */
+type UserData = UserResponse[] | Record<string, UserResponse[]>;
+
+/** Returns the users as other users see them: names and avatars, without e-mail addresses. */
+export function toPublicUsers(data: UserData): UserData {
+  const toPublic = ({ userId, name, photoUrl, color, textColor, initial }: UserResponse) => ({
+    userId,
+    ...definedFields({ name, photoUrl, color, textColor, initial }),
+  });
+  if (Array.isArray(data)) return data.map(toPublic);
+  return dict(Object.entries(data).map(([documentId, users]) => [documentId, users.map(toPublic)] as const));
 }
 
 /** Returns the listing that a query selects. Throws NOT_FOUND if its document or folder does not exist. */

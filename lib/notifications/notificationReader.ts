@@ -20,6 +20,8 @@ import {
 } from '../content/recordListing.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { pages } from '../table/pages.ts';
+import { accessDenied } from '../userTokens/rules/denied.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
 
 /** Selects notifications. A notification must match every given field. */
 export interface NotificationFilter {
@@ -40,6 +42,8 @@ interface PageRequest {
 export interface NotificationPageOptions extends PageRequest {
   /** Epoch ms. */
   readonly now: number;
+  /** The user of a user token, who is the user of the filter. */
+  readonly viewer?: Viewer | undefined;
 }
 
 export interface NotificationPage {
@@ -110,7 +114,12 @@ export class NotificationReader {
             organization,
             scope,
             userId,
-            checks: new AccessChecks(this.#table, { scope, organization, now: options.now }, userId),
+            checks: new AccessChecks(
+              this.#table,
+              { scope, organization, now: options.now },
+              userId,
+              options.viewer?.access,
+            ),
           };
     const values: NotificationResponse[] = [];
     let [position, bytes] = [options.after, 0];
@@ -140,7 +149,7 @@ export class NotificationReader {
     tenant: string,
     organization: Organization,
     filter: NotificationFilter,
-    now: number,
+    options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
   ): Promise<NotificationResponse[]> {
     // A listing document by document finds the most recent ones only at its end.
     const endsEarly =
@@ -148,7 +157,11 @@ export class NotificationReader {
     const found: NotificationResponse[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
     for (let i = 0; i < MOST_PAGES; i++) {
-      const { values, next } = await this.list(tenant, organization, filter, { limit: limits.pageSize, after, now });
+      const { values, next } = await this.list(tenant, organization, filter, {
+        ...options,
+        limit: limits.pageSize,
+        after,
+      });
       found.push(...values);
       bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
       if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES)))
@@ -158,6 +171,26 @@ export class NotificationReader {
     const message =
       'documentId must be narrowed: there are too many notifications to look through. /v2/notifications/get gives them in pages';
     throw invalid({ path: ['documentId'], code: 'too_many', message });
+  }
+
+  /**
+   * Throws PERMISSION_DENIED unless all notifications exist, are for the user and may be seen by the user. Ids are
+   * distinct. Reads nothing without a user.
+   */
+  async requireOwn(
+    tenant: string,
+    organization: Organization,
+    viewer: Viewer | undefined,
+    notificationIds: readonly string[],
+    now: number,
+  ): Promise<void> {
+    if (!viewer) return;
+    const filter = { userId: viewer.userId, notificationIds };
+    const options = { limit: notificationIds.length, now, viewer };
+    const own = new Set<string>();
+    const read = (after: string | undefined) => this.list(tenant, organization, filter, { ...options, after });
+    for await (const { values } of pages(read)) for (const { id } of values) own.add(id);
+    if (!notificationIds.every((id) => own.has(id))) throw accessDenied();
   }
 
   /**

@@ -8,6 +8,7 @@ import { accessFields } from '../directory/rules/access.ts';
 import { Location, LocationKey, locationKey } from '../content/rules/location.ts';
 import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 import { Visibility } from '../content/rules/visibility.ts';
+import type { UserRule } from '../userTokens/rules/userRule.ts';
 
 /** The limits of a request and of a stored notification. An item of DynamoDB has at most 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
@@ -19,6 +20,35 @@ export const NotificationId = z
   .min(1)
   .max(limits.idCharacters)
   .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
+
+/** Users read their own notifications. */
+export const ownNotifications: UserRule = {
+  needs: 'self',
+  on: 'organization',
+  actor: [{ path: 'userId', holds: 'userId' }],
+};
+
+/** The fields of a notification that only servers change. */
+const serverFields = [
+  'actionUser',
+  'displayHeadlineMessageTemplate',
+  'displayHeadlineMessageTemplateData',
+  'displayBodyMessage',
+  'displayBodyMessageTemplate',
+  'displayBodyMessageTemplateData',
+  'notificationSourceData',
+];
+
+/** Users mark their own notifications as read. */
+export const notificationChangesByUsers: UserRule = {
+  needs: 'self',
+  on: 'organization',
+  actor: [
+    { path: 'userId', holds: 'userId', keepMissing: true },
+    { path: 'notifications.*.readByUserIds', holds: 'userIds', keepMissing: true },
+  ],
+  refuses: serverFields.map((field) => `notifications.*.${field}`),
+};
 
 /** The fields by which requests select notifications, besides their ids. */
 export const selectorFields = {

@@ -19,7 +19,7 @@ import { type Decision, writeEach } from '../table/writeEach.ts';
 import { changeEventOps } from '../comments/changeEvents.ts';
 import { addInvolvement } from '../content/involvements.ts';
 import type { DocumentContext } from '../content/documentScope.ts';
-import { reactionDeletionOps, ReactionEntity, reactionInvolvement } from './reactions.ts';
+import { reactionDeletionOps, ReactionEntity, reactionInvolvement, reactionUserRemovalOps } from './reactions.ts';
 import { claimRecordId, findRecordIds, type RecordPosition } from '../content/recordIds.ts';
 import { CommentEntity, ThreadEntity, ThreadReader } from '../comments/threads.ts';
 
@@ -46,6 +46,13 @@ interface ReactionState {
   readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
+}
+
+/** `actor` is the actor of events. `onlyOf` is the user whose reactions are deleted, by default those of all users. */
+interface DeletionOptions {
+  readonly actor: ContentUser | undefined;
+  readonly onlyOf?: string | undefined;
+  readonly now: number;
 }
 
 /** The operations of one added user: reaction, id, involvement, comment, and the two items of an event. */
@@ -87,13 +94,13 @@ export class ReactionWriter {
 
   /**
    * Deletes reactions. Emits `comment.reaction_delete` for reactions on comments: the actor is `actor`, otherwise the
-   * first user of the reaction. An unknown reaction fails alone. Ids are distinct.
+   * first user of the reaction. An unknown reaction fails alone. Ids are distinct. With `onlyOf`, only this user is
+   * removed from a reaction that has other users too.
    */
   async delete(
     context: DocumentContext,
     annotationIds: readonly string[],
-    actor: ContentUser | undefined,
-    now: number,
+    options: DeletionOptions,
   ): Promise<ReactionResult[]> {
     const keys = annotationIds.map((annotationId) => ({ annotationId }));
     const states = await this.#read(context, keys);
@@ -111,7 +118,7 @@ export class ReactionWriter {
     };
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
-      await this.#write(wave, results, read, (some, found) => decideDeletion(context, some, found, actor, now));
+      await this.#write(wave, results, read, (some, found) => decideDeletion(context, some, found, options));
       firstRead.clear();
     }
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
@@ -226,14 +233,23 @@ function decideDeletion(
   context: DocumentContext,
   keys: readonly ReactionKey[],
   states: readonly ReactionState[],
-  sentActor: ContentUser | undefined,
-  now: number,
+  { actor: sentActor, onlyOf, now }: DeletionOptions,
 ): Decision<ReactionResult[]> {
   const targets = new ChangedTargets();
   const ops: WriteOp[] = [];
   const result = keys.map(({ annotationId }, index): ReactionResult => {
     const { reaction, target } = states[index] as ReactionState;
     if (!reaction) return failed(annotationId, 'Reaction does not exist.');
+    const others = onlyOf === undefined ? [] : reaction.fromUsers.filter(({ from }) => from.userId !== onlyOf);
+    if (others.length > 0) {
+      ops.push(...reactionUserRemovalOps(context.scope, reaction, onlyOf as string, now));
+      const own = { ...reaction, fromUsers: reaction.fromUsers.filter(({ from }) => from.userId === onlyOf) };
+      if (target && sentActor && own.fromUsers.length > 0) {
+        const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
+        ops.push(...reactionEventOps(context, 'reactionDeleted', sentActor, own, changed, now));
+      }
+      return { success: true, annotationId, message: 'Reaction deleted.' };
+    }
     ops.push(...reactionDeletionOps(context.scope, context.document.documentId, [reaction]));
     const actor = sentActor ?? reaction.fromUsers[0]?.from;
     if (target) {

@@ -1,7 +1,7 @@
 import { Reaction, type ReactionReference } from './rules.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
-import { remove, type Table, type WriteOp } from '../table/table.ts';
+import { remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import {
   type InvolvedRecord,
   involvedRecordKeys,
@@ -71,6 +71,24 @@ export function reactionDeletionOps(
         ]
       : [],
   );
+}
+
+/** Returns the operations that remove one user from a reaction, which keeps its other users. */
+export function reactionUserRemovalOps(
+  scope: DocumentScope,
+  reaction: Stored<Reaction>,
+  userId: string,
+  now: number,
+): WriteOp[] {
+  const isOwn = ({ from }: Reaction['fromUsers'][number]) => from.userId === userId;
+  const fromUsers = reaction.fromUsers.filter((user) => !isOwn(user));
+  const involvement = reactionInvolvement(scope, reaction);
+  return [
+    replace(ReactionEntity, { ...scope, ...reaction, fromUsers, lastUpdated: now }, reaction._r),
+    ...reaction.fromUsers
+      .filter(isOwn)
+      .map(({ lastUpdated }) => removeInvolvement(scope, { ...involvement, userId, at: lastUpdated })),
+  ];
 }
 
 /** Returns the involvement in a reaction, without the user and the time of the user's reaction. */

@@ -14,7 +14,6 @@ import { type Organization, OrganizationEntity } from '../directory/organization
 import type { AccessRole, Grant, PermissionEntry, UserAccess } from '../directory/rules/access.ts';
 import { rootFolderId } from '../directory/rules/folders.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
-import { ApiError } from '../shared/errors.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
@@ -23,6 +22,7 @@ import { type CacheOptions, RecordCache } from '../table/recordCache.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { itemOf, type QueryableEntity, type Table } from '../table/table.ts';
 import type { UserClaims } from './rules/claims.ts';
+import { accessDenied } from './rules/denied.ts';
 import type { NamedResources } from './rules/namedResources.ts';
 import {
   type AccessRemoval,
@@ -101,8 +101,10 @@ export class UserAccessReader {
       removals: member.removals,
       disabledAt: member.organization.disabledAt,
     });
-    const role = needs === 'self' ? undefined : await this.#lowestRole(access, member, resources);
-    if (needs !== 'self' && !isEnough(role, needs)) return undefined;
+    const namesOrganization = resources.documentIds.length === 0 && resources.folderId === undefined;
+    const role = needs === 'self' && namesOrganization ? undefined : await this.#lowestRole(access, member, resources);
+    if (!(needs === 'self' && namesOrganization) && !isEnough(role, needs === 'self' ? 'viewer' : needs))
+      return undefined;
     return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access };
   }
 
@@ -224,11 +226,6 @@ function lowestRole(entries: readonly (PermissionEntry | undefined)[]): AccessRo
   const roles = entries.map((entry) => entry?.accessRole);
   if (roles.includes(undefined)) return undefined;
   return roles.includes('viewer') ? 'viewer' : 'editor';
-}
-
-/** Returns the error for a user without the needed access. It does not say whether the resource exists. */
-export function accessDenied(): ApiError {
-  return new ApiError('PERMISSION_DENIED', 'The user has no access to this resource, or a role that is not enough.');
 }
 
 /** Checks the access of users with tokens. */

@@ -647,6 +647,25 @@ export const scenarios: readonly Scenario[] = [
     what: 'one document',
     data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
   },
+  {
+    path: '/v2/auth/generate_token',
+    what: 'for a known user and a document',
+    data: () => ({
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'ada@example.com' },
+      permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] },
+    }),
+  },
+  {
+    path: '/v2/auth/token/get',
+    what: 'for a known member',
+    data: () => ({ userId: 'ada', userProperties: busy }),
+  },
+  {
+    path: '/v1/auth/token/get',
+    what: 'for a known member',
+    data: (_n, { apiKey, authToken }) => ({ apiKey, authToken, userId: 'ada', userProperties: busy }),
+  },
   { path: '/v2/agents/get', what: 'a custom one', data: (_n, { agents }) => ({ agentId: agents.read }) },
   { path: '/v2/agents/get', what: 'a built-in one', data: () => ({ agentId: 'spell-check' }) },
   { path: '/v2/agents/get', what: 'all', data: () => ({}) },

@@ -1,4 +1,7 @@
 import * as z from 'zod';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { ownNotifications } from '../../../lib/notifications/rules.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import {
@@ -12,6 +15,7 @@ import { NotificationResponse } from '../../../lib/notifications/rules.ts';
 export const endpoint = defineEndpoint(
   {
     ...getNotifications,
+    user: openToUsers(ownNotifications),
     path: '/v1/notifications/get',
     summary: 'Get the latest notifications in one answer, for clients that cannot read pages',
     input: z.object(filterFields),
@@ -22,7 +26,12 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    return { data: await deps.notifications.listRecent(caller.tenant, organization, filterOf(input), now) };
+    return {
+      data: await deps.notifications.listRecent(caller.tenant, organization, filterOf(input), {
+        now,
+        viewer: viewerOf(caller),
+      }),
+    };
   },
 );
 

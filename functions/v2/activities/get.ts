@@ -4,6 +4,9 @@ import { readActivities } from '../../../lib/activities/activities.ts';
 import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { featureTypes, ActivityResponse } from '../../../lib/activities/rules.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { visibleActivities } from '../../../lib/activities/visibleActivities.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -16,6 +19,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get activity logs by id, or a page of those of a document, a target entity or an organization',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -32,7 +36,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(ActivityResponse), pageToken: z.string().nullable() }),
     message: 'Activity(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findListing, activities: readActivities },
+    uses: { findListing, activities: readActivities, visibleActivities },
     narrowBy: 'activityIds',
     impact: 'customers cannot read activity logs',
     example: {
@@ -75,15 +79,19 @@ export const endpoint = defineEndpoint(
       input,
       now,
     );
-    if (activityIds)
-      return { data: await deps.activities.listByIds(scope, distinct(activityIds), listing), pageToken: null };
+    const toVisible = async (values: ActivityResponse[]) =>
+      deps.visibleActivities({ organizationId, document }, viewerOf(caller), values, now);
+    if (activityIds) {
+      const activities = await deps.activities.listByIds(scope, distinct(activityIds), listing);
+      return { data: await toVisible(activities), pageToken: null };
+    }
 
     const page = { from: listingCursor.position(pages.after), limit: pageSize };
     const { values, next } =
       targetEntityId === undefined
         ? await deps.activities.list(documents, listing, page)
         : await deps.activities.listOfTarget(scope, { ...listing, targetEntityId }, page);
-    return { data: values, pageToken: pages.next(listingCursor.of(next)) };
+    return { data: await toVisible(values), pageToken: pages.next(listingCursor.of(next)) };
   },
 );
 

@@ -4,6 +4,8 @@ import { addThreads } from '../../../lib/comments/threadWriter.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
 import { requireAgentSources } from '../../../lib/comments/rules/commentAgents.ts';
 import { NewThread } from '../../../lib/comments/rules/threads.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { newThreadsByUsers } from '../../../lib/comments/rules/userCalls.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
@@ -16,6 +18,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/add',
     summary: 'Add comment threads to a document, each with its first comments',
     auth: 'apiKey',
+    user: openToUsers(newThreadsByUsers),
     kind: 'write',
     input: z.object({
       organizationId: Id,

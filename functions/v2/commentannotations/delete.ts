@@ -7,6 +7,11 @@ import {
   threadSelectors,
   requireAgentUrl,
 } from '../../../lib/comments/rules/threadFilters.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import type { Thread } from '../../../lib/comments/rules/threads.ts';
+import { threadDeletionsByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
@@ -18,6 +23,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/delete',
     summary: 'Delete comment threads of a document, or all of them, with their comments and reactions',
     auth: 'apiKey',
+    user: openToUsers(threadDeletionsByUsers),
     kind: 'write',
     input: closedObject({
       organizationId: Id,
@@ -29,7 +35,7 @@ export const endpoint = defineEndpoint(
     output: ItemResults,
     message: 'Annotations deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableDocument, threads: writeThreads },
+    uses: { findWritableDocument, visibleThreads, threads: writeThreads },
     impact: 'customers cannot delete comment threads',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['clause-4'] },
@@ -38,6 +44,9 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
+    const viewer = viewerOf(caller);
+    const mayChange = ({ from }: Thread) => from.userId === viewer?.userId;
+    await deps.visibleThreads.require(document, viewer, input.annotationIds, { mayChange, now });
     const results = await deps.threads.delete(document, input, toChangeOptions(input, now));
     return { data: toItemResults(results, ({ annotationId }) => annotationId) };
   },

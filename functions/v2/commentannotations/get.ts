@@ -7,6 +7,8 @@ import { distinct } from '../../../lib/shared/collections.ts';
 import { V1Thread, toV1Thread } from '../../../lib/comments/rules/v1Rows.ts';
 import { toListingOptions, ThreadListing } from '../../../lib/comments/rules/threadFilters.ts';
 import { ThreadRow } from '../../../lib/comments/rules/threads.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -22,6 +24,7 @@ export const endpoint = defineEndpoint(
     summary:
       'Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'documents', refuses: ['deletedAfter'] }),
     kind: 'read',
     input: ThreadListing,
     output: z.object({
@@ -53,8 +56,10 @@ export const endpoint = defineEndpoint(
       pageSize = limits.pageSize,
     } = input;
     const { filters, parts } = toListingOptions(input, deps.serviceName);
+    const viewer = viewerOf(caller);
     if (annotationIds) {
-      const threads = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), { filters, parts });
+      const shared = { filters, parts, viewer, now };
+      const threads = await deps.threads.findByIds(caller.tenant, input, distinct(annotationIds), shared);
       return { data: toThreadsResponse(threads, groupByDocumentId), nextPageToken: null };
     }
     const listing = await deps.threads.resolveScope(caller.tenant, input);
@@ -69,13 +74,8 @@ export const endpoint = defineEndpoint(
     }
     const pages = pagesOf(organizationKey, JSON.stringify([filters, documentIds, order]));
     const from = listingCursor.position(pages.after);
-    const { values, next } = await deps.threads.list(listing, {
-      parts,
-      filters,
-      descending: order === 'desc',
-      limit: pageSize,
-      from,
-    });
+    const options = { parts, filters, descending: order === 'desc', limit: pageSize, from, viewer, now };
+    const { values, next } = await deps.threads.list(listing, options);
     const data = toThreadsResponse(
       values.map((thread) => [thread]),
       groupByDocumentId,

@@ -3,6 +3,11 @@ import { writeThreads } from '../../../lib/comments/threadWriter.ts';
 import { notifyEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { toChangeOptions } from '../../../lib/comments/rules/changeOptions.ts';
 import { ThreadsUpdateRequest } from '../../../lib/comments/rules/threadFilters.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import type { Thread } from '../../../lib/comments/rules/threads.ts';
+import { mayUpdate, threadUpdatesByUsers } from '../../../lib/comments/rules/userCalls.ts';
+import { visibleThreads } from '../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
@@ -13,12 +18,13 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/update',
     summary: 'Change comment threads of a document',
     auth: 'apiKey',
+    user: openToUsers(threadUpdatesByUsers),
     kind: 'write',
     input: ThreadsUpdateRequest,
     output: ItemResults,
     message: 'Annotations updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableDocument, threads: writeThreads, notifyEmbedding },
+    uses: { findWritableDocument, visibleThreads, threads: writeThreads, notifyEmbedding },
     impact: 'customers cannot resolve, assign or change comment threads',
     example: {
       data: {
@@ -36,6 +42,9 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now, log }) => {
     const { updatedData: change, updateUsers: users, reason } = input;
     const document = await deps.findWritableDocument(caller.tenant, input);
+    const viewer = viewerOf(caller);
+    const mayChange = (thread: Thread) => !viewer || mayUpdate(viewer, thread, change ?? {});
+    await deps.visibleThreads.require(document, viewer, input.annotationIds, { mayChange, now });
     const options = toChangeOptions(input, now);
     const results = await deps.threads.update(document, input, { change, users, reason }, options);
     await deps.notifyEmbedding(

@@ -1,4 +1,7 @@
 import * as z from 'zod';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { ownNotifications } from '../../../lib/notifications/rules.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { paging } from '../../../lib/http/paging.ts';
@@ -16,6 +19,7 @@ const path = '/v2/notifications/get';
 export const endpoint = defineEndpoint(
   {
     ...getNotifications,
+    user: openToUsers(ownNotifications),
     path,
     summary: 'Get notifications by id, or a page of those of a document, a user or an organization',
     input: z.object({
@@ -44,6 +48,7 @@ export const endpoint = defineEndpoint(
       after: pages.after,
       ascending: order === 'asc',
       now,
+      viewer: viewerOf(caller),
     });
     return { data: page.values, pageToken: pages.next(page.next) };
   },

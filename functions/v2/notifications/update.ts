@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { isSelected, updateNotifications } from '../../../lib/notifications/notifications.ts';
 import { findWritableSelection } from '../../../lib/content/documentScope.ts';
 import { distinctBy } from '../../../lib/shared/collections.ts';
-import { NotificationChange, selectorFields } from '../../../lib/notifications/rules.ts';
+import { NotificationChange, notificationChangesByUsers, selectorFields } from '../../../lib/notifications/rules.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { notificationReader } from '../../../lib/notifications/notificationReader.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../lib/http/twin.ts';
@@ -14,6 +17,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/notifications/update',
     summary: 'Change notifications, or mark them as read',
     auth: 'apiKey',
+    user: openToUsers(notificationChangesByUsers),
     kind: 'write',
     input: closedObject({
       ...selectorFields,
@@ -23,7 +27,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Notification(s) updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findWritableSelection, notifications: updateNotifications },
+    uses: { findWritableSelection, notifications: updateNotifications, reader: notificationReader },
     impact: 'customers cannot change notifications or mark them as read',
     example: {
       data: {
@@ -37,6 +41,8 @@ export const endpoint = defineEndpoint(
     const { organization, document } = await deps.findWritableSelection(caller.tenant, input);
     // If a request changes a notification more than once, the last change counts.
     const changes = distinctBy(input.notifications.toReversed(), ({ id }) => id).reverse();
+    const ids = changes.map(({ id }) => id);
+    await deps.reader.requireOwn(caller.tenant, organization, viewerOf(caller), ids, now);
     const results = await deps.notifications.update(caller.tenant, organization, changes, {
       isMeant: (placed) => isSelected(document, input, placed),
       verifiedAt: input.verifyUserPermissions ? now : undefined,

@@ -5,6 +5,9 @@ import { CommentId } from '../../../lib/comments/rules/comments.ts';
 import { Location } from '../../../lib/content/rules/location.ts';
 import { groupEntries } from '../../../lib/reactions/rules.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byIdOf } from '../../../lib/shared/results.ts';
@@ -34,6 +37,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/reactions/add',
     summary: 'Add reactions to a document or to its comments, or add users to existing reactions',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'reactions.*.from', holds: 'user' }] }),
     kind: 'write',
     input: z.object({ organizationId: Id, documentId: Id, reactions: list(Entry, limits.list) }),
     output: z.object({
@@ -41,7 +45,7 @@ export const endpoint = defineEndpoint(
     }),
     message: 'Reaction(s) added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findWritableDocument, reactions: writeReactions },
+    uses: { findWritableDocument, reactions: writeReactions, visibleReactions },
     impact: 'customers cannot add reactions',
     example: {
       data: {
@@ -62,6 +66,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, newId }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
+    await deps.visibleReactions.requireTargets(document, viewerOf(caller), input.reactions, now);
     const reactions = groupEntries(
       input.reactions.map(({ annotationId = newId('rct'), commentAnnotationId, commentId, ...entry }) => ({
         ...entry,

@@ -3,6 +3,9 @@ import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { writeReactions } from '../../../lib/reactions/reactionWriter.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { ContentUser } from '../../../lib/content/rules/user.ts';
+import { viewerOf } from '../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+import { visibleReactions } from '../../../lib/reactions/visibleReactions.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
 import { byId, ItemOutcome } from '../../../lib/shared/results.ts';
@@ -13,6 +16,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/reactions/delete',
     summary: 'Delete reactions with all of their users',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'actionUser', holds: 'user' }] }),
     kind: 'write',
     input: closedObject({
       organizationId: Id,
@@ -24,7 +28,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.record(z.string(), ItemOutcome) }),
     message: 'Reaction(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION'],
-    uses: { findWritableDocument, reactions: writeReactions },
+    uses: { findWritableDocument, reactions: writeReactions, visibleReactions },
     impact: 'customers cannot delete reactions',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationIds: ['thumbs-up'] },
@@ -34,7 +38,10 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
     const annotationIds = distinct(input.annotationIds);
-    const results = await deps.reactions.delete(document, annotationIds, input.actionUser, now);
+    const viewer = viewerOf(caller);
+    await deps.visibleReactions.requireOwn(document, viewer, annotationIds, now);
+    const options = { actor: input.actionUser, onlyOf: viewer?.userId, now };
+    const results = await deps.reactions.delete(document, annotationIds, options);
     return {
       data: byId(
         annotationIds,

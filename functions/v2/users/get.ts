@@ -4,7 +4,8 @@ import { readDocuments } from '../../../lib/directory/documents.ts';
 import { organizationScope, readFolders } from '../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../lib/directory/organizations.ts';
 import { listUsers } from '../../../lib/directory/userLists.ts';
-import { openUserListing, UserQuery, UserResponse } from '../../../lib/directory/userQuery.ts';
+import { openUserListing, toPublicUsers, UserQuery, UserResponse } from '../../../lib/directory/userQuery.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
 import { withInternalMessage } from '../../../lib/http/withInternalMessage.ts';
 import { toLambdaWithTwin } from '../../../lib/http/lambda.ts';
@@ -19,6 +20,16 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the users of an organization, a document, a folder, all documents, or some user groups',
     auth: 'apiKey',
+    user: openToUsers({
+      needs: 'viewer',
+      on: 'document',
+      refuses: [
+        'includeInvolvedDocuments',
+        'includeInvolvedDocumentsCount',
+        'organizationUserGroupIds',
+        'allDocuments',
+      ],
+    }),
     kind: 'read',
     input: UserQuery,
     output: z.object({
@@ -50,7 +61,7 @@ export const endpoint = defineEndpoint(
     const pages = paging(caller, [path, ...listing.id], input, now);
     return withInternalMessage('Error retrieving user(s).', async () => {
       const { data, next } = await listing.read({ limit: input.pageSize ?? limits.pageSize, after: pages.after });
-      return { data, nextPageToken: pages.next(next) };
+      return { data: caller.level === 'user' ? toPublicUsers(data) : data, nextPageToken: pages.next(next) };
     });
   },
 );

@@ -72,8 +72,14 @@ export function tokenAccess(
   return { stored, token, all: { ...stored, grants: [...stored.grants, ...token.grants] } };
 }
 
+/** The fields of a permission entry that decide which of two entries is more permissive. */
+interface ComparableEntry {
+  readonly accessRole?: AccessRole | undefined;
+  readonly errorCode?: string | undefined;
+}
+
 /** Returns the more permissive of the entries that the stored grants and the grants of the token give. */
-function morePermissive(stored: PermissionEntry, token: PermissionEntry): PermissionEntry {
+export function morePermissive<E extends ComparableEntry>(stored: E, token: E): E {
   if (stored.errorCode !== undefined) return token;
   return token.errorCode === undefined && isEnough(token.accessRole, 'editor') ? token : stored;
 }

@@ -13,8 +13,8 @@ export interface ActorField {
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * The role on the resources that the request names. `self` needs none: the endpoint reads and changes only what
-   * belongs to the user.
+   * The role on the resources that the request names. `self` needs none on the organization: the endpoint reads and
+   * changes only what belongs to the user. On named documents and folders it needs the role viewer.
    */
   readonly needs: AccessRole | 'self';
   /**

@@ -84,7 +84,12 @@ const writesOfOneThing: Costs = {
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
-  '/v2/auth/permissions/remove one document': [3, 3, 2, 1],
+  // One write removes the grant, and one ends it in user tokens.
+  '/v2/auth/permissions/remove one document': [4, 3, 2, 2],
+  // A known user with the same profile is not written.
+  '/v2/auth/generate_token for a known user and a document': [4, 4, 4, 0],
+  '/v2/auth/token/get for a known member': [5, 3, 5, 0],
+  '/v1/auth/token/get for a known member': [6, 4, 6, 0],
   '/v2/workspace/apikey/update one': [2, 2, 1, 1],
   '/v2/workspace/domains/add one': [2, 2, 1, 1],
   '/v2/workspace/domains/delete one': [2, 2, 1, 1],
@@ -192,8 +197,8 @@ const writesOfSeveralThings: Costs = {
   '/v2/users/add one to an organization': [5, 3, 4, 8],
   '/v2/users/add one to a document': [6, 4, 5, 8],
   // The job, which is indexed, then the user and the contact, which is indexed too.
-  '/v2/users/delete one from an organization': [5, 3, 3, 7],
-  '/v2/users/delete one from a document': [6, 4, 4, 7],
+  '/v2/users/delete one from an organization': [5, 3, 3, 9],
+  '/v2/users/delete one from a document': [6, 4, 4, 9],
   // Workspace, address, key, listed key and token. The counter of the rate limit is written separately.
   '/v2/workspace/create one': [2, 2, 0, 11],
   // The workspace's revision, key, listed key and token.

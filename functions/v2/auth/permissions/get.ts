@@ -4,7 +4,9 @@ import { organizationScope, readFolders } from '../../../../lib/directory/folder
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { readUsers } from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
-import { UserPermissions, userPermissions } from '../../../../lib/directory/rules/permissions.ts';
+import { UserPermissions } from '../../../../lib/directory/rules/permissions.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { permissionsOf } from '../../../../lib/userTokens/visibleResources.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
@@ -15,6 +17,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/auth/permissions/get',
     summary: "Get users' permissions on an organization, folders and documents",
     auth: 'apiKey',
+    user: openToUsers({ needs: 'self', on: 'organization', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -73,7 +76,7 @@ export const endpoint = defineEndpoint(
           departures: departures[index],
           now: now / 1000,
         };
-        return [userId, userPermissions(user, resources)] as const;
+        return [userId, permissionsOf(caller, user, resources)] as const;
       }),
     );
     const allExist = [...folders, ...documents].every((resource) => resource !== undefined);

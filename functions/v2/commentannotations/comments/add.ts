@@ -3,6 +3,10 @@ import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { commentLists, oneCommentList, sentComments } from '../../../../lib/comments/rules/comments.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { newCommentsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
+import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -14,6 +18,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/comments/add',
     summary: 'Add comments to an annotation, all of them or none',
     auth: 'apiKey',
+    user: openToUsers(newCommentsByUsers),
     kind: 'write',
     input: z
       .object({
@@ -30,7 +35,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(z.number()) }),
     message: 'Comment(s) added successfully.',
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
-    uses: { findWritableDocument, comments: writeComments, serviceName },
+    uses: { findWritableDocument, comments: writeComments, visibleThreads, serviceName },
     impact: 'customers cannot reply to annotations',
     example: {
       data: {
@@ -48,6 +53,7 @@ export const endpoint = defineEndpoint(
     const comments = sentComments(input);
     requireAgentSources(comments, deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
+    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     return {
       data: await deps.comments.add(document, input.annotationId, comments, {
         verify: input.verifyUserPermissions ?? false,

@@ -2,6 +2,10 @@ import { writeComments } from '../../../../lib/comments/commentWriter.ts';
 import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
 import { CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { commentChangesByUsers } from '../../../../lib/comments/rules/userCalls.ts';
+import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -14,6 +18,7 @@ export const endpoint = defineEndpoint(
     summary:
       'Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more',
     auth: 'apiKey',
+    user: openToUsers(commentChangesByUsers),
     kind: 'write',
     input: closedObject({
       ...commentSelectors,
@@ -22,7 +27,7 @@ export const endpoint = defineEndpoint(
     output: CommentResults,
     message: 'Comments(s) deleted successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableDocument, comments: writeComments },
+    uses: { findWritableDocument, visibleThreads, comments: writeComments },
     impact: 'customers cannot delete comments',
     example: {
       data: { organizationId: 'acme', documentId: 'nda', annotationId: 'clause-4', commentIds: [2] },
@@ -31,6 +36,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const document = await deps.findWritableDocument(caller.tenant, input);
+    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     const results = await deps.comments.delete(document, input.annotationId, input, toChangeOptions(input, now));
     return { data: toItemResults(results, ({ commentId }) => commentId) };
   },

@@ -4,6 +4,9 @@ import { exampleComment } from '../../../../lib/comments/rules/examples.ts';
 import { CommentId, CommentRow, toCommentRow, toCommentResponse } from '../../../../lib/comments/rules/comments.ts';
 import { V1Comment, toV1Comment } from '../../../../lib/comments/rules/v1Rows.ts';
 import { ReactionResponse, toReactionResponse } from '../../../../lib/reactions/rules.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -12,7 +15,6 @@ import { Id, limits, list, optional, PageSize, PageToken } from '../../../../lib
 
 const path = '/v2/commentannotations/comments/get';
 
-/** A comment in the answer, with all fields of its reactions. */
 const ReactedCommentResponse = CommentRow.extend({ reactionAnnotations: z.array(ReactionResponse) });
 
 export const endpoint = defineEndpoint(
@@ -20,6 +22,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the comments of an annotation by id, or a page of them in the order of their ids',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -34,7 +37,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(ReactedCommentResponse.nullable()), nextPageToken: z.string().nullable() }),
     message: 'Comments retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { comments: readCommentPages },
+    uses: { comments: readCommentPages, visibleThreads },
     narrowBy: 'commentIds',
     impact: 'customers cannot read the comments of an annotation',
     example: {
@@ -65,15 +68,15 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { annotationId, userIds, commentIds } = input;
-    const thread = await deps.comments.findThread(caller.tenant, input);
+    const [thread, viewer] = [await deps.comments.findThread(caller.tenant, input), viewerOf(caller)];
+    await deps.visibleThreads.require(thread.context, viewer, [annotationId], { now });
+    const names = { apiKey: caller.tenant, organizationId: input.organizationId };
     const toResponse = ({ comment, reactions }: CommentWithReactions) => ({
       ...toCommentRow(toCommentResponse(thread.names, comment)),
-      reactionAnnotations: reactions.map((reaction) =>
-        toReactionResponse({ apiKey: caller.tenant, organizationId: input.organizationId }, reaction),
-      ),
+      reactionAnnotations: reactions.map((reaction) => toReactionResponse(names, reaction)),
     });
     if (commentIds) {
-      const comments = await deps.comments.findByIds(thread, [...new Set(commentIds)]);
+      const comments = await deps.comments.findByIds(thread, [...new Set(commentIds)], viewer);
       const isSelected = ({ comment }: CommentWithReactions) => userIds?.includes(comment.from.userId) ?? true;
       const data = comments.map((comment) => (comment && isSelected(comment) ? toResponse(comment) : null));
       return { data, nextPageToken: null };
@@ -81,7 +84,7 @@ export const endpoint = defineEndpoint(
     const query = [thread.scope.documentKey, annotationId, String(thread.key.createdAt), JSON.stringify(userIds ?? [])];
     const pages = paging(caller, [path, ...query], input, now);
     const limit = input.pageSize ?? limits.pageSize;
-    const page = await deps.comments.list(thread, { userIds, limit, after: pages.after }, toResponse);
+    const page = await deps.comments.list(thread, { userIds, limit, after: pages.after, viewer }, toResponse);
     return { data: page.values, nextPageToken: pages.next(page.next) };
   },
 );

@@ -3,6 +3,10 @@ import { findWritableDocument } from '../../../../lib/content/documentScope.ts';
 import { requireAgentSources } from '../../../../lib/comments/rules/commentAgents.ts';
 import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/rules/changeOptions.ts';
 import { CommentChange, CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { commentChangesByUsers } from '../../../../lib/comments/rules/userCalls.ts';
+import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -15,6 +19,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/comments/update',
     summary: 'Change comments of an annotation by id or author, or all of them',
     auth: 'apiKey',
+    user: openToUsers(commentChangesByUsers),
     kind: 'write',
     input: closedObject({
       ...commentSelectors,
@@ -25,7 +30,7 @@ export const endpoint = defineEndpoint(
     output: CommentResults,
     message: 'Comment updated successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableDocument, comments: writeComments, serviceName },
+    uses: { findWritableDocument, visibleThreads, comments: writeComments, serviceName },
     impact: 'customers cannot edit comments',
     example: {
       data: {
@@ -42,6 +47,7 @@ export const endpoint = defineEndpoint(
     const { annotationId, updatedData } = input;
     requireAgentSources([updatedData], deps.serviceName);
     const document = await deps.findWritableDocument(caller.tenant, input);
+    await deps.visibleThreads.require(document, viewerOf(caller), [input.annotationId], { now });
     const options = toChangeOptions(input, now);
     const results = await deps.comments.update(document, annotationId, input, updatedData, options);
     return { data: toItemResults(results, ({ commentId }) => commentId) };

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { countThreads } from '../../../../lib/comments/threadCounter.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
+import { viewerOf } from '../../../../lib/content/viewer.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -12,6 +14,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/commentannotations/count/get',
     summary: 'Count the comment threads of documents that a user can see, and how many of them are unread',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'documents', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -35,6 +38,7 @@ export const endpoint = defineEndpoint(
     const counts = await deps.counts.count(caller.tenant, organizationId, documentIds, {
       userId,
       filters: { statusIds },
+      viewer: viewerOf(caller),
       now,
     });
     return { data: byId(documentIds, counts) };

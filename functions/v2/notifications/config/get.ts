@@ -5,6 +5,7 @@ import { organizationScope } from '../../../../lib/directory/folders/folders.ts'
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { notificationLevels } from '../../../../lib/events/rules/recipients.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -17,6 +18,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/notifications/config/get',
     summary: 'Get the notification levels of a user, in the organization or in some documents',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'self', on: 'selection', actor: [{ path: 'userId', holds: 'userId' }] }),
     kind: 'read',
     input: z
       .object({

@@ -6,6 +6,7 @@ import { organizationScope } from '../../../../lib/directory/folders/folders.ts'
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { requireChange } from '../../../../lib/workspaces/rules/mergeConfig.ts';
 import { notificationChannels, notificationLevels } from '../../../../lib/events/rules/recipients.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -21,6 +22,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/notifications/config/set',
     summary: 'Set the notification levels of users, in the organization or in some documents',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'self', on: 'selection', actor: [{ path: 'userIds', holds: 'userIds' }] }),
     kind: 'write',
     input: z.object({
       organizationId: Id,

@@ -5,6 +5,8 @@ import { organizationScope, readFolders } from '../../../../lib/directory/folder
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { maySeeDocument as maySee } from '../../../../lib/userTokens/visibleResources.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -18,6 +20,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
     input: z.object({
       organizationId: Id,
@@ -72,7 +75,7 @@ export const endpoint = defineEndpoint(
         .filter((document) => document !== undefined)
         .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
         .filter((document) => !input.filters || matches(input.filters, document));
-      return { data: matching.map(toDocumentResponse), pageToken: null };
+      return { data: matching.filter(maySee(caller)).map(toDocumentResponse), pageToken: null };
     }
     const pages = paging(
       caller,
@@ -83,7 +86,7 @@ export const endpoint = defineEndpoint(
     const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
     const folder = input.folderId === undefined ? undefined : await deps.folders.require(scope, input.folderId);
     const page = await readPage();
-    return { data: page.values.map(toDocumentResponse), pageToken: pages.next(page.next) };
+    return { data: page.values.filter(maySee(caller)).map(toDocumentResponse), pageToken: pages.next(page.next) };
 
     async function readPage() {
       if (input.filters) return deps.search.page({ scope, folder }, input.filters, options);

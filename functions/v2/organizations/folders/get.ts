@@ -4,6 +4,8 @@ import { readFolderTrees } from '../../../../lib/directory/folders/folderTree.ts
 import { organizationScope } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { deepestFolder, rootFolderId } from '../../../../lib/directory/rules/folders.ts';
+import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
+import { onlyVisibleFolders } from '../../../../lib/userTokens/visibleResources.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -17,6 +19,7 @@ export const endpoint = defineEndpoint(
     path,
     summary: 'Get the folders of an organization, or one folder, with their subfolders',
     auth: 'apiKey',
+    user: openToUsers({ needs: 'viewer', on: 'selection' }),
     kind: 'read',
     input: z
       .object({
@@ -70,18 +73,16 @@ export const endpoint = defineEndpoint(
     const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
     const folder =
       folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
-    const pages = paging(
-      caller,
-      [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)],
-      input,
-      now,
-    );
+    const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
+    const pages = paging(caller, listing, input, now);
     const options = { maxDepth, limit: pageSize, after: pages.after };
     const { trees, next } = await deps.folders.readBelow(scope, folder, options);
     // If the request names a folder, the answer has this folder with a page of its subfolders.
     const page = folder ? [{ folder, subFolders: trees }] : trees;
     return {
-      data: page.map((tree) => toFolderResponse(tree, { organizationId, apiKey: caller.tenant })),
+      data: onlyVisibleFolders(caller, page).map((tree) =>
+        toFolderResponse(tree, { organizationId, apiKey: caller.tenant }),
+      ),
       nextPageToken: pages.next(next),
     };
   },

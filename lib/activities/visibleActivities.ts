@@ -1,0 +1,52 @@
+import { combine } from '../app/capability.ts';
+import { visibleThreads } from '../comments/visibleThreads.ts';
+import type { ListedDocument } from '../content/recordListing.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
+import { accessContext, contextAllows } from '../directory/rules/access.ts';
+import { distinct } from '../shared/collections.ts';
+import { isObject } from '../shared/schema.ts';
+import type { ActivityResponse } from './rules.ts';
+
+/** Features whose activities are about threads: `targetEntityId` is the id of the thread. */
+const threadFeatures: readonly string[] = ['comment', 'reaction'];
+
+/**
+ * Returns the activities that a user may see: those about comments and reactions only if the user may see the thread
+ * and the comment. Activities of deleted threads are left out. Returns all activities without a user.
+ */
+type FindVisibleActivities = (
+  listing: { readonly organizationId: string; readonly document: ListedDocument | undefined },
+  viewer: Viewer | undefined,
+  activities: readonly ActivityResponse[],
+  now: number,
+) => Promise<ActivityResponse[]>;
+
+export const visibleActivities = /* @__PURE__ */ combine(
+  { threads: visibleThreads },
+  ({ threads }): FindVisibleActivities =>
+    async ({ organizationId, document }, viewer, activities, now) => {
+      if (!viewer || !document) return [...activities];
+      const threadIds = distinct(
+        activities.flatMap(({ featureType, targetEntityId }) =>
+          threadFeatures.includes(featureType) && targetEntityId !== undefined ? [targetEntityId] : [],
+        ),
+      );
+      const { scope, documentId } = document;
+      const context = { scope, organization: { organizationId }, document: { documentId } };
+      const visible = new Set((await threads.find(context, viewer, threadIds, now)).map((one) => one.annotationId));
+      const allowed = accessContext(viewer.access);
+      return activities.filter(
+        ({ featureType, targetEntityId, entityTargetData }) =>
+          !threadFeatures.includes(featureType) ||
+          targetEntityId === undefined ||
+          (visible.has(targetEntityId) && contextAllows({ accessFields: fieldsOfComment(entityTargetData) }, allowed)),
+      );
+    },
+);
+
+/** Returns the access context that the comment of an activity requires. */
+function fieldsOfComment(comment: unknown): string[] {
+  const context = isObject(comment) ? comment.context : undefined;
+  const fields = isObject(context) ? context.accessFields : undefined;
+  return Array.isArray(fields) ? fields.filter((field) => typeof field === 'string') : [];
+}

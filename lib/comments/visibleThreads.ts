@@ -1,0 +1,117 @@
+import { AccessChecks } from '../content/accessChecks.ts';
+import type { DocumentScope } from '../content/documentScope.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
+import type { OrganizationScope } from '../directory/folders/folders.ts';
+import { accessContext, contextAllows } from '../directory/rules/access.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { accessDenied } from '../userTokens/rules/denied.ts';
+import { accessFieldsOf, type Comment } from './rules/comments.ts';
+import { type Thread, threadAccessOf, type ThreadWithComments } from './rules/threads.ts';
+import { ThreadEntity } from './threads.ts';
+
+/** The organization of the threads, by the internal id in `scope` and by the customer's id. */
+interface OrganizationOfThreads {
+  readonly scope: OrganizationScope;
+  readonly organizationId: string;
+}
+
+/**
+ * Returns which threads a user may see, by visibility and access context. The access to the document was checked before.
+ * `now` is in epoch ms.
+ */
+async function findVisible(
+  table: Table,
+  { scope, organizationId }: OrganizationOfThreads,
+  { userId, access }: Viewer,
+  threads: readonly Thread[],
+  now: number,
+): Promise<boolean[]> {
+  const organization = { organizationId, internalId: scope.organizationKey };
+  const checks = new AccessChecks(table, { scope, organization, now }, userId, access);
+  return checks.canSee(threads.map((thread) => ({ thread: threadAccessOf(thread, organizationId) })));
+}
+
+/** Returns a filter of the comments that a user may see in a visible thread, by the access context of each. */
+export function commentFilter(viewer: Viewer | undefined): (comment: Comment) => boolean {
+  if (!viewer) return () => true;
+  const allowed = accessContext(viewer.access);
+  return ({ context }) => contextAllows({ accessFields: accessFieldsOf(context) }, allowed);
+}
+
+/** Returns the records whose thread a user may see, with the comments that the user may see; all records without a user. */
+export async function onlyVisible<R extends { readonly value: ThreadWithComments }>(
+  table: Table,
+  organization: OrganizationOfThreads,
+  viewer: Viewer | undefined,
+  records: readonly R[],
+  now: number,
+): Promise<R[]> {
+  if (!viewer) return [...records];
+  const threads = records.map(({ value }) => value.thread);
+  const isVisible = await findVisible(table, organization, viewer, threads, now);
+  const isReadable = commentFilter(viewer);
+  return records
+    .filter((_record, index) => isVisible[index])
+    .map((record) => ({ ...record, value: { ...record.value, comments: record.value.comments.filter(isReadable) } }));
+}
+
+/** The document of the threads: its keys, and the customer's ids. */
+interface DocumentOfThreads {
+  readonly scope: DocumentScope;
+  readonly organization: { readonly organizationId: string };
+  readonly document: { readonly documentId: string };
+}
+
+/** Checks the threads that a user names. */
+export class VisibleThreads {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Throws PERMISSION_DENIED unless all threads exist in the document, the user may see them, and `mayChange` returns
+   * true for each. A user must name threads: undefined is refused too. Reads nothing without a user. Sends two BatchGets.
+   */
+  async require(
+    { scope, organization, document }: DocumentOfThreads,
+    viewer: Viewer | undefined,
+    annotationIds: readonly string[] | undefined,
+    { mayChange = () => true, now }: { readonly mayChange?: (thread: Thread) => boolean; readonly now: number },
+  ): Promise<void> {
+    if (!viewer) return;
+    if (!annotationIds) throw accessDenied();
+    const ids = [...new Set(annotationIds)];
+    const threads = await this.find({ scope, organization, document }, viewer, ids, now);
+    if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
+  }
+
+  /** Returns those of the threads that exist in the document and that the user may see. Ids are distinct. */
+  async find(
+    { scope, organization: { organizationId }, document: { documentId } }: DocumentOfThreads,
+    viewer: Viewer,
+    annotationIds: readonly string[],
+    now: number,
+  ): Promise<Thread[]> {
+    if (annotationIds.length === 0) return [];
+    const within = documentId;
+    const positions = await findRecordIds(
+      this.#table,
+      scope,
+      annotationIds.map((id) => ({ kind: 'thread', id, within }) as const),
+    );
+    const keys = positions.flatMap((position, index) =>
+      position?.documentKey === scope.documentKey
+        ? [{ ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }]
+        : [],
+    );
+    const threads = (await this.#table.getMany(ThreadEntity, keys)).filter((thread) => thread !== undefined);
+    const isVisible = await findVisible(this.#table, { scope, organizationId }, viewer, threads, now);
+    return threads.filter((_thread, index) => isVisible[index]);
+  }
+}
+
+export const visibleThreads = /* @__PURE__ */ storeCapability(VisibleThreads, ['BatchGetItem', 'Query']);

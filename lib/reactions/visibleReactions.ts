@@ -1,0 +1,86 @@
+import { combine } from '../app/capability.ts';
+import { type VisibleThreads, visibleThreads } from '../comments/visibleThreads.ts';
+import type { DocumentContext } from '../content/documentScope.ts';
+import { findRecordIds } from '../content/recordIds.ts';
+import type { Viewer } from '../content/rules/viewer.ts';
+import { distinct } from '../shared/collections.ts';
+import type { Stored } from '../table/entity.ts';
+import { tableWith } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import { accessDenied } from '../userTokens/rules/denied.ts';
+import { ReactionEntity } from './reactions.ts';
+import type { Reaction } from './rules.ts';
+
+/** An entry of a call that adds reactions. */
+interface SentReaction {
+  readonly annotationId?: string | undefined;
+  readonly commentAnnotationId?: string | undefined;
+}
+
+/** Checks the reactions that a user names. Reads nothing for a caller without a user. */
+export class VisibleReactions {
+  readonly #table: Table;
+  readonly #threads: VisibleThreads;
+
+  constructor(table: Table, threads: VisibleThreads) {
+    this.#table = table;
+    this.#threads = threads;
+  }
+
+  /** Throws PERMISSION_DENIED unless the user may see the threads of the comments that get reactions. */
+  async requireTargets(
+    context: DocumentContext,
+    viewer: Viewer | undefined,
+    sent: readonly SentReaction[],
+    now: number,
+  ): Promise<void> {
+    if (!viewer) return;
+    const stored = await this.#find(context, distinct(sent.flatMap(({ annotationId }) => annotationId ?? [])));
+    const threadIds = [
+      ...sent.flatMap(({ commentAnnotationId }) => commentAnnotationId ?? []),
+      ...stored.flatMap((reaction) => reaction?.on?.annotationId ?? []),
+    ];
+    await this.#threads.require(context, viewer, distinct(threadIds), { now });
+  }
+
+  /** Throws PERMISSION_DENIED unless all reactions exist, the user made each of them, and may see its thread. */
+  async requireOwn(
+    context: DocumentContext,
+    viewer: Viewer | undefined,
+    annotationIds: readonly string[],
+    now: number,
+  ): Promise<void> {
+    if (!viewer) return;
+    const stored = await this.#find(context, annotationIds);
+    const isOwn = (reaction: Reaction | undefined) =>
+      reaction !== undefined && reaction.fromUsers.some(({ from }) => from.userId === viewer.userId);
+    if (!stored.every(isOwn)) throw accessDenied();
+    const threadIds = distinct(stored.flatMap((reaction) => reaction?.on?.annotationId ?? []));
+    await this.#threads.require(context, viewer, threadIds, { now });
+  }
+
+  async #find(
+    { scope, document: { documentId } }: DocumentContext,
+    annotationIds: readonly string[],
+  ): Promise<(Stored<Reaction> | undefined)[]> {
+    const recordIds = annotationIds.map((id) => ({ kind: 'reaction', id, within: documentId }) as const);
+    const positions = await findRecordIds(this.#table, scope, recordIds);
+    const keys = positions.map((position, index) =>
+      position?.documentKey === scope.documentKey
+        ? { ...scope, annotationId: annotationIds[index] as string, createdAt: position.createdAt }
+        : undefined,
+    );
+    const stored = (
+      await this.#table.getMany(
+        ReactionEntity,
+        keys.filter((key) => key !== undefined),
+      )
+    ).values();
+    return keys.map((key) => (key ? stored.next().value : undefined));
+  }
+}
+
+export const visibleReactions = /* @__PURE__ */ combine(
+  { table: /* @__PURE__ */ tableWith(['BatchGetItem']), threads: visibleThreads },
+  ({ table, threads }) => new VisibleReactions(table, threads),
+);

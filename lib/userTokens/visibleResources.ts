@@ -1,0 +1,44 @@
+import type { ApiKeyCaller, UserCaller } from '../app/callers.ts';
+import type { FolderTree } from '../directory/folders/folderTree.ts';
+import type { DocumentAccess, UserAccess } from '../directory/rules/access.ts';
+import { type RequestedResources, type UserPermissions, userPermissions } from '../directory/rules/permissions.ts';
+import { dict } from '../shared/collections.ts';
+import { morePermissive, tokenDocumentPermission, tokenFolderPermission } from './rules/tokenAccess.ts';
+
+type Caller = ApiKeyCaller | UserCaller;
+
+/** Returns a filter of the documents that a caller may see: those of the user of a token, or all for an API key. */
+export function maySeeDocument(caller: Caller): (document: DocumentAccess) => boolean {
+  if (caller.level !== 'user') return () => true;
+  const { access } = caller.user;
+  return (document) => tokenDocumentPermission(access, document).errorCode === undefined;
+}
+
+/** Returns the folders that a caller may see, with the subfolders that it may see. */
+export function onlyVisibleFolders(caller: Caller, trees: readonly FolderTree[]): FolderTree[] {
+  if (caller.level !== 'user') return [...trees];
+  const { access } = caller.user;
+  return trees
+    .filter(({ folder }) => tokenFolderPermission(access, folder).errorCode === undefined)
+    .map(({ folder, subFolders }) => ({ folder, subFolders: onlyVisibleFolders(caller, subFolders) }));
+}
+
+/** Returns a user's permissions. For the user of a token, the grants of the token count too. */
+export function permissionsOf(caller: Caller, user: UserAccess, requested: RequestedResources): UserPermissions {
+  if (caller.level !== 'user') return userPermissions(user, requested);
+  const { stored, token, all } = caller.user.access;
+  const [byStored, byToken] = [userPermissions(stored, requested), userPermissions(token, requested)];
+  const { context } = userPermissions(all, requested);
+  return {
+    ...(byStored.folders && { folders: mergeEntries(byStored.folders, byToken.folders) }),
+    ...(byStored.documents && { documents: mergeEntries(byStored.documents, byToken.documents) }),
+    organization: mergeEntries(byStored.organization, byToken.organization),
+    ...(context && { context }),
+  };
+}
+
+type Entries = UserPermissions['organization'];
+
+function mergeEntries(stored: Entries, token: Entries = {}): Entries {
+  return dict(Object.entries(stored).map(([id, entry]) => [id, morePermissive(entry, token[id] ?? entry)] as const));
+}

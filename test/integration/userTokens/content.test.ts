@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { addDocument, nda } from '../../support/content.ts';
+import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { newUser, type TestUser } from '../../support/userTokens.ts';
+
+const threads = '/v2/commentannotations';
+const comments = '/v2/commentannotations/comments';
+const document = { type: 'document', id: 'nda', organizationId: 'acme' };
+
+let engine: Engine;
+let queues: Queues;
+let customer: Customer;
+let ada: TestUser;
+let bob: TestUser;
+let eve: TestUser;
+beforeAll(async () => {
+  engine = await startEngine();
+  queues = await startQueues();
+});
+afterAll(async () => {
+  await queues.stop();
+  await engine.stop();
+});
+beforeEach(async () => {
+  restartFunctions();
+  customer = await newCustomer();
+  await addDocument(customer);
+  const restricted = { organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' };
+  await customer.ok('/v2/organizations/documents/access/update', restricted);
+  ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'viewer' }]);
+  bob = await newUser(customer, 'bob', [{ ...document, accessRole: 'editor' }]);
+  eve = await newUser(customer, 'eve');
+});
+
+const start = (user: TestUser, annotationId: string, fields: object = {}) =>
+  user.ok(`${threads}/add`, {
+    ...nda,
+    commentAnnotations: [{ annotationId, commentData: [{ commentText: 'Too long.' }], ...fields }],
+  });
+const idsOf = async (user: TestUser) =>
+  ((await user.ok(`${threads}/get`, nda)) as any[]).map(({ annotationId }) => annotationId).sort();
+const privateTo = (...userIds: string[]) => ({ visibility: { type: 'restricted', userIds } });
+
+describe('comment threads with a user token', () => {
+  test('have the user of the token as author, with the name of the stored profile', async () => {
+    await ada.ok(`${threads}/add`, {
+      ...nda,
+      commentAnnotations: [
+        { annotationId: 't', commentData: [{ commentText: 'x', from: { userId: 'ada', name: 'The boss' } }] },
+      ],
+    });
+    const [thread] = await customer.ok(`${threads}/get`, nda);
+    expect(thread.from).toMatchObject({ userId: 'ada', name: 'ada of Acme', email: 'ada@example.com' });
+  });
+
+  test('cannot be written in the name of someone else', async () => {
+    const from = { userId: 'bob' };
+    const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x', from }] }] };
+    expect(await ada.status(`${threads}/add`, add)).toBe('PERMISSION_DENIED');
+    await start(ada, 't');
+    const reply = { ...nda, annotationId: 't', comments: [{ commentText: 'x', from }] };
+    expect(await ada.status(`${comments}/add`, reply)).toBe('PERMISSION_DENIED');
+  });
+
+  test('need access to the document', async () => {
+    await start(ada, 't');
+    expect(await eve.status(`${threads}/get`, nda)).toBe('PERMISSION_DENIED');
+    expect(await eve.status(`${comments}/get`, { ...nda, annotationId: 't' })).toBe('PERMISSION_DENIED');
+    expect(
+      await eve.status(`${threads}/add`, { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] }),
+    ).toBe('PERMISSION_DENIED');
+  });
+
+  test('are hidden from users whom their visibility excludes', async () => {
+    await start(ada, 'open');
+    await start(ada, 'secret', privateTo('grace'));
+    expect(await idsOf(ada)).toEqual(['open', 'secret']);
+    expect(await idsOf(bob)).toEqual(['open']);
+    const secret = { ...nda, annotationId: 'secret' };
+    expect(await bob.ok(`${threads}/get`, { ...nda, annotationIds: ['secret'] })).toEqual([null]);
+    for (const [path, data] of [
+      [`${comments}/get`, secret],
+      [`${comments}/add`, { ...secret, commentData: [{ commentText: 'x' }] }],
+      [`${comments}/update`, { ...secret, commentIds: [1], updatedData: { commentText: 'y' } }],
+      [`${comments}/delete`, { ...secret, commentIds: [1] }],
+      [`${threads}/update`, { ...nda, annotationIds: ['secret'], updatedData: { status: 'RESOLVED' } }],
+      ['/v2/reactions/add', { ...nda, reactions: [{ icon: '👍', commentAnnotationId: 'secret', commentId: 1 }] }],
+    ] as const)
+      expect([path, await bob.status(path, data)]).toEqual([path, 'PERMISSION_DENIED']);
+    expect(await bob.ok(`${threads}/count/get`, { organizationId: 'acme', documentIds: ['nda'] })).toEqual({
+      nda: { total: 1, unread: expect.any(Number) },
+    });
+  });
+
+  test('show only comments whose access context the user has', async () => {
+    await start(ada, 't');
+    const context = { access: { region: 'eu' } };
+    await customer.ok(`${comments}/add`, {
+      ...nda,
+      annotationId: 't',
+      commentData: [{ commentText: 'for the EU', from: { userId: 'grace' }, context }],
+    });
+    const textsOf = async (user: TestUser) =>
+      ((await user.ok(`${comments}/get`, { ...nda, annotationId: 't' })) as any[]).map(
+        ({ commentText }) => commentText,
+      );
+    expect(await textsOf(bob)).toEqual(['Too long.']);
+    const [thread] = await bob.ok(`${threads}/get`, nda);
+    expect(thread.comments).toHaveLength(1);
+    await customer.call('/v2/auth/permissions/add', {
+      user: { userId: 'bob' },
+      permissions: { resources: [{ ...document, context }] },
+    });
+    restartFunctions();
+    expect(await textsOf(bob)).toEqual(['Too long.', 'for the EU']);
+  });
+
+  test('are resolved by their author or by an editor', async () => {
+    const resolve = { ...nda, annotationIds: ['t'], updatedData: { status: 'RESOLVED' } };
+    await start(bob, 't');
+    expect(await ada.status(`${threads}/update`, resolve)).toBe('PERMISSION_DENIED');
+    expect(await bob.status(`${threads}/update`, resolve)).toBe('OK');
+    await start(ada, 'u');
+    expect(await ada.status(`${threads}/update`, { ...resolve, annotationIds: ['u'] })).toBe('OK');
+    expect(await bob.status(`${threads}/update`, { ...resolve, annotationIds: ['u'] })).toBe('OK');
+    const rewrite = { ...nda, annotationIds: ['u'], updatedData: { metadata: { a: 1 } } };
+    expect(await bob.status(`${threads}/update`, rewrite)).toBe('PERMISSION_DENIED');
+  });
+
+  test('are deleted by their author only, and never without ids', async () => {
+    await start(ada, 't');
+    expect(await bob.status(`${threads}/delete`, { ...nda, annotationIds: ['t'] })).toBe('PERMISSION_DENIED');
+    expect(await ada.status(`${threads}/delete`, nda)).toBe('PERMISSION_DENIED');
+    expect(await ada.status(`${threads}/delete`, { ...nda, annotationIds: ['unknown'] })).toBe('PERMISSION_DENIED');
+    expect(await ada.status(`${threads}/delete`, { ...nda, annotationIds: ['t'] })).toBe('OK');
+    expect(await idsOf(bob)).toEqual([]);
+  });
+});
+
+describe('comments with a user token', () => {
+  test('are changed and deleted by their author only', async () => {
+    await start(ada, 't');
+    await bob.ok(`${comments}/add`, { ...nda, annotationId: 't', commentData: [{ commentText: 'Agreed.' }] });
+    const update = { ...nda, annotationId: 't', commentIds: [1, 2], updatedData: { commentText: 'changed' } };
+    expect(await bob.ok(`${comments}/update`, update)).toMatchObject({ 1: { success: false }, 2: { success: true } });
+    expect(await bob.ok(`${comments}/delete`, { ...nda, annotationId: 't' })).toEqual({
+      2: expect.objectContaining({ success: true }),
+    });
+    expect(await bob.status(`${comments}/delete`, { ...nda, annotationId: 't', userIds: ['ada'] })).toBe(
+      'PERMISSION_DENIED',
+    );
+  });
+
+  test('cannot pretend to be of an agent or of another time', async () => {
+    await start(ada, 't');
+    for (const field of [{ agent: { agentSource: 'external' } }, { createdAt: 1 }])
+      expect(
+        await ada.status(`${comments}/add`, {
+          ...nda,
+          annotationId: 't',
+          commentData: [{ commentText: 'x', ...field }],
+        }),
+      ).toBe('PERMISSION_DENIED');
+  });
+});
+
+describe('reactions with a user token', () => {
+  const react = (user: TestUser) =>
+    user.ok('/v2/reactions/add', {
+      ...nda,
+      reactions: [{ annotationId: 'up', icon: '👍', commentAnnotationId: 't', commentId: 1 }],
+    });
+  const reactors = async () => {
+    const [comment] = await customer.ok(`${comments}/get`, { ...nda, annotationId: 't' });
+    return comment.reactionAnnotations.flatMap(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId));
+  };
+
+  test('are taken back by each user alone', async () => {
+    await start(ada, 't');
+    await react(ada);
+    await react(bob);
+    expect(await reactors()).toEqual(['ada', 'bob']);
+    await ada.ok('/v2/reactions/delete', { ...nda, annotationIds: ['up'] });
+    expect(await reactors()).toEqual(['bob']);
+    expect(await ada.status('/v2/reactions/delete', { ...nda, annotationIds: ['up'] })).toBe('PERMISSION_DENIED');
+    await bob.ok('/v2/reactions/delete', { ...nda, annotationIds: ['up'] });
+    expect(await reactors()).toEqual([]);
+  });
+});
+
+describe('activities with a user token', () => {
+  test('leave out those about threads that the user may not see', async () => {
+    await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
+    const add = (annotationId: string, fields: object = {}) =>
+      customer.ok(`${threads}/add`, {
+        ...nda,
+        commentAnnotations: [
+          {
+            annotationId,
+            commentData: [{ commentText: 'x', from: { userId: 'grace' }, triggerActivities: true }],
+            ...fields,
+          },
+        ],
+      });
+    await add('open');
+    await add('secret', privateTo('ada'));
+    const targets = async (user: TestUser) =>
+      ((await user.ok('/v2/activities/get', nda)) as any[]).map(({ targetEntityId }) => targetEntityId).sort();
+    expect(await targets(ada)).toEqual(['open', 'secret']);
+    expect(await targets(bob)).toEqual(['open']);
+  });
+});
+
+describe('notifications with a user token', () => {
+  const notify = (id: string, userId: string) =>
+    customer.ok('/v2/notifications/add', {
+      ...nda,
+      actionUser: { userId: 'grace' },
+      notificationId: id,
+      displayHeadlineMessageTemplate: 'Hello',
+      displayBodyMessage: 'Sign',
+      notifyUsers: [{ userId }],
+      notifyAll: false,
+    });
+
+  test('are those of the user, who can mark them as read', async () => {
+    await notify('mine', 'ada');
+    await notify('theirs', 'bob');
+    const organization = { organizationId: 'acme' };
+    const own = (await ada.ok('/v2/notifications/get', organization)) as any[];
+    expect(own.map(({ id }) => id)).toEqual(['mine']);
+    expect(await ada.status('/v2/notifications/get', { ...organization, userId: 'bob' })).toBe('PERMISSION_DENIED');
+    const read = (id: string, userId: string) => ({
+      ...organization,
+      notifications: [{ id, readByUserIds: [userId] }],
+    });
+    expect(await ada.status('/v2/notifications/update', read('mine', 'ada'))).toBe('OK');
+    expect(await ada.status('/v2/notifications/update', read('mine', 'bob'))).toBe('PERMISSION_DENIED');
+    expect(await ada.status('/v2/notifications/update', read('theirs', 'ada'))).toBe('PERMISSION_DENIED');
+  });
+
+  test('have settings that each user sets alone', async () => {
+    const set = { ...{ organizationId: 'acme', documentIds: ['nda'] }, config: { inbox: 'NONE' } };
+    await ada.ok('/v2/notifications/config/set', set);
+    const [settings] = await ada.ok('/v2/notifications/config/get', { organizationId: 'acme', documentIds: ['nda'] });
+    expect(settings).toMatchObject({ config: { inbox: 'NONE' }, metadata: { userId: 'ada' } });
+    expect(await ada.status('/v2/notifications/config/set', { ...set, userIds: ['ada', 'bob'] })).toBe(
+      'PERMISSION_DENIED',
+    );
+    expect(await eve.status('/v2/notifications/config/set', set)).toBe('PERMISSION_DENIED');
+  });
+});
+
+describe('editors with a user token', () => {
+  test('are read by viewers and changed by editors, in their own name', async () => {
+    const editor = { ...nda, editorId: 'summary' };
+    await customer.ok('/v2/crdt/add', { ...editor, type: 'text', data: 'one' });
+    const { update } = await ada.ok('/v2/crdt/updates/get', editor);
+    expect(await ada.status('/v2/crdt/updates/push', { ...editor, update })).toBe('PERMISSION_DENIED');
+    expect(await bob.status('/v2/crdt/updates/push', { ...editor, update, userId: 'ada' })).toBe('PERMISSION_DENIED');
+    expect(await bob.status('/v2/crdt/updates/push', { ...editor, update })).toBe('OK');
+    expect(await ada.ok('/v2/crdt/get', nda)).toMatchObject([{ id: 'summary', data: 'one' }]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { Customer } from './customer.ts';
+import { handlerOf } from './customer.ts';
+import { type Headers, post, type Response } from './requests.ts';
+
+/** A user with a token. */
+export interface TestUser {
+  readonly userId: string;
+  readonly token: string;
+  readonly headers: Headers;
+  /** Sends `data` to an endpoint with the user's token. */
+  call(path: string, data: unknown, headers?: Headers): Promise<Response>;
+  /** Like `call`, for calls that must succeed. Returns the `data` of the answer. */
+  ok(path: string, data: unknown): Promise<any>;
+  /** Like `call`. Returns the status of the error, or `OK`. */
+  status(path: string, data: unknown): Promise<string>;
+}
+
+/** Creates a token for a user, with grants of these resources. */
+export async function newUser(
+  customer: Customer,
+  userId: string,
+  resources: readonly object[] = [],
+  fields: object = {},
+): Promise<TestUser> {
+  const { token } = await customer.ok('/v2/auth/generate_token', {
+    userId,
+    userProperties: { name: `${userId} of Acme`, email: `${userId}@example.com` },
+    permissions: { resources },
+    ...fields,
+  });
+  return userWith(userId, token);
+}
+
+/** Returns a user with this token. */
+export function userWith(userId: string, token: string): TestUser {
+  const own = { authorization: `Bearer ${token}` };
+  const call = async (path: string, data: unknown, headers: Headers = {}) =>
+    post(await handlerOf(path), { ...own, ...headers }, data);
+  return {
+    userId,
+    token,
+    headers: own,
+    call,
+    async ok(path, data) {
+      const { status, body } = await call(path, data);
+      if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`);
+      return body.result.data;
+    },
+    async status(path, data) {
+      const { status, body } = await call(path, data);
+      return status === 200 ? 'OK' : body.error.status;
+    },
+  };
+}
