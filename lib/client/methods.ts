@@ -519,37 +519,153 @@ export interface Methods {
 /** A method for every endpoint that is open to user tokens. */
 export interface UserMethods {
   readonly v1: {
+    readonly commentannotations: {
+      /** Add comment threads to a document, each with its first comments. */
+      readonly add: Method<typeof registry.commentannotationsAddV1>;
+      readonly comments: {
+        /** Add comments to an annotation, all of them or none. */
+        readonly add: Method<typeof registry.commentannotationsCommentsAddV1>;
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        readonly delete: Method<typeof registry.commentannotationsCommentsDeleteV1>;
+        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        readonly get: Method<typeof registry.commentannotationsCommentsGetV1>;
+        /** Change comments of an annotation by id or author, or all of them. */
+        readonly update: Method<typeof registry.commentannotationsCommentsUpdateV1>;
+      };
+      readonly count: {
+        /** Count the comment threads of documents that a user can see, and how many of them are unread. */
+        readonly get: Method<typeof registry.commentannotationsCountGetV1>;
+      };
+      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      readonly delete: Method<typeof registry.commentannotationsDeleteV1>;
+      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      readonly get: Method<typeof registry.commentannotationsGetV1>;
+      /** Change comment threads of a document. */
+      readonly update: Method<typeof registry.commentannotationsUpdateV1>;
+    };
     readonly livestate: {
-      /** Send data to everybody in a document and keep it under an id. */
+      /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcastV1>;
+    };
+    readonly notifications: {
+      readonly config: {
+        /** Get the notification levels of a user, in the organization or in some documents. */
+        readonly get: Method<typeof registry.notificationsConfigGetV1>;
+        /** Set the notification levels of users, in the organization or in some documents. */
+        readonly set: Method<typeof registry.notificationsConfigSetV1>;
+      };
+      /** Get the latest notifications in one answer, for clients that cannot read pages. */
+      readonly get: Method<typeof registry.notificationsGetV1>;
+      /** Change notifications, or mark them as read. */
+      readonly update: Method<typeof registry.notificationsUpdateV1>;
+    };
+    readonly organizations: {
+      readonly documents: {
+        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        readonly get: Method<typeof registry.documentsGetV1>;
+      };
+      readonly folders: {
+        /** Get the folders of an organization, or one folder, with their subfolders. */
+        readonly get: Method<typeof registry.foldersGetV1>;
+      };
+    };
+    readonly users: {
+      /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
+      readonly get: Method<typeof registry.usersGetV1>;
     };
   };
   readonly v2: {
+    readonly activities: {
+      /** Get activity logs by id, or a page of those of a document, a target entity or an organization. */
+      readonly get: Method<typeof registry.activitiesGet>;
+    };
+    readonly auth: {
+      readonly permissions: {
+        /** Get users' permissions on an organization, folders and documents. */
+        readonly get: Method<typeof registry.permissionsGet>;
+      };
+    };
+    readonly commentannotations: {
+      /** Add comment threads to a document, each with its first comments. */
+      readonly add: Method<typeof registry.commentannotationsAdd>;
+      readonly comments: {
+        /** Add comments to an annotation, all of them or none. */
+        readonly add: Method<typeof registry.commentannotationsCommentsAdd>;
+        /** Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more. */
+        readonly delete: Method<typeof registry.commentannotationsCommentsDelete>;
+        /** Get the comments of an annotation by id, or a page of them in the order of their ids. */
+        readonly get: Method<typeof registry.commentannotationsCommentsGet>;
+        /** Change comments of an annotation by id or author, or all of them. */
+        readonly update: Method<typeof registry.commentannotationsCommentsUpdate>;
+      };
+      readonly count: {
+        /** Count the comment threads of documents that a user can see, and how many of them are unread. */
+        readonly get: Method<typeof registry.commentannotationsCountGet>;
+      };
+      /** Delete comment threads of a document, or all of them, with their comments and reactions. */
+      readonly delete: Method<typeof registry.commentannotationsDelete>;
+      /** Get comment threads with their comments, by id or as a page of those of a document, a folder or an organization. */
+      readonly get: Method<typeof registry.commentannotationsGet>;
+      /** Change comment threads of a document. */
+      readonly update: Method<typeof registry.commentannotationsUpdate>;
+    };
     readonly crdt: {
-      /** Get the data of a collaborative editor, or of all that a document has. */
+      /** Get the data of one or all collaborative editors of a document. */
       readonly get: Method<typeof registry.crdtGet>;
       readonly updates: {
-        /** Get the changes of a collaborative editor that a client lacks, as an update of Yjs. */
+        /** Get the changes of a collaborative editor that a client does not have yet, as an update of Yjs. */
         readonly get: Method<typeof registry.crdtUpdatesGet>;
         /** Add an update of Yjs to a collaborative editor. */
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
     readonly livestate: {
-      /** Send data to everybody in a document and keep it under an id. */
+      /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
-      /** Get the live data of a document, all or by id. */
+      /** Get all live data of a document, or live data by id. */
       readonly get: Method<typeof registry.livestateGet>;
+    };
+    readonly notifications: {
+      readonly config: {
+        /** Get the notification levels of a user, in the organization or in some documents. */
+        readonly get: Method<typeof registry.notificationsConfigGet>;
+        /** Set the notification levels of users, in the organization or in some documents. */
+        readonly set: Method<typeof registry.notificationsConfigSet>;
+      };
+      /** Get notifications by id, or a page of those of a document, a user or an organization. */
+      readonly get: Method<typeof registry.notificationsGet>;
+      /** Change notifications, or mark them as read. */
+      readonly update: Method<typeof registry.notificationsUpdate>;
+    };
+    readonly organizations: {
+      readonly documents: {
+        /** Get documents by id, or a page of those of an organization or a folder, optionally filtered by metadata. */
+        readonly get: Method<typeof registry.documentsGet>;
+      };
+      readonly folders: {
+        /** Get the folders of an organization, or one folder, with their subfolders. */
+        readonly get: Method<typeof registry.foldersGet>;
+      };
     };
     readonly presence: {
       /** Show users as present in a document, until their leases end. */
       readonly add: Method<typeof registry.presenceAdd>;
-      /** Show users as no longer present in a document. */
+      /** End the presence of users in a document. */
       readonly delete: Method<typeof registry.presenceDelete>;
       /** Get the users who are present in a document. */
       readonly get: Method<typeof registry.presenceGet>;
       /** Change the presence of users in a document, and renew their leases. */
       readonly update: Method<typeof registry.presenceUpdate>;
+    };
+    readonly reactions: {
+      /** Add reactions to a document or to its comments, or add users to existing reactions. */
+      readonly add: Method<typeof registry.reactionsAdd>;
+      /** Delete reactions with all of their users. */
+      readonly delete: Method<typeof registry.reactionsDelete>;
+    };
+    readonly users: {
+      /** Get the users of an organization, a document, a folder, all documents, or some user groups. */
+      readonly get: Method<typeof registry.usersGet>;
     };
   };
 }
@@ -566,22 +682,22 @@ export interface Operation {
 
 export const operations: readonly Operation[] = [
   { path: '/v1/auth/token/get', names: ['v1', 'auth', 'token', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/commentannotations/add', names: ['v1', 'commentannotations', 'add'], repeats: true, forUsers: false },
-  { path: '/v1/commentannotations/comments/add', names: ['v1', 'commentannotations', 'comments', 'add'], repeats: true, forUsers: false },
-  { path: '/v1/commentannotations/comments/delete', names: ['v1', 'commentannotations', 'comments', 'delete'], repeats: true, forUsers: false },
-  { path: '/v1/commentannotations/comments/get', names: ['v1', 'commentannotations', 'comments', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/commentannotations/comments/update', names: ['v1', 'commentannotations', 'comments', 'update'], repeats: true, forUsers: false },
-  { path: '/v1/commentannotations/count/get', names: ['v1', 'commentannotations', 'count', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/commentannotations/delete', names: ['v1', 'commentannotations', 'delete'], repeats: true, forUsers: false },
-  { path: '/v1/commentannotations/get', names: ['v1', 'commentannotations', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/commentannotations/update', names: ['v1', 'commentannotations', 'update'], repeats: true, forUsers: false },
+  { path: '/v1/commentannotations/add', names: ['v1', 'commentannotations', 'add'], repeats: true, forUsers: true },
+  { path: '/v1/commentannotations/comments/add', names: ['v1', 'commentannotations', 'comments', 'add'], repeats: true, forUsers: true },
+  { path: '/v1/commentannotations/comments/delete', names: ['v1', 'commentannotations', 'comments', 'delete'], repeats: true, forUsers: true },
+  { path: '/v1/commentannotations/comments/get', names: ['v1', 'commentannotations', 'comments', 'get'], repeats: false, forUsers: true },
+  { path: '/v1/commentannotations/comments/update', names: ['v1', 'commentannotations', 'comments', 'update'], repeats: true, forUsers: true },
+  { path: '/v1/commentannotations/count/get', names: ['v1', 'commentannotations', 'count', 'get'], repeats: false, forUsers: true },
+  { path: '/v1/commentannotations/delete', names: ['v1', 'commentannotations', 'delete'], repeats: true, forUsers: true },
+  { path: '/v1/commentannotations/get', names: ['v1', 'commentannotations', 'get'], repeats: false, forUsers: true },
+  { path: '/v1/commentannotations/update', names: ['v1', 'commentannotations', 'update'], repeats: true, forUsers: true },
   { path: '/v1/livestate/broadcast', names: ['v1', 'livestate', 'broadcast'], repeats: true, forUsers: true },
   { path: '/v1/notifications/add', names: ['v1', 'notifications', 'add'], repeats: true, forUsers: false },
-  { path: '/v1/notifications/config/get', names: ['v1', 'notifications', 'config', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/notifications/config/set', names: ['v1', 'notifications', 'config', 'set'], repeats: true, forUsers: false },
+  { path: '/v1/notifications/config/get', names: ['v1', 'notifications', 'config', 'get'], repeats: false, forUsers: true },
+  { path: '/v1/notifications/config/set', names: ['v1', 'notifications', 'config', 'set'], repeats: true, forUsers: true },
   { path: '/v1/notifications/delete', names: ['v1', 'notifications', 'delete'], repeats: true, forUsers: false },
-  { path: '/v1/notifications/get', names: ['v1', 'notifications', 'get'], repeats: false, forUsers: false },
-  { path: '/v1/notifications/update', names: ['v1', 'notifications', 'update'], repeats: true, forUsers: false },
+  { path: '/v1/notifications/get', names: ['v1', 'notifications', 'get'], repeats: false, forUsers: true },
+  { path: '/v1/notifications/update', names: ['v1', 'notifications', 'update'], repeats: true, forUsers: true },
   { path: '/v1/organizations/access/disablestate/update', names: ['v1', 'organizations', 'access', 'disablestate', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/add', names: ['v1', 'organizations', 'add'], repeats: true, forUsers: false },
   { path: '/v1/organizations/delete', names: ['v1', 'organizations', 'delete'], repeats: true, forUsers: false },
@@ -589,14 +705,14 @@ export const operations: readonly Operation[] = [
   { path: '/v1/organizations/documents/access/update', names: ['v1', 'organizations', 'documents', 'access', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/documents/add', names: ['v1', 'organizations', 'documents', 'add'], repeats: true, forUsers: false },
   { path: '/v1/organizations/documents/delete', names: ['v1', 'organizations', 'documents', 'delete'], repeats: true, forUsers: false },
-  { path: '/v1/organizations/documents/get', names: ['v1', 'organizations', 'documents', 'get'], repeats: false, forUsers: false },
+  { path: '/v1/organizations/documents/get', names: ['v1', 'organizations', 'documents', 'get'], repeats: false, forUsers: true },
   { path: '/v1/organizations/documents/locations/data/delete', names: ['v1', 'organizations', 'documents', 'locations', 'data', 'delete'], repeats: true, forUsers: false },
   { path: '/v1/organizations/documents/locations/update', names: ['v1', 'organizations', 'documents', 'locations', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/documents/move', names: ['v1', 'organizations', 'documents', 'move'], repeats: true, forUsers: false },
   { path: '/v1/organizations/documents/update', names: ['v1', 'organizations', 'documents', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/folders/access/update', names: ['v1', 'organizations', 'folders', 'access', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/folders/add', names: ['v1', 'organizations', 'folders', 'add'], repeats: true, forUsers: false },
-  { path: '/v1/organizations/folders/get', names: ['v1', 'organizations', 'folders', 'get'], repeats: false, forUsers: false },
+  { path: '/v1/organizations/folders/get', names: ['v1', 'organizations', 'folders', 'get'], repeats: false, forUsers: true },
   { path: '/v1/organizations/folders/update', names: ['v1', 'organizations', 'folders', 'update'], repeats: true, forUsers: false },
   { path: '/v1/organizations/get', names: ['v1', 'organizations', 'get'], repeats: false, forUsers: false },
   { path: '/v1/organizations/update', names: ['v1', 'organizations', 'update'], repeats: true, forUsers: false },
@@ -608,13 +724,13 @@ export const operations: readonly Operation[] = [
   { path: '/v1/users/data/delete/status', names: ['v1', 'users', 'data', 'delete', 'status'], repeats: false, forUsers: false },
   { path: '/v1/users/data/get', names: ['v1', 'users', 'data', 'get'], repeats: false, forUsers: false },
   { path: '/v1/users/delete', names: ['v1', 'users', 'delete'], repeats: true, forUsers: false },
-  { path: '/v1/users/get', names: ['v1', 'users', 'get'], repeats: false, forUsers: false },
+  { path: '/v1/users/get', names: ['v1', 'users', 'get'], repeats: false, forUsers: true },
   { path: '/v1/users/update', names: ['v1', 'users', 'update'], repeats: true, forUsers: false },
   { path: '/v1/workspace/domains/add', names: ['v1', 'workspace', 'domains', 'add'], repeats: true, forUsers: false },
   { path: '/v1/workspace/domains/delete', names: ['v1', 'workspace', 'domains', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/activities/add', names: ['v2', 'activities', 'add'], repeats: true, forUsers: false },
   { path: '/v2/activities/delete', names: ['v2', 'activities', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/activities/get', names: ['v2', 'activities', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/activities/get', names: ['v2', 'activities', 'get'], repeats: false, forUsers: true },
   { path: '/v2/activities/update', names: ['v2', 'activities', 'update'], repeats: true, forUsers: false },
   { path: '/v2/agents/create', names: ['v2', 'agents', 'create'], repeats: true, forUsers: false },
   { path: '/v2/agents/delete', names: ['v2', 'agents', 'delete'], repeats: true, forUsers: false },
@@ -633,18 +749,18 @@ export const operations: readonly Operation[] = [
   { path: '/v2/agents/versions/restore', names: ['v2', 'agents', 'versions', 'restore'], repeats: true, forUsers: false },
   { path: '/v2/auth/generate_token', names: ['v2', 'auth', 'generate_token'], repeats: true, forUsers: false },
   { path: '/v2/auth/permissions/add', names: ['v2', 'auth', 'permissions', 'add'], repeats: true, forUsers: false },
-  { path: '/v2/auth/permissions/get', names: ['v2', 'auth', 'permissions', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/auth/permissions/get', names: ['v2', 'auth', 'permissions', 'get'], repeats: false, forUsers: true },
   { path: '/v2/auth/permissions/remove', names: ['v2', 'auth', 'permissions', 'remove'], repeats: true, forUsers: false },
   { path: '/v2/auth/token/get', names: ['v2', 'auth', 'token', 'get'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/add', names: ['v2', 'commentannotations', 'add'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/comments/add', names: ['v2', 'commentannotations', 'comments', 'add'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/comments/delete', names: ['v2', 'commentannotations', 'comments', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/comments/get', names: ['v2', 'commentannotations', 'comments', 'get'], repeats: false, forUsers: false },
-  { path: '/v2/commentannotations/comments/update', names: ['v2', 'commentannotations', 'comments', 'update'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/count/get', names: ['v2', 'commentannotations', 'count', 'get'], repeats: false, forUsers: false },
-  { path: '/v2/commentannotations/delete', names: ['v2', 'commentannotations', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/commentannotations/get', names: ['v2', 'commentannotations', 'get'], repeats: false, forUsers: false },
-  { path: '/v2/commentannotations/update', names: ['v2', 'commentannotations', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/commentannotations/add', names: ['v2', 'commentannotations', 'add'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/comments/add', names: ['v2', 'commentannotations', 'comments', 'add'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/comments/delete', names: ['v2', 'commentannotations', 'comments', 'delete'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/comments/get', names: ['v2', 'commentannotations', 'comments', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/commentannotations/comments/update', names: ['v2', 'commentannotations', 'comments', 'update'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/count/get', names: ['v2', 'commentannotations', 'count', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/commentannotations/delete', names: ['v2', 'commentannotations', 'delete'], repeats: true, forUsers: true },
+  { path: '/v2/commentannotations/get', names: ['v2', 'commentannotations', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/commentannotations/update', names: ['v2', 'commentannotations', 'update'], repeats: true, forUsers: true },
   { path: '/v2/crdt/add', names: ['v2', 'crdt', 'add'], repeats: true, forUsers: false },
   { path: '/v2/crdt/delete', names: ['v2', 'crdt', 'delete'], repeats: true, forUsers: false },
   { path: '/v2/crdt/get', names: ['v2', 'crdt', 'get'], repeats: false, forUsers: true },
@@ -658,11 +774,11 @@ export const operations: readonly Operation[] = [
   { path: '/v2/memory/judgments/query', names: ['v2', 'memory', 'judgments', 'query'], repeats: false, forUsers: false },
   { path: '/v2/memory/search', names: ['v2', 'memory', 'search'], repeats: false, forUsers: false },
   { path: '/v2/notifications/add', names: ['v2', 'notifications', 'add'], repeats: true, forUsers: false },
-  { path: '/v2/notifications/config/get', names: ['v2', 'notifications', 'config', 'get'], repeats: false, forUsers: false },
-  { path: '/v2/notifications/config/set', names: ['v2', 'notifications', 'config', 'set'], repeats: true, forUsers: false },
+  { path: '/v2/notifications/config/get', names: ['v2', 'notifications', 'config', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/notifications/config/set', names: ['v2', 'notifications', 'config', 'set'], repeats: true, forUsers: true },
   { path: '/v2/notifications/delete', names: ['v2', 'notifications', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/notifications/get', names: ['v2', 'notifications', 'get'], repeats: false, forUsers: false },
-  { path: '/v2/notifications/update', names: ['v2', 'notifications', 'update'], repeats: true, forUsers: false },
+  { path: '/v2/notifications/get', names: ['v2', 'notifications', 'get'], repeats: false, forUsers: true },
+  { path: '/v2/notifications/update', names: ['v2', 'notifications', 'update'], repeats: true, forUsers: true },
   { path: '/v2/organizations/access/disablestate/update', names: ['v2', 'organizations', 'access', 'disablestate', 'update'], repeats: true, forUsers: false },
   { path: '/v2/organizations/add', names: ['v2', 'organizations', 'add'], repeats: true, forUsers: false },
   { path: '/v2/organizations/delete', names: ['v2', 'organizations', 'delete'], repeats: true, forUsers: false },
@@ -671,13 +787,13 @@ export const operations: readonly Operation[] = [
   { path: '/v2/organizations/documents/add', names: ['v2', 'organizations', 'documents', 'add'], repeats: true, forUsers: false },
   { path: '/v2/organizations/documents/count/get', names: ['v2', 'organizations', 'documents', 'count', 'get'], repeats: false, forUsers: false },
   { path: '/v2/organizations/documents/delete', names: ['v2', 'organizations', 'documents', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/organizations/documents/get', names: ['v2', 'organizations', 'documents', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/organizations/documents/get', names: ['v2', 'organizations', 'documents', 'get'], repeats: false, forUsers: true },
   { path: '/v2/organizations/documents/move', names: ['v2', 'organizations', 'documents', 'move'], repeats: true, forUsers: false },
   { path: '/v2/organizations/documents/update', names: ['v2', 'organizations', 'documents', 'update'], repeats: true, forUsers: false },
   { path: '/v2/organizations/folders/access/update', names: ['v2', 'organizations', 'folders', 'access', 'update'], repeats: true, forUsers: false },
   { path: '/v2/organizations/folders/add', names: ['v2', 'organizations', 'folders', 'add'], repeats: true, forUsers: false },
   { path: '/v2/organizations/folders/delete', names: ['v2', 'organizations', 'folders', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/organizations/folders/get', names: ['v2', 'organizations', 'folders', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/organizations/folders/get', names: ['v2', 'organizations', 'folders', 'get'], repeats: false, forUsers: true },
   { path: '/v2/organizations/folders/update', names: ['v2', 'organizations', 'folders', 'update'], repeats: true, forUsers: false },
   { path: '/v2/organizations/get', names: ['v2', 'organizations', 'get'], repeats: false, forUsers: false },
   { path: '/v2/organizations/update', names: ['v2', 'organizations', 'update'], repeats: true, forUsers: false },
@@ -689,8 +805,8 @@ export const operations: readonly Operation[] = [
   { path: '/v2/presence/delete', names: ['v2', 'presence', 'delete'], repeats: true, forUsers: true },
   { path: '/v2/presence/get', names: ['v2', 'presence', 'get'], repeats: false, forUsers: true },
   { path: '/v2/presence/update', names: ['v2', 'presence', 'update'], repeats: true, forUsers: true },
-  { path: '/v2/reactions/add', names: ['v2', 'reactions', 'add'], repeats: true, forUsers: false },
-  { path: '/v2/reactions/delete', names: ['v2', 'reactions', 'delete'], repeats: true, forUsers: false },
+  { path: '/v2/reactions/add', names: ['v2', 'reactions', 'add'], repeats: true, forUsers: true },
+  { path: '/v2/reactions/delete', names: ['v2', 'reactions', 'delete'], repeats: true, forUsers: true },
   { path: '/v2/recordings/add', names: ['v2', 'recordings', 'add'], repeats: true, forUsers: false },
   { path: '/v2/recordings/get', names: ['v2', 'recordings', 'get'], repeats: false, forUsers: false },
   { path: '/v2/users/add', names: ['v2', 'users', 'add'], repeats: true, forUsers: false },
@@ -699,7 +815,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/users/data/delete/status', names: ['v2', 'users', 'data', 'delete', 'status'], repeats: false, forUsers: false },
   { path: '/v2/users/data/get', names: ['v2', 'users', 'data', 'get'], repeats: false, forUsers: false },
   { path: '/v2/users/delete', names: ['v2', 'users', 'delete'], repeats: true, forUsers: false },
-  { path: '/v2/users/get', names: ['v2', 'users', 'get'], repeats: false, forUsers: false },
+  { path: '/v2/users/get', names: ['v2', 'users', 'get'], repeats: false, forUsers: true },
   { path: '/v2/users/update', names: ['v2', 'users', 'update'], repeats: true, forUsers: false },
   { path: '/v2/workspace/activityconfig/get', names: ['v2', 'workspace', 'activityconfig', 'get'], repeats: false, forUsers: false },
   { path: '/v2/workspace/activityconfig/update', names: ['v2', 'workspace', 'activityconfig', 'update'], repeats: true, forUsers: false },
