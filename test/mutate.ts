@@ -2,8 +2,8 @@ import { globSync, statSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';
 
 /**
- * Mutation tests of rules: `npm run mutate -- lib/webhooks/rules` changes the code of a folder or file at one place after
- * the other, and reports the changes that no unit test of the feature notices.
+ * `npm run mutate -- lib/webhooks/rules`: runs mutation tests of a folder or file. Makes one small change of the code after the
+ * other, and reports the changes that no unit test of the feature notices.
  */
 const [target] = process.argv.slice(2);
 const feature = /^lib\/(\w+)/.exec(target ?? '')?.[1];

@@ -1,4 +1,4 @@
-/** Measures the sizes of the function bundles and lists AWS clients that their functions do not use. */
+/** Measures the sizes of the function bundles, and lists AWS clients in bundles whose functions do not use them. */
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
 import { bundleEntries } from '../../infra/build/build.ts';

@@ -1,6 +1,6 @@
 /**
- * Measures the middleware chain with cached credentials, next to bare parsing and stringifying of the same request and
- * answer.
+ * Measures the middleware chain with cached credentials, and for comparison only parsing and stringifying of the same request
+ * and answer.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Takes the measurements of chain.ts. The argument is the log level. */
+/** Makes the measurements of chain.ts. The command-line argument is the log level. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as z from 'zod';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
@@ -68,7 +68,10 @@ process.send!(times);
 process.disconnect();
 await engine.stop();
 
-/** Measures both handlers in alternating batches, so that other load on the machine slows both. Returns the median of the batches. */
+/**
+ * Measures both handlers in alternating batches, so that other load on the machine slows both. Returns the median of the
+ * batches in microseconds.
+ */
 async function compare(
   ours: Handler,
   bare: Handler,

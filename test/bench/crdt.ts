@@ -1,4 +1,4 @@
-/** Measures data of collaborative editors: the size of updates and states, and the time of the worst ones. */
+/** Measures the data of collaborative editors: the size of updates and states, and the time to process the largest of them. */
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
 import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs the benches of webhook deliveries, each in a process of its own, so that none slows the next. Loopback only. Together they end within
- * three minutes.
+ * Runs the benches of webhook deliveries on loopback. Each has its own process, so that none slows the next one. Together they
+ * take less than three minutes.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

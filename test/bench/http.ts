@@ -1,4 +1,4 @@
-/** Measures a read over HTTP through the whole local system, next to the same read from its table engine. */
+/** Measures a read over HTTP through the whole local system, and for comparison the same read from its table engine. */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';

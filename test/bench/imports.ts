@@ -1,4 +1,4 @@
-/** Measures the time from the start of a process to the loaded handler: bundles of functions next to a bare handler. */
+/** Measures the time from the start of a process to the loaded handler, for bundles of functions and for a bare handler. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Publishes events through `npm start` and delivers each to one healthy receiver on loopback. CPU time is that of all
- * processes of the system, without the clients and the receiver. Takes about 40 s.
+ * Publishes events through `npm start`, which delivers each to one healthy receiver on loopback. Measures the CPU time of all
+ * processes of the system, without clients and receiver. Takes about 40 s.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const TEXT = 'x'.repeat(1_700);
 /** Linux counts CPU time in ticks. */
 const TICK_MILLISECONDS = 10;
 const PAGE_BYTES = 4_096;
-/** Between measurements of how busy the machine is. */
+/** The time between two measurements of the machine's load. */
 const SAMPLE_MILLISECONDS = 2_000;
 
 interface Credentials {
@@ -81,7 +81,7 @@ async function measure(): Promise<void> {
     return { eventId, answeredAt: Date.now(), milliseconds: performance.now() - startedAt };
   };
 
-  // Loads the functions.
+  // These requests load the functions.
   await untilDelivered(await repeat(100, 8, publish));
 
   const paced: Awaited<ReturnType<typeof publish>>[] = [];

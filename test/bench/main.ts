@@ -1,7 +1,7 @@
 /**
- * `npm run bench [name...]`: prints one table per bench, with our figure next to a bound or a peer measured in the same run.
- * Each bench runs in a process of its own, so that none affects another, and is killed after its time limit.
- * A bench never fails a build: the exit code is always 0.
+ * `npm run bench [name...]`: prints one table per bench. A row has our figure, and a limit or a comparison from the same run.
+ * Each bench runs in its own process, so that no bench affects another one, and is killed after its time limit. The exit code
+ * is always 0, so that a bench never fails a build.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

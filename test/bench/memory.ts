@@ -1,6 +1,6 @@
 /**
- * Measures memory search at 1,000 and 5,000 judgments next to the engine's own search: time, recall, cost, and the
- * lexical embedding.
+ * Measures memory search among 1,000 and 5,000 judgments: time, recall, cost, and the lexical embedding. Compares it with the
+ * engine's own search.
  */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';

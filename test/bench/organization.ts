@@ -1,7 +1,4 @@
-/**
- * Measures the deletion of a large organization: the time of the request, and the speed of the job next to plain
- * deletes.
- */
+/** Measures the deletion of a large organization: the time of the request, and the speed of the job compared with plain deletes. */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
@@ -30,7 +27,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'UpdateCommand',
 ]);
 
-/** A client that adds up the consumed write units and the deleted items. */
+/** A client that counts the consumed write units and the deleted items. */
 class Meter {
   units = 0;
   removed = 0;

@@ -1,4 +1,4 @@
-/** One row of a table: its cells, in the order of the columns. */
+/** The cells of one row of a table, in the order of the columns. */
 export type Row = readonly (string | number)[];
 
 /** Prints a table under a title. Texts are aligned to the left, numbers to the right. */

@@ -10,7 +10,7 @@ export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
   readonly endpointIds: readonly string[];
   readonly erasureJobId: string;
-  /** Review agents and agent groups, by the scenario that uses them. */
+  /** The ids of review agents and agent groups, by the scenario that uses them. */
   readonly agents: Readonly<Record<(typeof agentNames)[number], string>>;
   readonly agentGroups: Readonly<Record<(typeof agentGroupNames)[number], string>>;
   /** The version of an editor that no scenario changes. */

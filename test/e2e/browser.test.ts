@@ -101,13 +101,13 @@ describe('the dashboard', () => {
     Promise.all(Array.from({ length: FAULTS }, () => system.post('/v2/users/get', { organizationId: 'acme' })));
 
   test('opens without a problem, reports a healthy system, and loads only from the system', async () => {
-    const { page, problems, asked } = await open(DASHBOARD);
+    const { page, problems, requestedUrls } = await open(DASHBOARD);
     await withText(health(page), /^All \d+ alarms are OK$/);
     expect(await page.title()).toBe('svc on this machine');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('svc on this machine');
     for (const name of ['table', 'queues', 'mail']) await withText(part(page, name), 'runs');
     await withText(page.getByText(/^No calls in the last 15 minutes: /), '/v2/recordings');
-    expect(asked.filter((url) => !url.startsWith(system.baseUrl + DASHBOARD))).toEqual([]);
+    expect(requestedUrls.filter((url) => !url.startsWith(system.baseUrl + DASHBOARD))).toEqual([]);
     expect(problems).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe('the dashboard', () => {
         },
       ],
     });
-    await receiver.until('/hook');
+    await receiver.waitForWebhooks('/hook');
     expect(await highest(page, 'Deliveries', 'Attempts', 'delivered')).toBeGreaterThanOrEqual(1);
     expect(await highest(page, 'Deliveries', 'Latency after commit, ms', 'first attempt p99')).toBeGreaterThan(0);
     expect(await highest(page, 'E-mail', 'Mails', 'sent')).toBe(1);
@@ -221,14 +221,14 @@ describe('the dashboard', () => {
   });
 
   test('can show one hour, and the address keeps that choice', async () => {
-    const { page, problems, asked } = await open(DASHBOARD);
+    const { page, problems, requestedUrls } = await open(DASHBOARD);
     await page.getByRole('button', { name: '1 hour' }).click();
     await withText(page.getByText(/^No calls in the last hour: /), '/v2/recordings');
     expect(page.url()).toBe(`${system.baseUrl}${DASHBOARD}?minutes=60`);
     await page.reload();
     await page.getByRole('button', { name: '1 hour', pressed: true }).waitFor();
     expect((await nextState(page)).periodSeconds).toBe(60);
-    expect(asked.at(-1)).toBe(`${system.baseUrl}${DASHBOARD}.json?minutes=60`);
+    expect(requestedUrls.at(-1)).toBe(`${system.baseUrl}${DASHBOARD}.json?minutes=60`);
     expect(problems).toEqual([]);
   });
 
@@ -325,14 +325,14 @@ describe('the dashboard', () => {
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
     test('starts after an answer or a long wait, and shows the time of the last answer', async () => {
-      const { page, asked } = await openStanding();
+      const { page, requestedUrls } = await openStanding();
       const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
       await page.route(POLL, (route) => released.then(() => route.continue()));
-      const before = asked.length;
+      const before = requestedUrls.length;
       await page.clock.runFor(9_000);
       await page.getByRole('button', { name: '1 hour' }).click();
       await settled(page);
-      const polls = () => asked.slice(before).filter((url) => POLL.test(url));
+      const polls = () => requestedUrls.slice(before).filter((url) => POLL.test(url));
       expect(polls()).toEqual([`${system.baseUrl}${DASHBOARD}.json?minutes=15`]);
       expect(await page.getByRole('alert').textContent()).toBe('');
 
@@ -350,16 +350,16 @@ describe('the dashboard', () => {
     });
 
     test('stops while the page is hidden', async () => {
-      const { page, asked } = await openStanding();
+      const { page, requestedUrls } = await openStanding();
       const see = (hidden: boolean) =>
         `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`;
       const askedBy = async (code: string) => {
-        const before = asked.length;
+        const before = requestedUrls.length;
         await inPage(page, code);
         await settled(page);
         await page.clock.runFor(60_000);
         await settled(page);
-        return asked.slice(before).filter((url) => !url.endsWith('.css'));
+        return requestedUrls.slice(before).filter((url) => !url.endsWith('.css'));
       };
       expect(await askedBy(see(true))).toEqual([]);
       // The page polls as soon as it is visible, and is hidden again before the answer.
@@ -368,7 +368,10 @@ describe('the dashboard', () => {
   });
 
   test('refuses requests from pages of other origins', async () => {
-    await receiver.will('/page', { headers: { 'content-type': 'text/html' }, body: '<title>Of somebody else</title>' });
+    await receiver.setBehaviour('/page', {
+      headers: { 'content-type': 'text/html' },
+      body: '<title>Of somebody else</title>',
+    });
     const tab = await browser.open();
     tabs.push(tab);
     const { page, problems } = tab;
@@ -403,7 +406,7 @@ describe('the API reference', () => {
   });
 
   test('shows the operations of all tags, and loads only from the system', async () => {
-    const { page, problems, asked } = tab;
+    const { page, problems, requestedUrls } = tab;
     const { paths, tags } = (await (await fetch(`${system.baseUrl}/openapi.json`)).json()) as OpenApiDocument & {
       readonly tags: readonly { readonly name: string }[];
     };
@@ -420,12 +423,12 @@ describe('the API reference', () => {
       // Prevents a redraw of all operations with every change.
       await header.getByRole('button').click();
     }
-    expect(asked).toEqual([`${system.baseUrl}/docs`, `${system.baseUrl}/openapi.json`]);
+    expect(requestedUrls).toEqual([`${system.baseUrl}/docs`, `${system.baseUrl}/openapi.json`]);
     expect(problems).toEqual([]);
   });
 
   test('shows the example and the schema of an operation, and sends it with the given credentials', async () => {
-    const { page, problems, asked } = tab;
+    const { page, problems, requestedUrls } = tab;
     await done('/v2/organizations/documents/add', {
       organizationId: 'initech',
       createOrganization: true,
@@ -463,7 +466,7 @@ describe('the API reference', () => {
     const live = counting.locator('.live-responses-table .response').first();
     await live.filter({ hasText: '"count": 2' }).waitFor();
     expect(await live.locator('.response-col_status').textContent()).toContain('200');
-    expect(asked.at(-1)).toBe(`${system.baseUrl}/v2/users/count/get`);
+    expect(requestedUrls.at(-1)).toBe(`${system.baseUrl}/v2/users/count/get`);
     expect(problems).toEqual([]);
   });
 

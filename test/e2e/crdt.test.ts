@@ -75,7 +75,7 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
   expect([byVersion, byVector]).toEqual([value, value]);
   for (const word of [`r${replaces} `, 'last0.0-', 'last1.0-']) expect(value).toContain(word);
 
-  await receiver.until('/editors', 1, ({ body }) => JSON.parse(body).data.crdtData.data === value);
+  await receiver.waitForWebhooks('/editors', 1, ({ body }) => JSON.parse(body).data.crdtData.data === value);
   const event = JSON.parse(receiver.at('/editors').at(-1)!.body);
   expect(event).toMatchObject({
     event: 'crdt.update_data',

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { startDns } from '../support/dnsServer.ts';
-import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';
+import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
 import { bodyOf, pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { paths } from '../support/webhooks.ts';
 import { clockAhead, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
@@ -142,10 +142,10 @@ describe('deliveries in npm start', () => {
     return body.result.data;
   }
 
-  const idOf = ({ headers }: RemoteHook) => headers['webhook-id'] as string;
-  const eventOf = ({ body }: RemoteHook): string => JSON.parse(body).event;
+  const idOf = ({ headers }: RemoteWebhook) => headers['webhook-id'] as string;
+  const eventOf = ({ body }: RemoteWebhook): string => JSON.parse(body).event;
   /** Returns the expected signature of a webhook, for any time and with its id. */
-  const signed = ({ headers, body }: RemoteHook, secret: string) => ({
+  const signed = ({ headers, body }: RemoteWebhook, secret: string) => ({
     by: new Webhook(secret).sign(
       headers['webhook-id'] as string,
       new Date(Number(headers['webhook-timestamp']) * 1000),
@@ -154,7 +154,7 @@ describe('deliveries in npm start', () => {
     webhookId: JSON.parse(body).webhookId,
   });
   /** Returns the payload of a webhook after checking its signature. */
-  const verified = (hook: RemoteHook, secret: string): any =>
+  const verified = (hook: RemoteWebhook, secret: string): any =>
     new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
 
   test('an advanced webhook has all data of its source and a valid signature, and goes only to the endpoints that chose its type', async () => {
@@ -170,7 +170,7 @@ describe('deliveries in npm start', () => {
     await workspace.endpoint('/advanced/disabled', { disabled: true });
     const secret = await workspace.secretOf(all);
     const only = async (event: string) => {
-      const [hook] = await receiver.until('/advanced/all', 1, (each) => eventOf(each) === event);
+      const [hook] = await receiver.waitForWebhooks('/advanced/all', 1, (each) => eventOf(each) === event);
       return { hook: hook!, body: verified(hook!, secret) };
     };
     const metadata = {
@@ -309,8 +309,10 @@ describe('deliveries in npm start', () => {
     const tried = await only('comment.reaction_add');
     expect([idOf(tried.hook), tried.body.webhookId]).toEqual([messageId, messageId]);
 
-    expect((await receiver.until('/advanced/status')).map(eventOf)).toEqual(['comment_annotation.status_change']);
-    expect((await receiver.until('/advanced/legal')).map(eventOf)).toEqual(['huddle.create']);
+    expect((await receiver.waitForWebhooks('/advanced/status')).map(eventOf)).toEqual([
+      'comment_annotation.status_change',
+    ]);
+    expect((await receiver.waitForWebhooks('/advanced/legal')).map(eventOf)).toEqual(['huddle.create']);
     expect(receiver.at('/advanced/all').map(eventOf).sort()).toEqual([
       'comment.add',
       'comment.reaction_add',
@@ -332,7 +334,7 @@ describe('deliveries in npm start', () => {
     let received = 0;
     const next = async () => {
       await workspace.publish('huddle.join', { actionUser: ada });
-      return (await receiver.until('/wrapped', ++received)).at(-1)!;
+      return (await receiver.waitForWebhooks('/wrapped', ++received)).at(-1)!;
     };
 
     const { encodedPayload } = verified(await next(), old);
@@ -382,7 +384,7 @@ describe('deliveries in npm start', () => {
     });
     await workspace.comment('clause-4');
     const [raw, processed] = await Promise.all(
-      ['/basic/raw', '/basic/processed'].map(async (path) => (await receiver.until(path))[0]!),
+      ['/basic/raw', '/basic/processed'].map(async (path) => (await receiver.waitForWebhooks(path))[0]!),
     );
     expect(raw!.headers).toMatchObject({
       authorization: 'Basic token-1',
@@ -425,7 +427,7 @@ describe('deliveries in npm start', () => {
       actionUser: ada,
       triggerNotification: true,
     });
-    const hooks = await receiver.until('/basic/raw', 2);
+    const hooks = await receiver.waitForWebhooks('/basic/raw', 2);
     expect(
       hooks.map((hook) => JSON.parse(hook.body)).map(({ actionType, assigned }) => [actionType, assigned]),
     ).toEqual([
@@ -438,12 +440,12 @@ describe('deliveries in npm start', () => {
     const workspace = await newWorkspace('failing');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const since = Date.now() - 1_000;
-    await receiver.will('/failing', { status: 503, body: 'Down for <maintenance>' });
+    await receiver.setBehaviour('/failing', { status: 503, body: 'Down for <maintenance>' });
     const failing = await workspace.endpoint('/failing', { filterTypes: ['huddle.create'] });
     await workspace.endpoint('/watching', { filterTypes: ['message.attempt.exhausted'] });
     const messages = [await workspace.publish('huddle.create'), await workspace.publish('huddle.create')] as const;
 
-    const received = await receiver.until('/watching', 2);
+    const received = await receiver.waitForWebhooks('/watching', 2);
     expect(received.map((hook) => JSON.parse(hook.body).data)).toEqual(
       expect.arrayContaining(
         messages.map((messageId) =>
@@ -477,9 +479,9 @@ describe('deliveries in npm start', () => {
     ).toEqual([1, 2, 3].map((attempt) => [attempt, 'failed', 503, 'Down for <maintenance>']));
     expect(Date.parse(attempts[1].at) - Date.parse(attempts[0].at)).toBeGreaterThanOrEqual(1_000);
 
-    await receiver.will('/failing', { status: 204 });
+    await receiver.setBehaviour('/failing', { status: 204 });
     const delivered = (id: string) =>
-      receiver.until('/failing', 1, (hook) => hook.answered === 204 && idOf(hook) === id);
+      receiver.waitForWebhooks('/failing', 1, (hook) => hook.answeredStatus === 204 && idOf(hook) === id);
     await workspace.ok(`${ADVANCED}/messages/resend`, { messageId: messages[0], endpointId: failing });
     await delivered(messages[0]);
     await workspace.message(messages[0], failing, 'delivered');
@@ -500,10 +502,10 @@ describe('deliveries in npm start', () => {
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     // The first call of a function takes a moment, and the next attempt starts in a second.
     await workspace.ok(paths.delete, { endpointId: await workspace.endpoint('/other') });
-    await receiver.will('/deleted', { status: 500 });
+    await receiver.setBehaviour('/deleted', { status: 500 });
     const endpointId = await workspace.endpoint('/deleted');
     const messageId = await workspace.publish('huddle.create');
-    await receiver.until('/deleted');
+    await receiver.waitForWebhooks('/deleted');
     expect(await workspace.ok(paths.delete, { endpointId })).toEqual({ endpointId, deleted: true });
     const before = receiver.at('/deleted').length;
     // The next attempt is due and is not made.
@@ -517,7 +519,7 @@ describe('deliveries in npm start', () => {
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const endpointId = await workspace.endpoint('/limited', { rateLimit: 5 });
     const published = await Promise.all(Array.from({ length: 10 }, () => workspace.publish('step.completed')));
-    const hooks = await receiver.until('/limited', 10);
+    const hooks = await receiver.waitForWebhooks('/limited', 10);
     expect(hooks.map(idOf).sort()).toEqual(published.sort());
     expect(hooks.at(-1)!.at - hooks[0]!.at).toBeGreaterThanOrEqual(1_500);
     for (const id of published) expect((await workspace.message(id, endpointId, 'delivered')).attempts).toBe(1);
@@ -537,12 +539,12 @@ describe('deliveries in npm start', () => {
         body: { error: { status: 'INVALID_ARGUMENT' } },
       });
     }
-    await receiver.will('/redirecting', {
+    await receiver.setBehaviour('/redirecting', {
       status: 302,
       headers: { location: 'http://169.254.169.254/latest/meta-data/' },
       timesEach: 1,
     });
-    await receiver.will('/redirecting/here', {
+    await receiver.setBehaviour('/redirecting/here', {
       status: 307,
       headers: { location: receiver.url('/redirected') },
       timesEach: 1,
@@ -632,8 +634,8 @@ describe('deliveries in npm start', () => {
     const workspace = await newWorkspace('killed');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const [hanging, failing] = ['/killed/hanging', '/killed/failing'] as const;
-    await receiver.will(hanging, { hangs: true });
-    await receiver.will(failing, { status: 500 });
+    await receiver.setBehaviour(hanging, { hangs: true });
+    await receiver.setBehaviour(failing, { status: 500 });
     const secrets = new Map<string, string>();
     for (const path of [hanging, failing]) secrets.set(path, await workspace.secretOf(await workspace.endpoint(path)));
     const acknowledged: string[] = [];
@@ -649,7 +651,7 @@ describe('deliveries in npm start', () => {
     expect(publishers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await killed;
     const attempted = [hanging, failing].map((path) => receiver.at(path).map(idOf));
-    for (const path of [hanging, failing]) await receiver.will(path, { status: 200 });
+    for (const path of [hanging, failing]) await receiver.setBehaviour(path, { status: 200 });
 
     // A delivery is claimed for one minute, and a message is hidden for three. This simulates a machine that was off
     // for longer.
@@ -659,11 +661,11 @@ describe('deliveries in npm start', () => {
         new Set(
           receiver
             .at(path)
-            .filter(({ answered }) => answered === 200)
+            .filter(({ answeredStatus }) => answeredStatus === 200)
             .map(idOf),
         );
       const missing = () => [...acknowledged, ...attempted[index]!].filter((id) => !delivered().has(id));
-      await receiver.when(
+      await receiver.waitUntil(
         () => missing().length === 0,
         () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
       );

@@ -137,12 +137,12 @@ describe('outage of a part of the system', () => {
     new Set(
       receiver
         .at(HOOK)
-        .filter(({ answered }) => answered === 200)
+        .filter(({ answeredStatus }) => answeredStatus === 200)
         .map(({ headers }) => headers['webhook-id']),
     );
   const missing = () => acknowledged.filter((id) => !delivered().has(id));
   const allDelivered = () =>
-    receiver.when(
+    receiver.waitUntil(
       () => missing().length === 0,
       () => `${missing().length} of ${acknowledged.length} webhooks are missing`,
     );

@@ -9,7 +9,7 @@ import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/
 import { errorExamples } from '../../lib/openapi/errors.ts';
 import { endpoints, expectDocumented, problems, referred } from '../contract/contract.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
-import { type RemoteHook, RemoteReceiver } from '../support/remoteReceiver.ts';
+import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
 import { type Answer, startSystem, type System } from './system.ts';
 
 const WORKSPACE = '/v2/workspace';
@@ -321,8 +321,8 @@ async function listen(): Promise<void> {
 }
 
 /** Returns the first webhook at a path that matches, or reports what came instead. */
-async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteHook> {
-  const found = receiver.until(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
+async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteWebhook> {
+  const found = receiver.waitForWebhooks(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
   const late = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
     throw new Error(
       `It did not come at ${path}, but ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`,
@@ -378,7 +378,7 @@ function remember(path: string, { body }: Answer): void {
 
 describe('webhooks', () => {
   /** Returns the differences between a received webhook and its documentation, headers included. */
-  function problemsOf(name: string, { headers, body }: RemoteHook): string[] {
+  function problemsOf(name: string, { headers, body }: RemoteWebhook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
     const required = parameters
       .map(({ $ref }) => referred<{ name: string; required: boolean }>($ref))

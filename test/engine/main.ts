@@ -1,4 +1,7 @@
-/** `npm run test:engine`: tests of endpoints and deliveries on DynamoDB Local, AWS's own table engine. Prints why when they cannot run on this machine. */
+/**
+ * `npm run test:engine`: runs tests of endpoints and deliveries on DynamoDB Local, AWS's own table engine. If they cannot run
+ * on this machine, prints the reason.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -8,7 +11,10 @@ import { freePort, listening, START_MILLISECONDS } from '../../infra/local/table
 import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { StartError } from '../../infra/local/startError.ts';
 
-/** Those that use most kinds of calls of the table: conditions, transactions, pages, indexes, batches. Together they take less than three minutes. */
+/**
+ * The tests that run. They use most kinds of table calls: conditions, transactions, pages, indexes and batches. Together they
+ * take less than three minutes.
+ */
 const FILES = [
   'directory/organizations',
   'directory/folders',

@@ -27,7 +27,7 @@ import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker, workerId } from '../../lib/app/worker.ts';
 import { DeliverySystem, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
-import { Hooks } from '../support/hooks.ts';
+import { WebhookReceiver } from '../support/hooks.ts';
 import { post } from '../support/requests.ts';
 import { newWebhookCustomer, paths } from '../support/webhooks.ts';
 import { lambdaContext } from '../support/workers.ts';
@@ -37,14 +37,14 @@ import { metricIdsOf } from './metricIds.ts';
 import { workers } from './workers.ts';
 
 const serviceName = 'acme';
-/** Start of the first period of each test. */
+/** The start of the first period of each test, in epoch milliseconds. */
 const START = Date.UTC(2026, 0, 1);
 let families: string[];
 let resources: readonly Resource[];
 let monitoring: MonitoringModel;
 let alarms: Map<string, AlarmModel>;
 let lines: Record<string, any>[];
-/** Alarms that a test has activated. */
+/** The ids of the alarms that a test has activated. */
 const activated = new Set<string>();
 beforeAll(() => {
   process.env.POWERTOOLS_DEV = 'true';
@@ -162,7 +162,7 @@ describe('alarms on faults', () => {
       throw new Error('broken');
     });
 
-  test('a family alarm goes off at five faults of one endpoint, and names it', async () => {
+  test('a family alarm becomes active at five faults of one endpoint, and names it', async () => {
     for (const family of families) {
       const id = `${pascal(family)}Faults`;
       lines = [];
@@ -178,7 +178,7 @@ describe('alarms on faults', () => {
     expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
-  test('a family alarm stays silent if less than 1 % of the calls fail', async () => {
+  test('a family alarm stays OK if less than 1 % of the calls fail', async () => {
     const path = pathIn(families[0]!, 'rare');
     let calls = 0;
     const handler = handlerOf(path, async () => {
@@ -189,7 +189,7 @@ describe('alarms on faults', () => {
     expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
-  test('the worker alarm goes off at five faults of one worker, and names it', async () => {
+  test('the worker alarm becomes active at five faults of one worker, and names it', async () => {
     const failingWorker = (name: string) =>
       toWorkerLambda(
         defineWorker(
@@ -212,12 +212,12 @@ describe('alarms on faults', () => {
 
 describe('alarms on deliveries', () => {
   let engine: Engine;
-  let hooks: Hooks;
+  let hooks: WebhookReceiver;
   let tenant: string;
   let system: DeliverySystem;
   beforeAll(async () => {
     engine = await startEngine();
-    hooks = await new Hooks().start();
+    hooks = await new WebhookReceiver().start();
     process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
   });
   afterAll(async () => {
@@ -254,7 +254,7 @@ describe('alarms on deliveries', () => {
     expect(contributorsAfterLines('DeliveriesOverdue')).toEqual(expected);
   });
 
-  test('a healthy system writes no gauge, because a metric costs money', async () => {
+  test('a healthy system writes no gauge metric, because a metric costs money', async () => {
     await system.sweep();
     expect(system.measures.recorded.get('OldestOverdueDeliveryAge')).toEqual([0]);
     flush('OldestOverdueDeliveryAge');
@@ -266,8 +266,8 @@ describe('alarms on deliveries', () => {
     Object.assign(system.call.log, { info: (message: string, keys: object) => void logged.push([message, keys]) });
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 503 : 200, body: 'a secret of theirs' }));
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
-    const { endpointId } = system.slow.messages[0]!.body;
+    await system.processNextMessage();
+    const { endpointId } = system.retryQueue.messages[0]!.body;
     expect(logged).toEqual([
       [
         'webhook attempt failed',
@@ -283,7 +283,7 @@ describe('alarms on deliveries', () => {
         },
       ],
     ]);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(system.measures.counted.get('WebhookAttemptsDelivered')).toBe(1);
     expect(logged).toHaveLength(1);
   });
@@ -307,14 +307,14 @@ describe('alarms on deliveries', () => {
   ])('first attempts after %s', async (_text, late, periods, expected) => {
     await system.publish(tenant);
     system.now += late;
-    await system.work(system.live.messages[0]!.body, { live: true });
+    await system.processMessage(system.firstQueue.messages[0]!.body, { isFirstQueue: true });
     flush('FirstAttemptLatency');
     expect(lines).toHaveLength(1);
     expect(contributorsAfterLines('FirstAttemptLate', periods)).toEqual(expected);
   });
 });
 
-test('the mail alarm judges count and share of failed attempts', () => {
+test('the mail alarm considers the number and the share of failed attempts', () => {
   const after = (failed: number, sent: number) => {
     lines = [];
     const measures = new InvocationMeasures();
@@ -341,13 +341,13 @@ describe('alarms on metrics of AWS', () => {
     ['five of 500', 5, 500, ['']],
     ['five of 501', 5, 501, []],
     ['ten of 1,000', 10, 1_000, ['']],
-  ])('the API alarm judges count and share: %s', (_text, faults, answers, expected) => {
+  ])('the API alarm considers the number and the share of faults: %s', (_text, faults, answers, expected) => {
     const measure = (store: MetricStore) => addTo('ApiFaults', store, { '5xx': faults, Count: answers });
     expect(contributorsAfter('ApiFaults', [[0]], measure)).toEqual(expected);
     expect(contributorsAfter('ApiFaults', [[0], []], measure)).toEqual([]);
   });
 
-  test('the table alarm goes off at fifty throttled reads and writes in two consecutive periods', () => {
+  test('the table alarm becomes active at fifty throttled reads and writes in two consecutive periods', () => {
     const parts = ['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) =>
       partOf('TableThrottled', (metric) => metric.name === name),
     );
@@ -362,7 +362,7 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter('TableThrottled', [[25], [25]], both)).toEqual(['']);
   });
 
-  test('the index alarm goes off at fifty throttled writes to one index in two periods, and names it', () => {
+  test('the index alarm becomes active at fifty throttled writes to one index in two periods, and names it', () => {
     const TableName = resourcesOf('AWS::DynamoDB::Table')[0]!.ref;
     const throttle = (GlobalSecondaryIndexName: string) => (store: MetricStore, value: number) => {
       store.add(
@@ -380,7 +380,7 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter('IndexThrottled', [[49], [49]], spread)).toEqual([]);
   });
 
-  test('the concurrency alarm goes off at 80 % of the limit of the account', () => {
+  test('the concurrency alarm becomes active at 80 % of the limit of the account', () => {
     expect(contributorsAfter('ConcurrencyHigh', [[100, 799, 5]], ownMetric('ConcurrencyHigh'))).toEqual([]);
     expect(contributorsAfter('ConcurrencyHigh', [[100, 800, 5]], ownMetric('ConcurrencyHigh'))).toEqual(['']);
   });
@@ -388,13 +388,13 @@ describe('alarms on metrics of AWS', () => {
   test.each([
     ['MailBounces', 0.049, 0.05],
     ['MailComplaints', 0.0009, 0.001],
-  ])('%s goes off at the share at which AWS reviews an account', (id, below, at) => {
+  ])('%s becomes active at the share at which AWS reviews an account', (id, below, at) => {
     expect(contributorsAfter(id, [[below]], ownMetric(id))).toEqual([]);
     expect(contributorsAfter(id, [[at]], ownMetric(id))).toEqual(['']);
   });
 
   test.each([...queueNames.map((name) => `${pascal(name)}DeadLettersFilled`), 'StreamDeadLettersFilled'])(
-    '%s goes off at the first dead letter',
+    '%s becomes active at the first dead letter',
     (id) => {
       expect(contributorsAfter(id, [[0, 0]], ownMetric(id))).toEqual([]);
       expect(contributorsAfter(id, [[0, 1, 0]], ownMetric(id))).toEqual(['']);
@@ -402,7 +402,7 @@ describe('alarms on metrics of AWS', () => {
   );
 
   test.each(queueNames.filter((name) => 'lateAfterSeconds' in queues[name]))(
-    'the alarm of queue %s goes off if a message waits too long',
+    'the alarm of queue %s becomes active if a message waits too long',
     (name) => {
       const { lateAfterSeconds = 0 }: QueueDeclaration = queues[name];
       const id = `${pascal(name)}Late`;
@@ -411,7 +411,7 @@ describe('alarms on metrics of AWS', () => {
     },
   );
 
-  test.each(workers.map(({ name }) => name))('the crash alarm goes off at five crashed runs of %s', (name) => {
+  test.each(workers.map(({ name }) => name))('the crash alarm becomes active at five crashed runs of %s', (name) => {
     const functionName = resources.find(
       ({ type, properties }) =>
         type === 'AWS::Lambda::Function' && (properties.Code as { ZipFile?: string }).ZipFile === workerId(name),
@@ -423,7 +423,7 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter(id, [[]], partOf(id, ofWorker))).toEqual([]);
   });
 
-  test('the alarm on recursive loops goes off at the first stopped invocation, and names the function', () => {
+  test('the alarm on recursive loops becomes active at the first stopped invocation, and names the function', () => {
     const stop = (store: MetricStore, times: number) =>
       store.add(
         { namespace: 'AWS/Lambda', name: 'RecursiveInvocationsDropped', dimensions: { FunctionName: 'RunJobs' } },
@@ -434,7 +434,7 @@ describe('alarms on metrics of AWS', () => {
   });
 
   test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))(
-    'the alarm of %s goes off five minutes behind the stream',
+    'the alarm of %s becomes active five minutes behind the stream',
     (name) => {
       const id = `${pascal(name)}Behind`;
       expect(contributorsAfter(id, [[5 * MINUTE - 1, 5 * MINUTE - 1]], ownMetric(id))).toEqual([]);
@@ -443,7 +443,7 @@ describe('alarms on metrics of AWS', () => {
   );
 
   test.each(workers.filter(({ on }) => 'every' in on).map(({ name }) => name))(
-    'the alarm of %s goes off after three periods without a run',
+    'the alarm of %s becomes active after three periods without a run',
     (name) => {
       const id = `${pascal(name)}Stopped`;
       expect(contributorsAfter(id, [[5], [], []], ownMetric(id))).toEqual([]);
@@ -582,6 +582,6 @@ describe('the local dashboard', () => {
   });
 });
 
-test('every alarm goes off in a test of this file', () => {
+test('every alarm becomes active in a test of this file', () => {
   expect([...activated].sort()).toEqual([...alarms.keys()].sort());
 });

@@ -24,24 +24,21 @@ export interface Template {
 
 export interface Assembly {
   readonly root: Template;
-  /**
-   * By family (`v2/auth`). Parameters from the root stack are replaced by their values, so that all templates read
-   * alike.
-   */
+  /** The templates by family, such as `v2/auth`. Parameters from the root stack are replaced by their values. */
   readonly families: ReadonlyMap<string, Template>;
-  /** The template of the workers, with values in place of parameters. Undefined without workers. */
+  /** The template of the workers, in which parameters are replaced by their values. Undefined without workers. */
   readonly workers: Template | undefined;
   /** The templates of the root, the families and the workers. */
   readonly templates: readonly Template[];
 }
 
 export interface AppOptions {
-  /** By default the registered workers, and a fake one for each source without one. */
+  /** The workers. The default is the registered workers and a fake worker for each source without one. */
   readonly workers?: readonly Worker[];
   readonly outdir?: string;
   /**
-   * Whether the CDK validates the templates against CloudFormation's schemas. It takes half of the time, so one test
-   * does it.
+   * Whether the CDK validates the templates against CloudFormation's schemas. Validation takes half of the time, so only one
+   * test does it.
    */
   readonly validate?: boolean;
 }
@@ -53,7 +50,7 @@ export function appOf(
   { workers = allWorkers, outdir, validate = false }: AppOptions = {},
 ): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
-  // No stack traces of constructs, because collecting them is slow.
+  // Constructs have no stack traces, because collecting them is slow.
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
     builtinCloudFormationValidation: validate,
@@ -111,9 +108,11 @@ export const functionsOf = (template: Template) => resources(template, 'AWS::Lam
 
 /** Returns the function with the code of an id. */
 export function functionOf(template: Template, id: string): [logicalId: string, resource: Resource] {
-  const [found, ...more] = functionsOf(template).filter(([, { Properties }]) => Properties.Code.ZipFile === id);
-  if (!found || more.length > 0) throw new Error(`${id}: not exactly one function`);
-  return found;
+  const [functionWithCode, ...more] = functionsOf(template).filter(
+    ([, { Properties }]) => Properties.Code.ZipFile === id,
+  );
+  if (!functionWithCode || more.length > 0) throw new Error(`${id}: not exactly one function`);
+  return functionWithCode;
 }
 
 /** Returns the function of a route, through its integration. */

@@ -17,11 +17,11 @@ import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
-/** Workers have no waiting callers, and some need four clients. The SES client alone has 60 kB. Jobs of every kind share one worker. */
+/** The limit for workers in bytes. No caller waits for their start. Some need four AWS clients (SES has 60 kB), and one contains all kinds of jobs. */
 const MAX_WORKER_BYTES = 680_000;
-/** Functions with documents of Yjs include it, some also an XML parser and the SQS client: 76, 28 and 31 kB. */
+/** The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB) and the SQS client (31 kB). */
 const MAX_EDITOR_BYTES = 600_000;
-/** Functions that read files include CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
+/** The limit in bytes for functions that read files. They contain CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
 const MAX_FILE_BYTES = 600_000;
 /**
  * A reason stores a judgment, so this function includes the rules of threads and judgments and the SQS client: 25 kB.
@@ -47,7 +47,7 @@ function runApp(outdir: string, context: Record<string, unknown>): void {
 
 let built: Build;
 beforeAll(async () => {
-  // Uses the bundles of the app, because bundling takes as long as ten tests.
+  // The tests use the bundles of the app, because bundling takes as long as ten tests.
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type Assembly, assemblyOf, functionBehind } from './assembly.ts';
 import { certificateArn, domainName, greedy } from './endpoints.ts';
 
-// rules.test.ts runs the checks of the CDK and of cdk-nag on these settings.
+// rules.test.ts checks these settings with the CDK and cdk-nag.
 let assembly: Assembly;
 beforeAll(() => {
   assembly = assemblyOf([greedy], { domainName, certificateArn });

@@ -179,16 +179,16 @@ describe('queueAlarms', () => {
     Dimensions: [{ Name: 'QueueName', Value: { 'Fn::GetAtt': [queue, 'QueueName'] } }],
   });
 
-  test.each(queueNames)('goes off at one dead letter of %s', (name) => {
+  test.each(queueNames)('becomes active at one dead letter of %s', (name) => {
     expect(alarm(`${pascal(name)}DeadLettersFilled`)).toMatchObject(depthOf(`${pascal(name)}DeadLetters`));
     expect(alarm(`${pascal(name)}DeadLettersFilled`).AlarmDescription).toContain(`Impact: ${queues[name].impact}`);
   });
 
-  test('goes off at one skipped batch of stream records', () => {
+  test('becomes active at one skipped batch of stream records', () => {
     expect(alarm('StreamDeadLettersFilled')).toMatchObject(depthOf('StreamDeadLetters'));
   });
 
-  test.each(queueNames)('goes off if a message of %s waits longer than its declaration allows', (name) => {
+  test.each(queueNames)('becomes active if a message of %s waits longer than its declaration allows', (name) => {
     const { lateAfterSeconds }: QueueDeclaration = queues[name];
     if (lateAfterSeconds === undefined) {
       expect(() => alarm(`${pascal(name)}Late`)).toThrow();
@@ -265,7 +265,7 @@ describe('workerAlarms', () => {
   });
 
   test.each(workers.filter(({ on }) => 'every' in on))(
-    'goes off if $name does not run for 15 minutes, and without data',
+    'becomes active if $name does not run for 15 minutes, and without data',
     ({ name }) => {
       expect(alarm(`${pascal(name)}Stopped`)).toMatchObject({
         Namespace: 'AWS/Lambda',
@@ -281,7 +281,7 @@ describe('workerAlarms', () => {
   );
 
   test.each(workers.filter(({ on }) => 'inserts' in on))(
-    'goes off if $name is five minutes behind the stream',
+    'becomes active if $name is five minutes behind the stream',
     ({ name }) => {
       expect(alarm(`${pascal(name)}Behind`)).toMatchObject({
         Namespace: 'AWS/Lambda',

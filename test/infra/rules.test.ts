@@ -17,7 +17,7 @@ import { certificateArn, domainName, doubled, greedy, ownFunctions, registered }
 
 const endpoints = [...registered, greedy];
 const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com' };
-/** Settings of a deployment that also has a domain. */
+/** The settings of a deployment with its own domain. */
 const withDomain = { ...settings, domainName, certificateArn };
 let assembly: Assembly;
 let all: [id: string, resource: Resource][];
@@ -57,7 +57,7 @@ describe('permissions', () => {
         expect(Effect).toBe('Allow');
         expect(rest).toEqual({});
         for (const action of list(Action)) expect(action).toMatch(/^[a-z]+:(?!Scan$)[A-Za-z]+$/);
-        // Wildcards would be in a literal part of an ARN. Only the streams of the table have one.
+        // A wildcard would be in a literal part of an ARN. Only the ARN of the table's streams has one.
         expect(JSON.stringify(list(resource).filter((arn) => JSON.stringify(arn) !== streams))).not.toContain('*');
       }
     }
@@ -106,7 +106,7 @@ describe('the templates', () => {
       const names = Object.keys(Properties).filter((key) =>
         /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key),
       );
-      // The names in these types belong to other resources.
+      // In these types, a property `…Name` refers to another resource.
       if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
       // These two types have no generated name. Their name contains that of the stack and need not be unique.
       const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];

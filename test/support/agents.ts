@@ -24,7 +24,7 @@ export function agentCalls(customer: () => Customer) {
 
 type Ops = Parameters<Table['write']>[0];
 
-/** Runs `work` before the first write of the table that matches. Returns the spy. */
+/** Spies on `Table.write` and runs `work` before the first write for which `matches` returns true. Returns the spy. */
 export function beforeWrite(work: () => Promise<unknown>, matches: (ops: Ops) => boolean = () => true) {
   const { write } = Table.prototype;
   let isDone = false;

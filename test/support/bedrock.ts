@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
 /**
- * Starts a fake Bedrock over HTTP/2 and points the SDK of this process at it. Call it after `startEngine` and before the first call of the SDK.
- * Returns a function that stops it.
+ * Starts a fake Bedrock over HTTP/2 and sets its URL for the SDK of this process. Must be called after `startEngine` and before the first
+ * call of the SDK. Returns a function that stops the fake.
  */
 export async function startBedrock(
-  called: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>,
+  onCall: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, body: any) => void | Promise<void>,
 ): Promise<() => Promise<void>> {
   const sessions = new Set<ServerHttp2Session>();
   const server = createServer();
@@ -18,7 +18,7 @@ export async function startBedrock(
   });
   server.on('stream', (stream, headers) => {
     stream.on('error', () => undefined);
-    void json(stream).then((body) => called(stream, headers, body));
+    void json(stream).then((body) => onCall(stream, headers, body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

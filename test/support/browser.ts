@@ -1,16 +1,16 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { browserProgram } from './chromium.ts';
 
-/** A browser page with the problems that it had. */
+/** A browser page, with its problems and requests so far. */
 export interface Tab {
   readonly page: Page;
   /** Console errors (including violations of the content security policy), thrown errors and failed requests. */
   readonly problems: readonly string[];
   /** The URLs of all requests, including blocked ones. */
-  readonly asked: readonly string[];
+  readonly requestedUrls: readonly string[];
 }
 
-/** The timeout for a condition on a page. */
+/** The timeout of waits for a condition on a page. */
 const TIMEOUT_MILLISECONDS = 20_000;
 
 /** A real headless browser. It can only connect to this machine. */
@@ -23,8 +23,8 @@ export class TestBrowser {
 
   static async start(): Promise<TestBrowser> {
     const program = await browserProgram();
-    // Names and addresses elsewhere are unreachable for every request of the browser. Request interception is not used,
-    // because it answers all CORS preflight requests with yes.
+    // This option makes other machines unreachable for the browser. Request interception is not used, because it accepts all
+    // CORS preflight requests.
     return new TestBrowser(
       await chromium.launch({ ...program, args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] }),
     );
@@ -44,7 +44,7 @@ export class TestBrowser {
     page.on('requestfailed', (request) =>
       problems.push(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
     );
-    return { page, problems, asked: requestedUrls };
+    return { page, problems, requestedUrls };
   }
 
   stop(): Promise<void> {

@@ -5,15 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
-/** The capacity that DynamoDB calls consumed, and the least possible cost of their items. */
+/** The capacity that DynamoDB calls consumed, and the smallest possible cost of their items. */
 export interface Consumption {
   readonly readUnits: number;
-  /** With index writes and transactions. */
+  /** The write units, including index writes and transactions. */
   readonly writeUnits: number;
-  /** The part of `writeUnits` that the transaction caused: half of the cost in the table. */
+  /** The part of `writeUnits` that exists only because of a transaction: half of its write units in the table. */
   readonly transactionUnits: number;
-  /** The cost of the items if each is read consistently or written alone. */
+  /** The read units of the items if each is read alone and consistently. */
   readonly readFloor: number;
+  /** The write units of the items if each is written alone. */
   readonly writeFloor: number;
   /** The bytes of the items. Deleted and updated items count as 0, because the request does not contain them. */
   readonly readBytes: number;
@@ -23,12 +24,12 @@ export interface Consumption {
 /** One call of AWS. */
 export interface AwsCall extends Consumption {
   readonly operation: string;
-  /** The number of the wave. Calls of a wave ran at the same time, after the answers of the wave before. */
+  /** The number of the call's wave. All calls of a wave run at the same time, after the answers of the previous wave. */
   readonly wave: number;
 }
 
 export interface Recorder {
-  /** Runs `work` and returns its calls. Runs one `work` at a time. */
+  /** Runs `work` and returns its result and its calls. Must not be called while another `work` runs. */
   record<T>(work: () => Promise<T>): Promise<{ result: T; calls: AwsCall[] }>;
   stop(): Promise<void>;
 }
@@ -38,15 +39,15 @@ type Json = Record<string, any>;
 
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
-/** A wave ends after this time without a new call. A process needs far less to send its calls. */
+/** The time without a new call after which a wave is complete. A process sends its calls much faster. */
 const QUIET_MILLISECONDS = 10;
-/** A wave also needs this many turns of the event loop without a new call, for slow machines. */
+/** On a slow machine, a wave also needs this many turns of the event loop without a new call. */
 const QUIET_TURNS = 20;
 
 /**
- * Puts a recording proxy between the AWS SDK of this process and the table and secrets that `startEngine` started; call
- * it before the first request. Mail is not recorded. It asks DynamoDB for the capacity that each call consumes. Calls that are made together pass together, so that
- * which of them waited for another does not depend on timing.
+ * Starts a recording proxy between the AWS SDK of this process and the table and secrets of `startEngine`. Must be called before the first
+ * request. The proxy requests the consumed capacity of each table call. It does not record mails. It forwards calls in waves, so that the
+ * recorded dependencies of calls do not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {
   openTablesWithSdk();
@@ -55,7 +56,7 @@ export async function startRecorder(): Promise<Recorder> {
   const waves = new Waves();
   let calls: AwsCall[] = [];
 
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
     const target = String(headers['x-amz-target']);
     const operation = target.split('.').at(-1) ?? '';
@@ -73,7 +74,7 @@ export async function startRecorder(): Promise<Recorder> {
   }
 
   const proxy = createServer((request, response) => {
-    pass(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
+    forward(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
@@ -92,7 +93,7 @@ export async function startRecorder(): Promise<Recorder> {
   };
 }
 
-/** Sorts calls by wave, and within a wave by operation and units, because their order is random. */
+/** Sorts calls by wave. Within a wave the order of calls is random, so sorts them by operation and units. */
 function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   return calls.toSorted(
     (a, b) =>
@@ -103,7 +104,7 @@ function inOrder(calls: readonly AwsCall[]): AwsCall[] {
   );
 }
 
-/** Holds calls back and releases them in waves, when no more arrive. */
+/** Collects calls into waves. Releases a wave when no more calls arrive. */
 class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
@@ -113,17 +114,17 @@ class Waves {
   next(): Promise<number> {
     clearTimeout(this.#timer);
     clearImmediate(this.#turn);
-    this.#timer = setTimeout(() => this.#look(QUIET_TURNS), QUIET_MILLISECONDS);
+    this.#timer = setTimeout(() => this.#waitForQuiet(QUIET_TURNS), QUIET_MILLISECONDS);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #look(turns: number): void {
-    this.#turn = setImmediate(() => (turns > 1 ? this.#look(turns - 1) : this.#pass()));
+  #waitForQuiet(turns: number): void {
+    this.#turn = setImmediate(() => (turns > 1 ? this.#waitForQuiet(turns - 1) : this.#releaseWave()));
   }
 
-  #pass(): void {
+  #releaseWave(): void {
     this.#number += 1;
-    for (const pass of this.#waiting.splice(0)) pass(this.#number);
+    for (const release of this.#waiting.splice(0)) release(this.#number);
   }
 }
 
@@ -155,7 +156,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
     case 'GetItem':
       return { ...read([answer.Item]), readUnits: units };
     case 'BatchGetItem': {
-      // A key without an item costs a unit too.
+      // A key without an item also costs a unit.
       const [table = ''] = Object.keys(request.RequestItems);
       const items: Item[] = answer.Responses?.[table] ?? [];
       return {
@@ -168,7 +169,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       return { ...nothing, readUnits: units, readBytes: bytes, readFloor: unitsOf(bytes, READ_UNIT_BYTES) };
     }
     case 'SearchVectors':
-      // DynamoDB bills bytes for it, not units.
+      // DynamoDB bills this operation by bytes, not by units.
       return nothing;
     case 'PutItem':
       return { ...written([request.Item]), writeUnits: units };
@@ -191,7 +192,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       };
     }
     default:
-      throw new Error(`The recorder does not know what ${operation} consumes`);
+      throw new Error(`The recorder does not support ${operation}`);
   }
 }
 
@@ -215,7 +216,10 @@ function unitsOf(bytes: number, unitBytes: number): number {
   return Math.max(1, Math.ceil(bytes / unitBytes));
 }
 
-/** Returns the size of items by the rules of DynamoDB: names and texts in UTF-8, two digits of a number per byte, an overhead per container. */
+/**
+ * Returns the size of items in bytes by the rules of DynamoDB. Names and texts count in UTF-8. A number has two digits per byte. Each map and
+ * list has an overhead.
+ */
 export function bytesOf(items: readonly (Item | undefined)[]): number {
   return items.reduce((sum, item) => sum + fieldBytes(item ?? {}), 0);
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-/** Returns a self-signed TLS certificate for a host and its key, both as PEM. */
+/** Returns a self-signed TLS certificate for a host, and its private key. Both are PEM texts. */
 export function selfSigned(
   host: string,
   { notAfter = new Date(Date.now() + 86_400_000) } = {},

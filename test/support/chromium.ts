@@ -17,8 +17,8 @@ export interface BrowserProgram {
 }
 
 /**
- * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. `CHROME_PATH` overrides it.
- * It is unpacked once, next to the assemblies of the local run.
+ * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. Unpacks it into `dist` at the first
+ * call. If `CHROME_PATH` is set, returns that program instead.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
   const env = Object.fromEntries(
@@ -28,7 +28,7 @@ export async function browserProgram(): Promise<BrowserProgram> {
   if (chosen) return { executablePath: chosen, env };
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(
-      `The tests in a browser come with a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`,
+      `The tests have a Chromium for Linux on x64 only, not for ${process.platform} on ${process.arch}. Set CHROME_PATH to the program of an installed Chrome or Chromium.`,
     );
   }
   const { version } = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8')) as { version: string };
@@ -54,7 +54,7 @@ async function unpackInto(dir: string): Promise<void> {
     );
     await rename(draft, dir);
   } catch (error) {
-    // Another run has created the folder in the meantime.
+    // Another run may have created the folder meanwhile.
     if (!existsSync(dir)) throw error;
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -63,13 +63,13 @@ async function unpackInto(dir: string): Promise<void> {
 
 /** Adds the libraries of the package on a system without NSS. They need glibc 2.34, so they are not used by default. */
 async function withOwnLibraries(program: BrowserProgram, dir: string): Promise<BrowserProgram> {
-  const own = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
-  if (await starts(own)) return own;
+  const programWithLibraries = { ...program, env: { ...program.env, LD_LIBRARY_PATH: join(dir, 'al2023/lib') } };
+  if (await starts(programWithLibraries)) return programWithLibraries;
   const reason = await run(program.executablePath, ['--version'], { env: program.env }).catch(
     (error: unknown) => (error as Error).message,
   );
   throw new Error(
-    `Chromium does not start here. Install the library that it misses, or set CHROME_PATH to the program of an installed Chrome or Chromium. It said: ${JSON.stringify(reason)}`,
+    `Chromium does not start on this machine. Install the missing library, or set CHROME_PATH to the program of an installed Chrome or Chromium. Its output: ${JSON.stringify(reason)}`,
   );
 }
 

@@ -53,17 +53,18 @@ import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, LeanClient } from './leanClient.ts';
-import { insertsEvent, keptMeasures, messagesEvent } from './workers.ts';
+import { insertsEvent, recordingMeasures, messagesEvent } from './workers.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 /** The maximum number of concurrent invocations. */
 const MAX_CONCURRENCY = 20;
-/** A run that takes longer than this does not end, so it fails. */
+/** The longest simulated time of a run. A longer run fails, because it would not end. */
 const MAX_RUN = 48 * 60 * MINUTE;
-/** How often the stream delivers a failing record, and the pause between two deliveries. */
+/** How often the stream delivers a failing record. */
 const STREAM_TRIES = 3;
 const RECONCILE_AFTER = 3 * MINUTE;
+/** The pause between two deliveries of a failing record. */
 const STREAM_PAUSE = 30 * SECOND;
 
 interface Message {
@@ -80,13 +81,13 @@ interface StreamRecord {
 
 type Item = Record<string, any>;
 
-/** Replaces a call, for example to let it fail. Undefined: make the real call. */
+/** A replacement of a call, for example one that fails. If it returns undefined, the real call is made. */
 type Stub<A, T> = (about: A) => Promise<T | undefined>;
 
 /**
- * Simulates the runtime of the deliveries. The clock stands still while an invocation works.
- * The stream, the queues and the schedule call the real workers on the real table, each invocation as a process of its own.
- * Every call that leaves such a process is a point at which a fault can happen.
+ * Simulates the stream, the queues and the schedule that call the workers of deliveries and mails. The workers are the real ones, on the real
+ * table. Each invocation is a simulated process. Each of its calls to the table, a queue, SES or a receiver can have a fault. The clock stands
+ * still while an invocation works.
  */
 export class Cloud {
   now = Math.ceil(Date.now() / MINUTE) * MINUTE;
@@ -96,19 +97,20 @@ export class Cloud {
   batchSize = 10;
   /** The timeout of a receiver in real milliseconds. The default is long enough for a slow machine. */
   timeoutMs: (request: WebhookRequest) => number = () => 10 * MINUTE;
-  readonly measures = keptMeasures();
+  readonly measures = recordingMeasures();
   readonly errors: { readonly message: string; readonly keys: Record<string, unknown> | undefined }[] = [];
   /** The number of posts of each attempt, by event, endpoint and attempt number. */
-  readonly posts = new Map<string, number>();
-  /** The time of the first post of each attempt. */
+  readonly postCounts = new Map<string, number>();
+  /** The time of the first post of each attempt, by event, endpoint and attempt number. */
   readonly postedAt = new Map<string, number>();
   /** The number of times that SES received each mail. */
-  readonly mailings = new Map<string, number>();
-  /** Deleted endpoints. `tooLate` counts the attempts that began after the deletion. */
-  readonly gone = new Set<string>();
-  tooLate = 0;
+  readonly mailCounts = new Map<string, number>();
+  /** The ids of deleted endpoints. */
+  readonly deletedEndpoints = new Set<string>();
+  /** The number of attempts that began after the deletion of their endpoint. */
+  lateAttempts = 0;
   sweeps = 0;
-  /** Replacements for SQS, SES, the table and the stream. */
+  /** The replacements for SQS, SES, the table and the stream. `refused` and `lost` return whether SQS refuses or loses a message. */
   readonly stubs: {
     refused?: (queue: QueueName, body: unknown) => boolean;
     lost?: (queue: QueueName, body: any) => boolean;
@@ -117,7 +119,7 @@ export class Cloud {
     /** How often the stream and the queues deliver a failing record. With 0, the record is never delivered. */
     tries?: (trial: Trial | undefined) => number;
   } = {};
-  readonly dead: string[] = [];
+  readonly deadLetters: string[] = [];
 
   readonly #queues: Readonly<Record<QueueName, Message[]>> = {
     deliver: [],
@@ -138,7 +140,7 @@ export class Cloud {
 
   readonly #document = new LeanClient();
   readonly #http = createWebhookClient({ allowLoopback: true });
-  /** The table for tests. Its calls belong to no trial. */
+  /** The table for direct use by tests. Its calls belong to no trial. */
   readonly table: Table;
   readonly box: SecretBox;
 
@@ -165,19 +167,19 @@ export class Cloud {
     this.#trials.set(id, trial);
   }
 
-  /** Runs an action at a time. */
+  /** Plans an action for a simulated time. */
   plan(at: number, act: () => Promise<void>): void {
     this.#plans.push({ at, act });
   }
 
-  /** Puts an event into the stream. For events that were written outside of this class. */
-  bring(item: Item): void {
+  /** Adds an event to the stream. Tests call it for events that they wrote without this class. */
+  addStreamRecord(item: Item): void {
     this.#streamed.add(item.eventId);
     if (this.stubs.tries?.(this.#trials.get(item.eventId)) !== 0) this.#stream.push({ item, at: this.now, tries: 0 });
   }
 
   /** Returns the messages of a queue. */
-  waiting(queue: QueueName): readonly Message[] {
+  messagesOf(queue: QueueName): readonly Message[] {
     return this.#queues[queue];
   }
 
@@ -186,7 +188,7 @@ export class Cloud {
     this.#queues[queue].push({ body: JSON.stringify(body), visibleAt: this.now + delayMs, receives: 0 });
   }
 
-  /** Runs until nothing is due, waiting or asleep, or until a time. */
+  /** Runs until no work is due, waiting or asleep, at the latest until a simulated time. */
   async run(until = Infinity): Promise<void> {
     const end = this.now + MAX_RUN;
     for (;;) {
@@ -207,13 +209,13 @@ export class Cloud {
     }
   }
 
-  /** Whether a query of the due index is about a partition that had no entry when the sweep began. Saves most calls of the engine. */
+  /** Returns whether a query reads a partition of the due index without entries. The query then needs no call of the engine. */
   #isEmptyShard({ input }: Command): boolean {
     if (input.IndexName !== 'gsi3' || this.#partitions === undefined) return false;
     return !this.#partitions.has(String(input.ExpressionAttributeValues[':pk']));
   }
 
-  /** Runs the sweeper once. Returns false if its process crashed or failed. */
+  /** Runs the sweep once. Returns false if its process crashed or failed. */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
     this.#partitions = new Set((await this.#entries()).map(({ gsi3pk }) => String(gsi3pk)));
@@ -262,10 +264,10 @@ export class Cloud {
     }
   }
 
-  /** Runs everything that is ready now, until all invocations have ended or sleep. */
+  /** Starts invocations for all work that is ready, and waits until all invocations have ended or sleep. */
   async #runReady(): Promise<void> {
     for (;;) {
-      // A woken invocation counts as running only from the next turn of the event loop.
+      // A woken invocation counts as running from the next turn of the event loop on.
       if (this.#wake()) await new Promise(setImmediate);
       while (this.#running() < MAX_CONCURRENCY && this.#begin());
       if (this.#running() === 0) return;
@@ -275,13 +277,13 @@ export class Cloud {
     }
   }
 
-  /** Returns the number of invocations that have a run which is not asleep. */
+  /** Returns the number of invocations in which at least one run neither has ended nor sleeps. */
   #running(): number {
     return [...this.#invocations.values()].filter(({ runs, ended, asleep }) => asleep === 0 || ended + asleep < runs)
       .length;
   }
 
-  /** Sleeps by the simulated clock. */
+  /** Sleeps for a simulated time. */
   async #pause(invocation: Invocation, milliseconds: number): Promise<void> {
     const working = this.#invocations.get(invocation);
     if (!working || milliseconds <= 0) return;
@@ -298,7 +300,7 @@ export class Cloud {
     return due.length > 0;
   }
 
-  /** Starts an invocation for something that is ready. Returns false if nothing is. */
+  /** Starts an invocation for records or messages that are ready. Returns false if there are none. */
   #begin(): boolean {
     return (
       this.#beginFanOut() || (Object.keys(this.#queues) as QueueName[]).some((queue) => this.#beginMessages(queue))
@@ -322,7 +324,7 @@ export class Cloud {
       batch.length,
       () => handleInserts(run, insertsEvent(batch.map(({ item }) => item)), this.#call(deps)),
       (failed) => {
-        // Like DynamoDB Streams: all records from the first failed one on are delivered again.
+        // Like Lambda's event source, delivers all records from the first failed one on again.
         const from = failed === 'all' ? 0 : Math.min(batch.length, ...failed.map((id) => Number(id) - 1));
         for (const record of batch.slice(from)) {
           if (++record.tries < (this.stubs.tries?.(trial) ?? STREAM_TRIES))
@@ -337,7 +339,7 @@ export class Cloud {
     const messages = this.#queues[queue];
     const ready = messages.filter(({ visibleAt }) => visibleAt <= this.now);
     for (const message of ready.filter(({ receives }) => receives >= MAX_RECEIVE_COUNT)) {
-      this.dead.push(message.body);
+      this.deadLetters.push(message.body);
       messages.splice(messages.indexOf(message), 1);
     }
     const first = ready.find(({ receives }) => receives < MAX_RECEIVE_COUNT);
@@ -415,7 +417,7 @@ export class Cloud {
     };
   }
 
-  /** Runs an invocation. `end` receives the ids to deliver again: `all` if the process crashed. */
+  /** Runs an invocation. `end` receives the ids of failed items, or `all` if the process crashed. */
   #invoke(
     invocation: Invocation,
     runs: number,
@@ -424,7 +426,7 @@ export class Cloud {
   ): void {
     this.#invocations.set(invocation, { runs, ended: 0, asleep: 0 });
     const finish = (failed: 'all' | readonly string[]) => {
-      end(invocation.over ? 'all' : failed);
+      end(invocation.hasCrashed ? 'all' : failed);
       this.#invocations.delete(invocation);
       this.#changed();
     };
@@ -455,14 +457,14 @@ export class Cloud {
     ];
   }
 
-  /** Returns the next minute in which the sweeper has work. */
+  /** Returns the next full minute in which the sweep has work, or Infinity. */
   async #nextTick(): Promise<number> {
     const due = (await this.due()).map(({ at }) => at);
     const first = Math.min(...due);
     return first === Infinity ? Infinity : (Math.floor(Math.max(first, this.now) / MINUTE) + 1) * MINUTE;
   }
 
-  /** Returns the entries of the due index, each with the time at which the sweeper may process it. */
+  /** Returns the entries of the due index, each with the time from which the sweep processes it. */
   async due(): Promise<{ readonly what: string; readonly at: number }[]> {
     return (await this.#entries()).flatMap(({ gsi3pk, gsi3sk }) => {
       const [, what] = String(gsi3pk).split('#') as [string, string];
@@ -476,7 +478,7 @@ export class Cloud {
     return Items as Item[];
   }
 
-  /** Opens the ports of a process. Each call through them is a call of the invocation. */
+  /** Opens the ports of a simulated process. Each call through them is a call of the invocation. */
   #process(invocation: Invocation) {
     const send = (command: Command) => invocation.call(nameOf(command), () => this.#send(command, invocation.trial));
     const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
@@ -493,7 +495,7 @@ export class Cloud {
         queue,
         {
           send: ({ input }: SendMessageBatchCommand) =>
-            invocation.call(`SendMessageBatch ${queue}`, async () => this.#take(queue, input.Entries ?? [])),
+            invocation.call(`SendMessageBatch ${queue}`, async () => this.#acceptMessages(queue, input.Entries ?? [])),
         },
         [0, 0, 0],
       );
@@ -567,7 +569,7 @@ export class Cloud {
     return { table, box, sender, deliveries, groups, health, fanOut, attempts, release, sendMail };
   }
 
-  /** Calls the table. Written events go to the stream, and written mails join the trial of their event. */
+  /** Calls the table. Adds written events to the stream. Adds written mails to the trial of their event. */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
     const answer =
       (await this.stubs.table?.(command)) ??
@@ -577,12 +579,12 @@ export class Cloud {
       if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
       if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#streamed.has(item.eventId)) continue;
       if (trial) this.#trials.set(item.eventId, trial);
-      this.bring(item);
+      this.addStreamRecord(item);
     }
     return answer;
   }
 
-  async #take(queue: QueueName, entries: readonly SendMessageBatchRequestEntry[]) {
+  async #acceptMessages(queue: QueueName, entries: readonly SendMessageBatchRequestEntry[]) {
     const Failed: { Id: string; Code: string; SenderFault: boolean }[] = [];
     for (const { Id = '', MessageBody = '', DelaySeconds = 0 } of entries) {
       const body: unknown = JSON.parse(MessageBody);
@@ -593,20 +595,20 @@ export class Cloud {
     return { Failed };
   }
 
-  /** The id of the endpoint is the last part of its URL. */
+  /** Posts to the receiver and counts the post. The id of the endpoint is the last part of its URL. */
   async #post({ eventId, attemptNo }: DeliveryMessage, request: WebhookRequest): Promise<AttemptResult> {
     const endpointId = request.url.split('/').at(-1) ?? '';
     const attempt = `${eventId} ${endpointId} ${attemptNo}`;
-    this.posts.set(attempt, (this.posts.get(attempt) ?? 0) + 1);
+    this.postCounts.set(attempt, (this.postCounts.get(attempt) ?? 0) + 1);
     if (!this.postedAt.has(attempt)) this.postedAt.set(attempt, this.now);
-    if (this.gone.has(endpointId)) this.tooLate++;
+    if (this.deletedEndpoints.has(endpointId)) this.lateAttempts++;
     return this.#http.post({ ...request, timeoutMs: this.timeoutMs(request) });
   }
 
   async #mail(mailId: string): Promise<{ MessageId: string }> {
     const refusal = await this.stubs.mail?.(mailId);
     if (refusal) throw refusal;
-    this.mailings.set(mailId, (this.mailings.get(mailId) ?? 0) + 1);
+    this.mailCounts.set(mailId, (this.mailCounts.get(mailId) ?? 0) + 1);
     return { MessageId: `ses-${mailId}` };
   }
 }
@@ -617,13 +619,13 @@ function writtenItems({ input }: Command): Item[] {
   return operations.flatMap(({ Put }) => (Put?.Item ? [Put.Item] : []));
 }
 
-/** Describes a command, so that a failed trial names the call that had the fault. */
+/** Returns the name of a call: the command and the types of its items or its partition. Faults and trials name calls so. */
 function nameOf(command: Command): string {
   const { input } = command;
-  // Like the SDK: all retries of a transaction have the same token.
+  // As in the SDK, all retries of a transaction have the same token.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
   const what = input.IndexName
-    ? // The kind of the partition, without ids and shards.
+    ? // The name has the kind of the partition without ids and shards.
       [
         String(input.ExpressionAttributeValues[':pk'])
           .split('#')

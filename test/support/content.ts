@@ -14,7 +14,7 @@ export async function addDocument(customer: Customer): Promise<void> {
   });
 }
 
-/** An emitted event. */
+/** An event that a change emitted, with its payload. */
 export interface Emitted {
   readonly event: string;
   readonly data: any;
@@ -41,7 +41,7 @@ export async function itemsOf(engine: Engine, { apiKey }: Customer, type: string
   return items;
 }
 
-/** Returns the emitted events of a customer, unordered. */
+/** Returns the emitted events of a customer in no particular order. */
 export async function emitted(engine: Engine, customer: Customer): Promise<Emitted[]> {
   const [events, payloads] = [
     await itemsOf(engine, customer, 'Event'),
@@ -51,7 +51,7 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
   return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
 }
 
-/** Returns the involvements of a user, sorted: kind, id, comment id, and whether the user created the record. */
+/** Returns the involvements of a user, sorted. Each is a list: kind, id, comment id (if any), and whether the user created the record. */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const involvements = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) =>
     PK.endsWith(`#USER#${userId}`),

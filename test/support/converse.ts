@@ -1,16 +1,16 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { startBedrock } from './bedrock.ts';
 
-/** A reply of the fake. */
+/** A reply of the fake Converse API. */
 export type ConverseReply =
-  /** A use of the tool; the stop reason is `tool_use` by default. */
+  /** A use of the tool. The default stop reason is `tool_use`. */
   | { readonly input: unknown; readonly stopReason?: string }
-  /** Text in place of a tool use. */
+  /** A text instead of a tool use. */
   | { readonly text: string; readonly stopReason: string }
   | { readonly status: number; readonly error: string }
-  /** An invalid body. */
+  /** A body that is sent unchanged. */
   | { readonly body: string }
-  /** No answer. */
+  /** The fake never answers. */
   | 'hang';
 
 export interface ConverseCall {
@@ -23,7 +23,7 @@ export interface ConverseCall {
 }
 
 export interface Converse {
-  /** The calls in order. */
+  /** The calls so far, in order. */
   readonly calls: ConverseCall[];
   /** Returns the reply to a call, counted from 0. */
   script: (call: ConverseCall, number: number) => ConverseReply;
@@ -54,7 +54,7 @@ function answer(stream: ServerHttp2Stream, { request }: ConverseCall, reply: Con
   if (reply === 'hang') return;
   if ('status' in reply) {
     stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-    // Errors of the service can repeat the request.
+    // Like Bedrock, an error can repeat the request.
     stream.end(JSON.stringify({ message: JSON.stringify(request.messages) }));
     return;
   }

@@ -1,29 +1,30 @@
 /** How a call fails: the process crashes, an unknown error is thrown, or the answer is lost and the SDK retries the call. */
-export type Mishap = 'crash' | 'error' | 'repetition';
+export type Failure = 'crash' | 'error' | 'repetition';
 
-/** A fault at the call with this number among the calls of one kind, counted from 1. It happens before the call or after its effect. */
+/** A fault of one call. It happens before the call or after the call's effect. */
 export interface Fault {
-  /** The name of the call: the command, and the types of the items that it writes or the partition that it queries. Undefined: calls of any kind. */
+  /** The name of the call: the command, and the types of its items or its partition. If undefined, calls of all names count. */
   readonly kind?: string;
+  /** The number of the call among the calls with this name, counted from 1. */
   readonly at: number;
-  readonly mishap: Mishap;
+  readonly failure: Failure;
   readonly when: 'before' | 'after';
 }
 
-/** All combinations of a mishap and its time. */
-export const everyMishap = [
-  { mishap: 'crash', when: 'before' },
-  { mishap: 'crash', when: 'after' },
-  { mishap: 'error', when: 'before' },
-  { mishap: 'error', when: 'after' },
-  { mishap: 'repetition', when: 'after' },
+/** All combinations of a failure and its time. */
+export const allFailures = [
+  { failure: 'crash', when: 'before' },
+  { failure: 'crash', when: 'after' },
+  { failure: 'error', when: 'before' },
+  { failure: 'error', when: 'after' },
+  { failure: 'repetition', when: 'after' },
 ] as const satisfies readonly Omit<Fault, 'at' | 'kind'>[];
 
-/** Returns the faults of each call of each kind. For a read, only one error is needed, and a repetition has no effect. */
+/** Returns the faults of each call. A read has only three, because an error after it and a repetition have no effect. */
 export function everyFault(calls: readonly string[]): Fault[] {
   return calls.flatMap((kind, index) => {
     const at = calls.slice(0, index + 1).filter((name) => name === kind).length;
-    return faultsOf(kind).map((mishap) => ({ kind, at, ...mishap }));
+    return faultsOf(kind).map((failure) => ({ kind, at, ...failure }));
   });
 }
 
@@ -31,13 +32,13 @@ export function everyFault(calls: readonly string[]): Fault[] {
 export function faultsOfEveryKind(calls: readonly string[]): Fault[] {
   const counts = new Map(calls.map((kind) => [kind, calls.filter((name) => name === kind).length] as const));
   return [...counts].flatMap(([kind, count]) =>
-    [...new Set([1, count])].flatMap((at) => faultsOf(kind).map((mishap) => ({ kind, at, ...mishap }))),
+    [...new Set([1, count])].flatMap((at) => faultsOf(kind).map((failure) => ({ kind, at, ...failure }))),
   );
 }
 
 function faultsOf(kind: string): readonly Omit<Fault, 'at' | 'kind'>[] {
   const reads = /^(Get|BatchGet|Query)/.test(kind);
-  return everyMishap.slice(0, reads ? 3 : undefined);
+  return allFailures.slice(0, reads ? 3 : undefined);
 }
 
 /** An error that no code handles. */
@@ -45,35 +46,35 @@ export class InjectedError extends Error {
   override readonly name = 'InjectedError';
 }
 
-/** Counts the calls of all invocations about one subject, and injects faults into some of them. */
+/** Counts the calls of all invocations that process one event or job, and injects faults into some calls. */
 export class Trial {
   /** The names of the calls so far. */
   readonly calls: string[] = [];
   /** Descriptions of the injected faults. */
-  readonly struck: string[] = [];
+  readonly injected: string[] = [];
   readonly faults: readonly Fault[];
-  /** Whether the stream and the queues lose what fails, so that the sweeper must find it. */
+  /** Whether the stream and the queues lose failed records and messages, so that only the sweep can find their work. */
   isLossy = false;
 
   constructor(...faults: readonly Fault[]) {
     this.faults = faults;
   }
 
-  /** Counts a call. Returns its fault, if any. */
+  /** Counts a call. Returns its fault, or undefined. */
   next(name: string): Fault | undefined {
     this.calls.push(name);
     const ofKind = this.calls.filter((call) => call === name).length;
     const fault = this.faults.find(
       ({ kind, at }) => at === (kind === undefined ? this.calls.length : kind === name && ofKind),
     );
-    if (fault) this.struck.push(`${fault.mishap} ${fault.when} call ${fault.at}, ${name}`);
+    if (fault) this.injected.push(`${fault.failure} ${fault.when} call ${fault.at}, ${name}`);
     return fault;
   }
 }
 
 const never = new Promise<never>(() => undefined);
 
-/** One invocation of a function, in a simulated process of its own. */
+/** One invocation of a function in a simulated process. */
 export class Invocation {
   /** Rejects when the process crashes. */
   readonly crashed: Promise<never>;
@@ -90,34 +91,34 @@ export class Invocation {
   }
 
   /** Whether the process has crashed. Its pending calls then never return. */
-  get over(): boolean {
+  get hasCrashed(): boolean {
     return this.#over;
   }
 
-  /** Makes a call that leaves the process. `once`: the SDK does not retry this call. */
+  /** Makes a call of the process, with the fault of the trial. With `once`, the SDK does not retry the call. */
   async call<T>(name: string, effect: () => Promise<T>, once = false): Promise<T> {
     if (this.#over) return never;
     const fault = this.trial?.next(name);
-    const goesWrong = fault && !(once && fault.mishap === 'repetition') ? fault : undefined;
-    if (goesWrong?.when === 'before') return this.#fail(goesWrong.mishap);
-    const outcome = await settled(effect());
-    if (this.over) return never;
-    if (goesWrong?.mishap === 'repetition') return effect().catch(asRepetition);
-    if (goesWrong) return this.#fail(goesWrong.mishap);
+    const activeFault = fault && !(once && fault.failure === 'repetition') ? fault : undefined;
+    if (activeFault?.when === 'before') return this.#fail(activeFault.failure);
+    const outcome = await outcomeOf(effect());
+    if (this.hasCrashed) return never;
+    if (activeFault?.failure === 'repetition') return effect().catch(asRepetition);
+    if (activeFault) return this.#fail(activeFault.failure);
     return outcome();
   }
 
-  #fail(mishap: Mishap): Promise<never> {
-    const error = new InjectedError(mishap);
-    if (mishap !== 'crash') return Promise.reject(error);
+  #fail(failure: Failure): Promise<never> {
+    const error = new InjectedError(failure);
+    if (failure !== 'crash') return Promise.reject(error);
     this.#over = true;
     this.#crash(error);
     return never;
   }
 }
 
-/** Waits for a promise. Returns a function that returns its value or throws its error. */
-async function settled<T>(work: Promise<T>): Promise<() => T> {
+/** Waits for a promise. Returns a function that returns the promise's value or throws its error. */
+async function outcomeOf<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;
     return () => value;

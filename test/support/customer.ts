@@ -8,29 +8,29 @@ import { newWorkspace } from './workspaces.ts';
 
 const handlers = new Map<string, Handler>();
 
-/** Imports the endpoint of a path, from the file of the path or of its twin. */
-async function declared(
+/** Imports the declaration of an endpoint, from the file of its path or of its twin's path. */
+async function importDeclaration(
   path: string,
 ): Promise<{ endpoint: Parameters<typeof toLambdaWithTwin>[0]; twin?: Parameters<typeof toLambdaWithTwin>[1] }> {
   const file = [path, otherVersion(path)]
     .map(sourceFile)
-    .find((one) => existsSync(resolve(import.meta.dirname, '../..', one)));
+    .find((candidate) => existsSync(resolve(import.meta.dirname, '../..', candidate)));
   return import(`../../${file}`);
 }
 
-/** Returns the handler of an endpoint or a twin. Its requests have the route of the path. */
+/** Returns the handler of an endpoint or a twin. Requests to it have the route of `path`. */
 export async function handlerOf(path: string): Promise<Handler> {
   let handler = handlers.get(path);
   if (!handler) {
-    const { endpoint, twin } = await declared(path);
-    const made = twin ? toLambdaWithTwin(endpoint, twin) : toLambda(endpoint);
-    handler = (event, context) => made({ ...event, routeKey: `POST ${path}` }, context);
+    const { endpoint, twin } = await importDeclaration(path);
+    const newHandler = twin ? toLambdaWithTwin(endpoint, twin) : toLambda(endpoint);
+    handler = (event, context) => newHandler({ ...event, routeKey: `POST ${path}` }, context);
     handlers.set(path, handler);
   }
   return handler;
 }
 
-/** Restarts all functions, so that none has credentials in memory. */
+/** Deletes all handlers. The next calls create new ones, which have no credentials in memory. */
 export function restartFunctions(): void {
   handlers.clear();
 }

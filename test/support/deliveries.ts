@@ -26,7 +26,7 @@ import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
-import { keptMeasures } from './workers.ts';
+import { recordingMeasures } from './workers.ts';
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -55,11 +55,13 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
   }
 
   async send(messages: readonly QueueMessage[]): Promise<void> {
-    const taken = messages.slice(0, this.failAfter);
-    // The sweeper also finds items of other tests.
-    const ours = taken.filter(({ body }) => this.#tenant === undefined || (body as M).tenant === this.#tenant);
+    const accepted = messages.slice(0, this.failAfter);
+    // The sweep also finds items of other tests.
+    const ownMessages = accepted.filter(
+      ({ body }) => this.#tenant === undefined || (body as M).tenant === this.#tenant,
+    );
     this.messages.push(
-      ...ours.map(({ body, delaySeconds = 0 }) => ({
+      ...ownMessages.map(({ body, delaySeconds = 0 }) => ({
         body: body as M,
         visibleAt: this.#clock() + delaySeconds * SECOND,
         receives: 0,
@@ -67,7 +69,7 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
     );
     const failed = this.failAfter !== undefined;
     this.failAfter = undefined;
-    if (failed) throw new Error('SQS did not take all messages');
+    if (failed) throw new Error('SQS did not accept all messages');
   }
 
   remove(message: Queued<M>): void {
@@ -77,19 +79,19 @@ class TestQueue<M extends { readonly tenant: string } = DeliveryMessage> impleme
 
 /** Deliveries on the real table, with queues and a clock that tests control. */
 export class DeliverySystem {
-  /** Epoch ms. The clock advances only when all workers wait. */
+  /** The simulated time in epoch milliseconds. It advances only when all workers wait. */
   now = Date.now();
-  /** Sleeping workers, while others run in parallel. */
+  /** The sleeping workers while `drainInParallel` runs. Otherwise undefined, and a sleep advances the clock. */
   #sleepers: { readonly at: number; readonly wake: () => void }[] | undefined;
   #changed: () => void = () => undefined;
   readonly table: Table = openTable(environment(process.env));
-  readonly live: TestQueue;
-  readonly slow: TestQueue;
+  readonly firstQueue: TestQueue;
+  readonly retryQueue: TestQueue;
   readonly jobQueue: TestQueue<JobMessage>;
-  /** Messages of jobs that the sweeper sent. */
+  /** The messages of jobs that the sweep sent. */
   readonly jobs: object[] = [];
-  readonly measures = keptMeasures();
-  readonly troubles: (EndpointFailure & { tenant: string })[] = [];
+  readonly measures = recordingMeasures();
+  readonly ownerNotifications: (EndpointFailure & { tenant: string })[] = [];
   readonly errors: { message: string; keys: Record<string, unknown> | undefined }[] = [];
   timing: Timing = {
     schedule: [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000].map((seconds) => seconds * SECOND),
@@ -97,11 +99,14 @@ export class DeliverySystem {
   };
   random = () => 0.5;
   backlog = 0;
-  /** Ports that a test replaces. */
-  replaced: { attempt?: Partial<AttemptPorts>; fanOut?: Partial<FanOutPorts>; sweep?: Partial<DeliverySweepPorts> } =
-    {};
+  /** The ports that a test replaces. */
+  replacedPorts: {
+    attempt?: Partial<AttemptPorts>;
+    fanOut?: Partial<FanOutPorts>;
+    sweep?: Partial<DeliverySweepPorts>;
+  } = {};
 
-  // Opened once per process, as in a Lambda function.
+  // These ports are opened once, as in a Lambda function.
   readonly #attempts: AttemptPorts = {
     ...attemptsFrom('deliver').open(environment(process.env)),
     client: createWebhookClient({ allowLoopback: true }),
@@ -115,8 +120,8 @@ export class DeliverySystem {
 
   /** With a tenant, messages of other tenants are dropped. */
   constructor(tenant?: string) {
-    this.live = new TestQueue(tenant, () => this.now);
-    this.slow = new TestQueue(tenant, () => this.now);
+    this.firstQueue = new TestQueue(tenant, () => this.now);
+    this.retryQueue = new TestQueue(tenant, () => this.now);
     this.jobQueue = new TestQueue(tenant, () => this.now);
   }
 
@@ -130,23 +135,23 @@ export class DeliverySystem {
   get attemptPorts(): AttemptPorts {
     return {
       ...this.#attempts,
-      retryQueue: this.slow,
+      retryQueue: this.retryQueue,
       jobQueue: this.jobQueue,
       timing: this.timing,
       random: () => this.random(),
       sleep: (milliseconds) => this.#pause(milliseconds),
-      notifyOwner: async (tenant, trouble) => void this.troubles.push({ tenant, ...trouble }),
-      ...this.replaced.attempt,
+      notifyOwner: async (tenant, trouble) => void this.ownerNotifications.push({ tenant, ...trouble }),
+      ...this.replacedPorts.attempt,
     };
   }
 
   get fanOutPorts(): FanOutPorts {
     return {
       ...fanOutCapability.open(environment(process.env)),
-      firstQueue: this.live,
+      firstQueue: this.firstQueue,
       timing: this.timing,
       consumers: [],
-      ...this.replaced.fanOut,
+      ...this.replacedPorts.fanOut,
     };
   }
 
@@ -155,11 +160,11 @@ export class DeliverySystem {
   get sweepPorts(): DeliverySweepPorts {
     return {
       deliveries: new DeliveryStore(this.table),
-      retryQueue: this.slow,
+      retryQueue: this.retryQueue,
       groups: new FirstAttemptStore(this.table),
       isBacklogged: this.isBacklogged,
       timing: this.timing,
-      ...this.replaced.sweep,
+      ...this.replacedPorts.sweep,
     };
   }
 
@@ -212,7 +217,7 @@ export class DeliverySystem {
     return [...(await fanOut(this.fanOutPorts, events, this.call))];
   }
 
-  /** Returns the events as the stream brings them: as they were inserted. Later changes are not in its records. */
+  /** Returns the events as the records of the stream have them: as they were inserted, without later changes. */
   async insertedEvents(tenant: string, eventIds: readonly string[]): Promise<StoredEvent[]> {
     const events = await this.table.getMany(
       EventEntity,
@@ -228,9 +233,9 @@ export class DeliverySystem {
     return eventId;
   }
 
-  /** Processes one message of either queue. */
-  async work(message: DeliveryMessage, { live = false } = {}): Promise<void> {
-    await attemptDelivery({ ...this.attemptPorts, isFirstQueue: live }, message, this.call);
+  /** Processes one message. `isFirstQueue` says whether it is of the queue of first attempts. */
+  async processMessage(message: DeliveryMessage, { isFirstQueue = false } = {}): Promise<void> {
+    await attemptDelivery({ ...this.attemptPorts, isFirstQueue }, message, this.call);
   }
 
   /** Runs the next job of parked deliveries. Returns false if none is due before `until`. */
@@ -255,7 +260,7 @@ export class DeliverySystem {
     return {
       ...releaseParked.open(environment(process.env)),
       notifyOwner: this.attemptPorts.notifyOwner,
-      retryQueue: this.slow,
+      retryQueue: this.retryQueue,
       timing: this.timing,
     };
   }
@@ -270,19 +275,19 @@ export class DeliverySystem {
 
   /** Returns the waiting messages of both queues, in the order of their times. */
   get waiting(): Queued[] {
-    return [...this.live.messages, ...this.slow.messages].sort((a, b) => a.visibleAt - b.visibleAt);
+    return [...this.firstQueue.messages, ...this.retryQueue.messages].sort((a, b) => a.visibleAt - b.visibleAt);
   }
 
-  /** Waits for the next message and processes it. Returns the message, or undefined if none is due before `until`. */
-  async workOnNext(until = Infinity): Promise<DeliveryMessage | undefined> {
+  /** Advances the clock to the next message and processes it. Returns the message, or undefined if none is due before `until`. */
+  async processNextMessage(until = Infinity): Promise<DeliveryMessage | undefined> {
     const [next] = this.waiting;
     if (!next || next.visibleAt > until) return undefined;
     this.now = Math.max(this.now, next.visibleAt);
-    const queue = this.live.messages.includes(next) ? this.live : this.slow;
+    const queue = this.firstQueue.messages.includes(next) ? this.firstQueue : this.retryQueue;
     next.visibleAt = this.now + VISIBILITY;
     next.receives++;
     try {
-      await this.work(next.body, { live: queue === this.live });
+      await this.processMessage(next.body, { isFirstQueue: queue === this.firstQueue });
       queue.remove(next);
     } catch (error) {
       this.errors.push({ message: 'worker', keys: { error } });
@@ -291,26 +296,26 @@ export class DeliverySystem {
     return next.body;
   }
 
-  /** Processes messages of deliveries and of the jobs of parked ones until no message waits, or until a time. */
+  /** Processes messages of deliveries and of jobs of parked deliveries until no message waits, or until a simulated time. */
   async drain(until = Infinity): Promise<void> {
     for (;;) {
       const job = Math.min(...this.jobQueue.messages.map(({ visibleAt }) => visibleAt));
-      if (await this.workOnNext(Math.min(job, until))) continue;
+      if (await this.processNextMessage(Math.min(job, until))) continue;
       if (!(await this.runNextJob(until))) break;
     }
     if (until !== Infinity) this.now = Math.max(this.now, until);
   }
 
-  /** Processes all messages in parallel, each as soon as it is visible. The clock advances when all workers wait. */
-  async drainTogether(): Promise<void> {
+  /** Processes all messages in parallel, each when it becomes visible. The clock advances when all workers wait. */
+  async drainInParallel(): Promise<void> {
     this.#sleepers = [];
     let working = 0;
     for (;;) {
-      for (const queue of [this.live, this.slow]) {
+      for (const queue of [this.firstQueue, this.retryQueue]) {
         for (const message of queue.messages.filter(({ visibleAt }) => visibleAt <= this.now)) {
           queue.remove(message);
           working++;
-          void this.work(message.body, { live: queue === this.live })
+          void this.processMessage(message.body, { isFirstQueue: queue === this.firstQueue })
             .catch((error: unknown) => this.errors.push({ message: 'worker', keys: { error } }))
             .finally(() => {
               working--;
@@ -334,7 +339,7 @@ export class DeliverySystem {
   }
 
   /** Advances the time until all deliveries have ended. Runs a sweep in each minute that has due items. */
-  async untilTheEnd(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
+  async runUntilEnded(tenant: string, eventId: string, endpointIds: readonly string[]): Promise<void> {
     for (;;) {
       await this.drain();
       const pending = (

@@ -22,7 +22,7 @@ import type { AttemptOutcome } from '../../lib/webhooks/rules/loggedAttempt.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import type { WebhookEndpoint } from '../../lib/webhooks/rules/endpoints.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
-import { keptMeasures } from './workers.ts';
+import { recordingMeasures } from './workers.ts';
 
 const START = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
@@ -33,23 +33,23 @@ const EVENT_ID = 'msg_1';
 
 export const worldTiming: Timing = { schedule: [0, 5_000, 20 * MINUTE], marginMs: 5 * MINUTE };
 
-/** The maximum number of faults of each kind. */
+/** The largest number of faults of each kind in a run. */
 export interface Faults {
-  /** Processes that crash at any step, or that outlive their lease. */
+  /** The number of processes that crash at a step, or that continue after the end of their lease. */
   crashes: number;
-  /** Messages that arrive twice. */
+  /** The number of messages that arrive twice. */
   duplicates: number;
-  /** Messages and stream records that are lost. */
+  /** The number of messages and stream records that are lost. */
   losses: number;
-  /** Resends of a delivery in any state. */
+  /** The number of resends of a delivery in any state. */
   resends?: number;
 }
 
-/** Picks one of several possibilities. The first one is not a fault. */
+/** Returns the index of the possibility that happens next. Possibility 0 is never a fault. `kinds` names the possibilities. */
 export type Choose = (possibilities: number, kinds: readonly string[]) => number;
 
 interface Actor {
-  /** The next steps of the actor. Several if the actor works in parallel. */
+  /** The functions that continue the actor. There are several if the actor works in parallel. */
   readonly waiting: (() => void)[];
   ended: boolean;
   readonly onEnd: (failed: boolean) => void;
@@ -62,29 +62,29 @@ interface Message {
 }
 
 /**
- * Models the system for one event: a fake clock, table and queues with the real code of fan-out, worker and sweeper.
- * Each access to the table, a queue or a receiver is a step. Between steps, `choose` decides what happens next.
+ * Simulates the system for one event. Clock, table and queues are fakes. Fan-out, worker and sweep are the real code. Each access to the table,
+ * a queue or a receiver is a step. Between steps, `choose` decides which possibility happens next.
  */
 export class World {
   now = START;
   crashes = 0;
-  /** Messages that arrived twice, and resends. Each of them can repeat a first attempt, which takes no lease. */
-  copies = 0;
+  /** The number of messages that arrived twice, and of resends. Each can repeat a first attempt, because a first attempt takes no lease. */
+  repeatedMessages = 0;
   steps = 0;
-  /** By endpoint and attempt, such as `a/1`. */
+  /** The number of sent requests by endpoint and attempt, such as `a/1`. */
   readonly sends = new Map<string, number>();
   readonly log: Pick<Attempt, 'endpointId' | 'attempt' | 'outcome'>[] = [];
   readonly rows = new Map<string, Delivery & { _r: number }>();
   readonly errors: unknown[] = [];
-  /** Requests that were sent after the deletion of the endpoint was answered. */
-  tooLate = 0;
+  /** The number of requests that were sent after the deletion of their endpoint. */
+  lateSends = 0;
   exhaustedEvents = 0;
   fannedOut = false;
   /** Stored groups of first attempts, by name. */
   readonly groups = new Map<string, FirstAttemptGroup & { _r: number }>();
 
   readonly #choose: Choose;
-  readonly #left: Faults;
+  readonly #remainingFaults: Faults;
   readonly #outcome: (endpointId: string, attempt: number) => AttemptOutcome;
   readonly #endpoints: Map<string, WebhookEndpoint>;
   readonly #health = new Map<string, Stored<EndpointHealth>>();
@@ -101,14 +101,14 @@ export class World {
     choose: Choose;
     faults: Faults;
     deletes?: readonly string[];
-    /** Whether the event has recipients of mails, too. Its first attempts are then in a stored group. */
+    /** Whether the event also has recipients of mails. Its first attempts are then in a stored group. */
     hasAudience?: boolean;
   }) {
     const { hasAudience = false } = options;
     const event = { tenant: TENANT, eventId: EVENT_ID, event: 'comment.add', createdAt: START, shard: 0, _r: 1 };
     this.#event = { ...event, ...(hasAudience && { hasAudience }) };
     this.#choose = options.choose;
-    this.#left = { ...options.faults };
+    this.#remainingFaults = { ...options.faults };
     this.#outcome = options.outcome;
     this.#deletes = [...(options.deletes ?? [])];
     this.#endpoints = new Map(
@@ -126,10 +126,10 @@ export class World {
     );
   }
 
-  /** Runs until no step, message or sweep is left. */
+  /** Runs until no step, message or sweep remains. */
   async run(): Promise<void> {
     for (;;) {
-      // Actors take no time between two steps.
+      // This turn of the event loop lets all actors reach their next step.
       await new Promise((resolve) => setImmediate(resolve));
       const possible = this.#possible();
       if (possible.length === 0) return;
@@ -165,26 +165,26 @@ export class World {
       }
     }
     for (const endpointId of this.#deletes) possible.push(['delete', () => this.#delete(endpointId)]);
-    if (this.#left.crashes > 0) {
+    if (this.#remainingFaults.crashes > 0) {
       for (const actor of waiting) possible.push(['crash', () => this.#crash(actor)]);
       if (waiting.length > 0) possible.push(['stall', () => this.#expireLeases()]);
     }
-    if (this.#left.duplicates > 0) {
+    if (this.#remainingFaults.duplicates > 0) {
       for (const message of ready) {
         possible.push([
           'duplicate',
           () => {
-            this.#left.duplicates--;
-            this.copies++;
+            this.#remainingFaults.duplicates--;
+            this.repeatedMessages++;
             this.#messages.push({ ...message });
           },
         ]);
       }
     }
-    if ((this.#left.resends ?? 0) > 0) {
+    if ((this.#remainingFaults.resends ?? 0) > 0) {
       for (const row of this.rows.values()) possible.push(['resend', () => this.#resend(row)]);
     }
-    if (this.#left.losses > 0) {
+    if (this.#remainingFaults.losses > 0) {
       for (const message of ready) possible.push(['lose', () => this.#lose(() => this.#drop(message))]);
       if (this.#streamRecord) possible.push(['lose', () => this.#lose(() => void (this.#streamRecord = false))]);
     }
@@ -192,26 +192,26 @@ export class World {
   }
 
   #crash(actor: Actor): void {
-    this.#left.crashes--;
+    this.#remainingFaults.crashes--;
     this.crashes++;
     this.#end(actor, true);
   }
 
   /** Moves the clock past the leases of all running workers. */
   #expireLeases(): void {
-    this.#left.crashes--;
+    this.#remainingFaults.crashes--;
     this.crashes++;
     this.now += MINUTE + 1;
   }
 
   #lose(what: () => void): void {
-    this.#left.losses--;
+    this.#remainingFaults.losses--;
     what();
   }
 
   #resend(row: Delivery & { _r: number }): void {
-    this.#left.resends!--;
-    this.copies++;
+    this.#remainingFaults.resends!--;
+    this.repeatedMessages++;
     const again = { ...resendDelivery(row, this.now, worldTiming), _r: row._r + 1 };
     this.rows.set(row.endpointId, again);
     this.#messages.push({
@@ -222,15 +222,15 @@ export class World {
   }
 
   #delete(endpointId: string): void {
-    this.#deletes = this.#deletes.filter((one) => one !== endpointId);
+    this.#deletes = this.#deletes.filter((id) => id !== endpointId);
     this.#endpoints.delete(endpointId);
   }
 
   #drop(message: Message): void {
-    this.#messages = this.#messages.filter((one) => one !== message);
+    this.#messages = this.#messages.filter((each) => each !== message);
   }
 
-  /** Returns the next time at which a message appears or the sweeper has work. */
+  /** Returns the next time at which a message becomes visible or the sweep has work. */
   #nextTime(): number | undefined {
     const due = [...this.rows.values(), ...this.groups.values()].flatMap(({ dueAt }) =>
       dueAt === undefined ? [] : [dueAt],
@@ -269,7 +269,7 @@ export class World {
   }
 
   #step(actor: Actor): Promise<void> {
-    // A crashed actor never continues.
+    // The promise of a crashed actor never resolves.
     return new Promise((resolve) => void actor.waiting.push(resolve));
   }
 
@@ -315,7 +315,7 @@ export class World {
         warn: () => undefined,
         error: (_message: string, keys?: Record<string, unknown>) => void this.errors.push(keys?.error),
       },
-      measures: keptMeasures(),
+      measures: recordingMeasures(),
     };
   }
 
@@ -433,7 +433,7 @@ export class World {
           const [endpointId = ''] = new URL(url).hostname.split('.');
           const name = `${endpointId}/${attemptNo}`;
           this.sends.set(name, (this.sends.get(name) ?? 0) + 1);
-          if (!this.#endpoints.has(endpointId)) this.tooLate++;
+          if (!this.#endpoints.has(endpointId)) this.lateSends++;
           const outcome = this.#outcome(endpointId, attemptNo);
           await this.#step(actor);
           return { outcome, durationMs: 1 };

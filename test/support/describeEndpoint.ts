@@ -15,11 +15,11 @@ import { newWorkspace, type TestWorkspace } from './workspaces.ts';
 export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
 export interface EndpointCases {
-  /** Makes what the requests need, through other endpoints. Put `mark` into names and texts: an answer to another customer must not have it. */
+  /** Creates the items that the requests need, through other endpoints. Must put `mark` into names and texts. Answers to another customer must not contain it. */
   readonly prepare: (send: Send, mark: string) => Promise<void>;
-  /** The `data` of a request that succeeds. `n` is another number for each request, for ids that must be new. */
+  /** Returns the `data` of a request that succeeds. `n` differs for each request, so that ids can be new. */
   readonly data: (n: number) => object;
-  /** What another customer sends to reach what `prepare` made. */
+  /** The `data` with which another customer tries to reach the items that `prepare` created. */
   readonly foreignData: readonly object[];
   /** The cost of a warm request. */
   readonly cost: { calls: number; roundTrips: number; readUnits: number; writeUnits: number };
@@ -27,7 +27,7 @@ export interface EndpointCases {
 
 const MARK = 'ONLY-FOR-THE-OWNER';
 
-/** Declares the cases that every endpoint needs: success as documented, isolation between customers, idempotency and cost. */
+/** Declares the tests that every endpoint needs: documented answer, isolation between customers, idempotency and cost. */
 export function describeEndpoint(path: string, { prepare, data, foreignData, cost }: EndpointCases): void {
   const endpoint = endpointAt(path);
   let engine: Engine;
@@ -93,7 +93,7 @@ function senderOf(workspace: TestWorkspace): Send {
     post(await handlerOf(path), { ...headersOf(workspace)[endpointAt(path).auth], ...headers }, data);
 }
 
-/** Whether an endpoint has its cases in a file of its own. Tests with tables of all endpoints leave it out. */
+/** Returns whether an endpoint has its own file with these tests. Tests with tables of all endpoints skip such an endpoint. */
 export function hasOwnCases(path: string): boolean {
   return existsSync(join(projectDir, `test/endpoints${path}.test.ts`));
 }

@@ -5,7 +5,7 @@ import { isIPv4 } from 'node:net';
 const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 const FAILURES = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 
-/** Returns the answer for a name: IPv4 or IPv6 addresses, a failure, or no answer. Called for every query. */
+/** Returns the answer to a query: IPv4 or IPv6 addresses, a failure, or no answer. */
 export type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | keyof typeof FAILURES | 'silence';
 
 /** Starts a local DNS server. Returns a resolver that uses it, and the received queries. */
@@ -14,11 +14,11 @@ export async function startDns(zone: Zone): Promise<{ resolver: Resolver; querie
   const socket = createSocket('udp4', (query, from) => {
     const { name, type, end } = questionOf(query);
     queries.push(`${type} ${name}`);
-    const said = zone(name, type);
-    if (said === 'silence') return;
-    const addresses = typeof said === 'string' ? [] : said.filter((address) => isIPv4(address) === (type === 'A'));
+    const answer = zone(name, type);
+    if (answer === 'silence') return;
+    const addresses = typeof answer === 'string' ? [] : answer.filter((address) => isIPv4(address) === (type === 'A'));
     const header = Buffer.from(query.subarray(0, 12));
-    header.writeUInt16BE(0x8180 | (typeof said === 'string' ? FAILURES[said] : 0), 2);
+    header.writeUInt16BE(0x8180 | (typeof answer === 'string' ? FAILURES[answer] : 0), 2);
     header.writeUInt16BE(addresses.length, 6);
     header.writeUInt32BE(0, 8);
     socket.send(Buffer.concat([header, query.subarray(12, end), ...addresses.map(recordOf)]), from.port, from.address);
@@ -31,15 +31,15 @@ export async function startDns(zone: Zone): Promise<{ resolver: Resolver; querie
 
 function questionOf(query: Buffer): { name: string; type: 'A' | 'AAAA'; end: number } {
   const labels: string[] = [];
-  let at = 12;
-  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length));
-    at += 1 + length;
+  let offset = 12;
+  for (let length = query.readUInt8(offset); length > 0; length = query.readUInt8(offset)) {
+    labels.push(query.toString('latin1', offset + 1, offset + 1 + length));
+    offset += 1 + length;
   }
-  return { name: labels.join('.'), type: TYPES[query.readUInt16BE(at + 1)] ?? 'A', end: at + 5 };
+  return { name: labels.join('.'), type: TYPES[query.readUInt16BE(offset + 1)] ?? 'A', end: offset + 5 };
 }
 
-/** Returns a record with a TTL of one hour. A lookup under test must not be cached even with this TTL. */
+/** Returns a record with a TTL of one hour. The tested code must not cache a lookup even with this TTL. */
 function recordOf(address: string): Buffer {
   const data = isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const head = Buffer.alloc(12);

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 import { eventOf, post, type Response, send } from './requests.ts';
 import type { TestWorkspace } from './workspaces.ts';
 
-/** A page of the service, to which every login link may redirect. */
+/** A page of the service. Every login link may redirect to it. */
 export const CONTINUE_URL = 'https://api.test/welcome';
 
 /** Calls a handler from another IP address. */
@@ -64,7 +64,7 @@ export function openLink(
   return request(method, { ...(token !== undefined && { queryStringParameters: { token } }) }, handler);
 }
 
-/** Presses the button of the page. */
+/** Sends the POST request of the page's button. */
 export function pressButton(token: string, handler = verificationPage): Promise<PageAnswer> {
   return request(
     'POST',

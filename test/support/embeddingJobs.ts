@@ -4,11 +4,11 @@ import { openTable } from '../../lib/table/table.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runEmbeddingJobs } from '../../lib/memory/runEmbeddingJobs.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
-import { keptMeasures } from './workers.ts';
+import { recordingMeasures } from './workers.ts';
 
 type Deps = RunJobDeps<'embed'>;
 
-/** Runs embedding jobs as the worker does, with the model that was configured when it was created. Its clock jumps to the time of the next message. */
+/** Runs embedding jobs as the worker does, with the model that was configured at its creation. The clock jumps to the time of the next message. */
 export class EmbeddingWorker {
   now: number;
   readonly sent: QueueMessage[] = [];
@@ -24,14 +24,14 @@ export class EmbeddingWorker {
 
   readonly call = {
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    measures: keptMeasures(),
+    measures: recordingMeasures(),
   };
 
   job(message: JobMessage): Promise<StoredJob | undefined> {
     return new JobStore(openTable(environment(process.env))).get(message);
   }
 
-  /** Runs a job once; a single step when `deadline` is 0. */
+  /** Runs a job until `deadline`. With `deadline` 0, runs a single step. */
   async run(message: JobMessage, { deadline = Infinity } = {}): Promise<void> {
     await runJob<'embed'>(this.deps, { ...this.call, message, clock: () => this.now, deadline });
   }

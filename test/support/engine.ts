@@ -20,7 +20,7 @@ const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'test',
   AWS_SECRET_ACCESS_KEY: 'test',
-  // Nothing listens on this port. A test that needs messages starts queues (queues.ts).
+  // No program listens on this port. A test that needs messages starts queues (queues.ts).
   AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9',
   AWS_ENDPOINT_URL_BEDROCK_RUNTIME: 'http://127.0.0.1:9',
   CALL_BURST_SECONDS: '10',
@@ -30,7 +30,7 @@ const environment = {
   DUE_MARGIN_SECONDS: '300',
   EMAIL_STATUS_PER_MINUTE_PER_ADDRESS: '1000',
   EMAIL_STATUS_PER_MINUTE_PER_EMAIL: '1000',
-  // Far above the calls of tests. Tests of limits set their own values.
+  // These limits are far above the calls of tests. Tests of limits set their own values.
   EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '1000000',
   READS_PER_SECOND_PER_KEY: '1000000',
   WRITES_PER_SECOND_PER_KEY: '1000000',
@@ -56,7 +56,7 @@ const environment = {
   POWERTOOLS_LOG_LEVEL: 'SILENT',
 };
 
-/** A mail that SES received. */
+/** A mail that the fake SES received. */
 export interface SentMail {
   readonly from: string;
   readonly to: string[];
@@ -69,7 +69,7 @@ export interface SentMail {
 export interface Engine {
   /** A client of the engine, for reading items. */
   readonly client: DynamoDBClient;
-  /** A faster client, for reading many items. */
+  /** A faster client without the SDK, for reading many items. */
   readonly lean: LeanClient;
   /** The mails, oldest first. */
   readonly mails: SentMail[];
@@ -87,7 +87,7 @@ export interface EngineOptions {
 export async function startEngine({ sdk = false }: EngineOptions = {}): Promise<Engine> {
   if (sdk) openTablesWithSdk();
   else openTablesLean();
-  // A call must not fail on a busy machine.
+  // With these timeouts, no call fails on a busy machine.
   Object.assign(clientSettings.requestHandler, {
     connectionTimeout: CALL_MILLISECONDS,
     requestTimeout: CALL_MILLISECONDS,
@@ -153,7 +153,7 @@ async function createTable(client: DynamoDBClient, hasVectorIndexes: boolean): P
   );
 }
 
-/** A Secrets Manager with two versions of each key. */
+/** Starts a fake Secrets Manager that returns the same key for every secret. */
 async function startSecrets(): Promise<Server> {
   const SecretString = JSON.stringify({ current: '1', 1: 'k'.repeat(64) });
   const server = createServer((_request, response) => {
@@ -164,7 +164,7 @@ async function startSecrets(): Promise<Server> {
   return server;
 }
 
-/** An SES that records its mails. */
+/** Starts a fake SES that adds the received mails to `mails`. */
 async function startSes(mails: SentMail[]): Promise<Server> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { FromEmailAddress: from, Destination, Content } = (await json(request)) as any;
@@ -194,15 +194,15 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The longest time of an AWS call. */
+/** The timeout of an AWS call. */
 const CALL_MILLISECONDS = 240_000;
 
 const TRIES = 20;
-/** Below the ports that the system assigns to connections, so that no client of another test uses one. */
+/** The range of ports for engines. It is below the ports that the system assigns to clients, so no client uses one. */
 const [FIRST_PORT, PORTS] = [15_000, 15_000];
 
 interface LaunchedEngine {
-  /** The variables that the SDK needs to call the engine. */
+  /** The environment variables that the SDK needs to call the engine. */
   readonly environment: Readonly<Record<string, string>>;
   readonly hasVectorIndexes: boolean;
   stop(): Promise<void>;
@@ -210,7 +210,7 @@ interface LaunchedEngine {
 
 let databases = 0;
 
-/** A database in the DynamoDB Local of `npm run test:engine`, which has one per access key. It has no vector indexes. */
+/** Returns a new database in the DynamoDB Local of `npm run test:engine`, which has one database per access key and no vector indexes. */
 function sharedEngine(url: string): LaunchedEngine {
   databases += 1;
   const key = `test${process.pid}x${databases}x${Date.now()}`;

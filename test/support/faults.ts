@@ -5,15 +5,15 @@ import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
-  /** After the first `passing` calls, all calls of an operation fail with an internal error of DynamoDB, until `heal` is called. */
+  /** Lets `passing` calls of an operation succeed. All later calls fail with an internal error of DynamoDB until `heal` is called. */
   fail(operation: string, passing: number): void;
   heal(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy that can fail between the AWS SDK and the table of `startEngine`. Call it before the first request. */
+/** Starts a proxy between the AWS SDK and the table of `startEngine`, which can let calls fail. Must be called before the first request. */
 export async function startFaults(): Promise<Faults> {
-  // The retries of the SDK are part of the tested behaviour.
+  // The tests use the SDK, because its retries are part of the tested behaviour.
   openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;
@@ -31,7 +31,7 @@ export async function startFaults(): Promise<Faults> {
   };
   const proxy = createServer((request, response) => void respond(request, response)).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
-  // Failed calls write metrics, which would go to the output of the tests.
+  // Metrics are disabled, because those of failed calls would be in the output of the tests.
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     POWERTOOLS_METRICS_DISABLED: 'true',

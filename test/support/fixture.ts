@@ -16,8 +16,8 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** The scope of a record, in ids of the customer. */
-export interface At {
+/** The customer's ids of a record's organization and document. */
+export interface DocumentIds {
   readonly organizationId: string;
   readonly documentId: string;
 }
@@ -29,7 +29,7 @@ export interface WrittenComment {
 }
 
 export interface WrittenThread {
-  readonly at: At;
+  readonly at: DocumentIds;
   readonly annotationId: string;
   from: string;
   comments: WrittenComment[];
@@ -37,12 +37,12 @@ export interface WrittenThread {
   statusId: string;
   assignee: string | undefined;
   scope: string | undefined;
-  /** The readers besides the author. Undefined if the thread is not private. */
-  readonly sees: 'members' | readonly string[] | undefined;
+  /** The users who can read the thread in addition to the author. Undefined if the thread is not private. */
+  readonly readers: 'members' | readonly string[] | undefined;
 }
 
 export interface WrittenReaction {
-  readonly at: At;
+  readonly at: DocumentIds;
   readonly annotationId: string;
   readonly users: string[];
   readonly on: { readonly thread: WrittenThread; readonly commentId: number } | undefined;
@@ -50,14 +50,14 @@ export interface WrittenReaction {
 }
 
 export interface WrittenRecording {
-  readonly at: At;
+  readonly at: DocumentIds;
   readonly annotationId: string;
   readonly from: string;
   readonly scope: string | undefined;
 }
 
 export interface WrittenNotification {
-  readonly at: At;
+  readonly at: DocumentIds;
   readonly id: string;
   readonly actor: string;
   readonly notify: readonly string[];
@@ -67,15 +67,15 @@ export interface WrittenNotification {
 }
 
 interface WrittenActivity {
-  readonly at: At;
+  readonly at: DocumentIds;
   readonly id: string;
   readonly target: string;
 }
 
-/** A planned change that the ledger already contains. Running it sends the request and checks the answer. */
-export type Act = () => Promise<unknown>;
+/** A function that sends the request of a change and checks the answer. The ledger already contains the change. */
+export type PlannedChange = () => Promise<unknown>;
 
-/** The document that a test deletes whole. It contains the long thread. */
+/** The document that a test deletes. It contains the long thread. */
 export const HANDBOOK = 'handbook';
 export const documentIds = ['nda', 'offer', 'terms', 'plan', HANDBOOK];
 /** The documents in the folder. */
@@ -90,7 +90,7 @@ const authors = [
   'a%b~c',
 ];
 export const userIds = [...authors, MONA];
-/** The last users are not members of the organization. */
+/** The users who are members of the organization: the first 33 and Mona. */
 const members = new Set([...userIds.slice(0, 33), MONA]);
 
 const locations = [
@@ -100,7 +100,7 @@ const locations = [
   { locationName: 'Appendix #A' },
 ];
 /** The keys of the locations. */
-export const places = locations.map((location) => locationKey(location));
+export const locationKeys = locations.map((location) => locationKey(location));
 const statuses: Record<string, string | object> = {
   OPEN: 'OPEN',
   IN_PROGRESS: { id: 'IN_PROGRESS', name: 'Doing', type: 'ongoing' },
@@ -121,13 +121,13 @@ const START = Date.UTC(2026, 0, 5);
 const HOUR = 3_600_000;
 const PARALLEL = 4;
 
-/** Returns the name of a document in the lines of the ledger. */
-const nameOf = ({ organizationId, documentId }: At) => `${organizationId}/${documentId}`;
+/** Returns the name of a document as the lines of the ledger contain it. */
+const nameOf = ({ organizationId, documentId }: DocumentIds) => `${organizationId}/${documentId}`;
 const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
 
 /**
- * Creates content of an organization through the API with a seeded generator, and keeps a ledger of the expected
- * content. Each method plans one change. The ledger contains the change at once. The returned act sends it.
+ * Creates random content of an organization through the API, and a ledger of the expected content. Each method plans one change, adds it to the
+ * ledger at once, and returns a function that sends it.
  */
 export class Fixture {
   threads: WrittenThread[] = [];
@@ -137,14 +137,14 @@ export class Fixture {
   activities: WrittenActivity[] = [];
   /** The number of requested events, by type. */
   readonly events = new Map<string, number>();
-  /** The requested activities, as lines of the ledger. */
+  /** The activities that requests asked for, as lines of the ledger. */
   readonly logged: string[] = [];
   /** The tombstones of deleted threads, as lines of the ledger. */
   readonly tombstones: string[] = [];
   readonly #customer: Customer;
   readonly #random: () => number;
-  #made = 0;
-  #monas = 250;
+  #lastNumber = 0;
+  #remainingMentions = 250;
 
   constructor(customer: Customer, seed: number) {
     this.#customer = customer;
@@ -160,7 +160,7 @@ export class Fixture {
   }
 
   /** Returns up to `count` different values. */
-  some<T>(values: readonly T[], count: number): T[] {
+  pickSome<T>(values: readonly T[], count: number): T[] {
     const rest = [...values];
     return Array.from(
       { length: Math.min(count, rest.length) },
@@ -169,39 +169,39 @@ export class Fixture {
   }
 
   #id(kind: string): string {
-    // Some ids are prefixes of others, and some contain separators of keys.
-    return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#made += 1)}`;
+    // Some ids are prefixes of other ids. Some contain the separators of keys.
+    return `${this.#pick(['', '', '', '#', '~', 'é '])}${kind}${(this.#lastNumber += 1)}`;
   }
 
-  #place(): { location: object; scope: string } | undefined {
+  #pickLocation(): { location: object; scope: string } | undefined {
     const index = Math.floor(this.#random() * locations.length * 2);
-    return locations[index] && { location: locations[index], scope: places[index] as string };
+    return locations[index] && { location: locations[index], scope: locationKeys[index] as string };
   }
 
-  /** Returns the trigger flags of a change. Requested events and activities go into the ledger. */
-  #triggers(at: At, event: string, target: string, asked = [this.#chance(0.15), this.#chance(0.1)]) {
+  /** Returns the trigger flags of a change, and adds the requested event and activity to the ledger. */
+  #triggers(at: DocumentIds, event: string, target: string, asked = [this.#chance(0.15), this.#chance(0.1)]) {
     const [triggerNotification, triggerActivities] = asked as [boolean, boolean];
     if (triggerNotification) countUp(this.events, event);
     if (triggerActivities) this.logged.push(`activity ${nameOf(at)} ${event} ${target}`);
     return { triggerNotification, triggerActivities };
   }
 
-  #send(path: string, at: At, data: object): Promise<any> {
+  #send(path: string, at: DocumentIds, data: object): Promise<any> {
     return this.#customer.ok(path, { ...at, ...data });
   }
 
-  async #succeeds(path: string, at: At, data: object): Promise<void> {
+  async #succeeds(path: string, at: DocumentIds, data: object): Promise<void> {
     const results = Object.entries<any>(await this.#send(path, at, data));
     expect(results.filter(([, { success }]) => !success)).toEqual([]);
   }
 
-  /** Returns comments as requests and as entries of the ledger. */
+  /** Returns new comments, each as an entry of the ledger and as a part of a request. */
   #comments(first: number, count: number, mayMention: boolean) {
     return Array.from({ length: count }, (_each, index) => {
       const from = this.#pick(authors);
-      const others = this.#chance(0.3) ? this.some(authors, 1 + Math.floor(this.#random() * 3)) : [];
-      const mentions = mayMention && this.#monas > 0 && this.#chance(0.5) ? [...others, MONA] : others;
-      if (mentions.length > others.length) this.#monas -= 1;
+      const others = this.#chance(0.3) ? this.pickSome(authors, 1 + Math.floor(this.#random() * 3)) : [];
+      const mentions = mayMention && this.#remainingMentions > 0 && this.#chance(0.5) ? [...others, MONA] : others;
+      if (mentions.length > others.length) this.#remainingMentions -= 1;
       const comment: WrittenComment = { commentId: first + index, from, mentions };
       return {
         comment,
@@ -224,17 +224,19 @@ export class Fixture {
     return { taggedUserContacts: tagged, to: mentions.slice(2).map((userId) => ({ userId })) };
   }
 
-  addThreads(at: At, count: number): Act {
+  /** Returns the readers of a new thread. Most threads are not private. */
+  #pickReaders(): WrittenThread['readers'] {
+    if (!this.#chance(0.12)) return undefined;
+    return this.#chance(0.4) ? 'members' : [MONA, ...this.pickSome(authors, 2)];
+  }
+
+  addThreads(at: DocumentIds, count: number): PlannedChange {
     const created = Array.from({ length: count }, () => {
       const annotationId = this.#id('thread');
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
-      const place = this.#place();
+      const place = this.#pickLocation();
       const assignee = this.#chance(0.2) ? this.#pick(authors) : undefined;
-      const sees = this.#chance(0.12)
-        ? this.#chance(0.4)
-          ? ('members' as const)
-          : [MONA, ...this.some(authors, 2)]
-        : undefined;
+      const readers = this.#pickReaders();
       const thread: WrittenThread = {
         at,
         annotationId,
@@ -244,7 +246,7 @@ export class Fixture {
         statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
         assignee,
         scope: place?.scope,
-        sees,
+        readers,
       };
       this.threads.push(thread);
       // A new thread causes one event and one activity, even if several of its comments request them.
@@ -262,12 +264,7 @@ export class Fixture {
           createdAt: START + Math.floor(this.#random() * 60) * HOUR,
           status: statuses[thread.statusId],
           assignedTo: assignee === undefined ? undefined : { userId: assignee },
-          visibility:
-            sees === undefined
-              ? undefined
-              : sees === 'members'
-                ? { type: 'organizationPrivate' }
-                : { type: 'restricted', userIds: sees },
+          visibility: visibilityOf(readers),
         },
       };
     });
@@ -288,7 +285,7 @@ export class Fixture {
     };
   }
 
-  reply(thread: WrittenThread, count: number): Act {
+  reply(thread: WrittenThread, count: number): PlannedChange {
     const comments = this.#comments(thread.lastCommentId + 1, count, thread.at.organizationId === 'acme');
     thread.comments.push(...comments.map(({ comment }) => comment));
     thread.lastCommentId += count;
@@ -306,13 +303,13 @@ export class Fixture {
   }
 
   /** Edits a comment that does not mention Mona. */
-  edit(thread: WrittenThread): Act {
+  edit(thread: WrittenThread): PlannedChange {
     const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
     const comment = this.#pick(candidates);
     if (candidates.length === 0) return async () => undefined;
-    comment.mentions = this.some(authors, Math.floor(this.#random() * 4));
+    comment.mentions = this.pickSome(authors, Math.floor(this.#random() * 4));
     const updatedData = {
-      commentText: `Edited: ${this.#pick(texts)} ${(this.#made += 1)}`,
+      commentText: `Edited: ${this.#pick(texts)} ${(this.#lastNumber += 1)}`,
       ...this.#mentioning(comment.mentions),
     };
     const data = {
@@ -325,7 +322,7 @@ export class Fixture {
   }
 
   /** Deletes a comment that does not mention Mona. The thread keeps at least one comment. */
-  removeComment(thread: WrittenThread): Act {
+  removeComment(thread: WrittenThread): PlannedChange {
     const candidates = thread.comments.filter(({ mentions }) => !mentions.includes(MONA));
     const comment = this.#pick(candidates);
     if (candidates.length === 0 || thread.comments.length === 1) return async () => undefined;
@@ -341,12 +338,12 @@ export class Fixture {
   }
 
   /** Changes the status, the assignee or the location of a thread. */
-  change(thread: WrittenThread): Act {
+  change(thread: WrittenThread): PlannedChange {
     const [what, statusId, assignee, place] = [
       this.#pick(['status', 'assignedTo', 'location']),
       this.#pick(statusIds),
       this.#pick(authors),
-      this.#place(),
+      this.#pickLocation(),
     ];
     const differs =
       what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
@@ -365,7 +362,7 @@ export class Fixture {
         ? { status: statuses[statusId] }
         : what === 'assignedTo'
           ? { assignedTo: { userId: assignee } }
-          : { location: place?.location, targetElement: { line: this.#made } };
+          : { location: place?.location, targetElement: { line: this.#lastNumber } };
     return () =>
       this.#succeeds('/v2/commentannotations/update', thread.at, {
         annotationIds: [thread.annotationId],
@@ -376,7 +373,7 @@ export class Fixture {
   }
 
   /** Replaces one user by another in a thread. */
-  replaceUser(thread: WrittenThread): Act {
+  replaceUser(thread: WrittenThread): PlannedChange {
     const [oldUser, newUser] = [this.#pick(thread.comments).from, this.#pick(authors)];
     const replaced = (userId: string) => (userId === oldUser ? newUser : userId);
     thread.from = replaced(thread.from);
@@ -393,8 +390,8 @@ export class Fixture {
   }
 
   /** Deletes threads of one document. */
-  removeThreads(threads: readonly WrittenThread[]): Act {
-    this.forget(threads);
+  removeThreads(threads: readonly WrittenThread[]): PlannedChange {
+    this.removeFromLedger(threads);
     const at = (threads[0] as WrittenThread).at;
     const triggers = this.#triggers(at, 'comment.delete', '', [this.#chance(0.5), false]);
     if (triggers.triggerNotification) countUp(this.events, 'comment.delete', threads.length - 1);
@@ -406,17 +403,17 @@ export class Fixture {
   }
 
   /** Removes threads and their reactions from the ledger, and adds the tombstones of the threads. */
-  forget(threads: readonly WrittenThread[]): void {
+  removeFromLedger(threads: readonly WrittenThread[]): void {
     this.tombstones.push(...threads.map(({ at, annotationId }) => `tombstone ${nameOf(at)} ${annotationId}`));
     this.threads = this.threads.filter((thread) => !threads.includes(thread));
     this.reactions = this.reactions.filter(({ on }) => !on || !threads.includes(on.thread));
   }
 
-  react(at: At, thread: WrittenThread | undefined): Act {
+  react(at: DocumentIds, thread: WrittenThread | undefined): PlannedChange {
     const annotationId = this.#id('reaction');
-    const users = this.some(authors, 1 + Math.floor(this.#random() * 3));
+    const users = this.pickSome(authors, 1 + Math.floor(this.#random() * 3));
     const on = thread && { thread, commentId: this.#pick(thread.comments).commentId };
-    const place = this.#chance(0.6) ? this.#place() : undefined;
+    const place = this.#chance(0.6) ? this.#pickLocation() : undefined;
     this.reactions.push({ at, annotationId, users, on, scope: place?.scope });
     if (on) countUp(this.events, 'comment.reaction_add', users.length);
     const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
@@ -432,15 +429,15 @@ export class Fixture {
       });
   }
 
-  removeReaction(reaction: WrittenReaction): Act {
+  removeReaction(reaction: WrittenReaction): PlannedChange {
     this.reactions = this.reactions.filter((one) => one !== reaction);
     if (reaction.on) countUp(this.events, 'comment.reaction_delete');
     return () => this.#succeeds('/v2/reactions/delete', reaction.at, { annotationIds: [reaction.annotationId] });
   }
 
-  record(at: At, count: number): Act {
+  record(at: DocumentIds, count: number): PlannedChange {
     const recordings = Array.from({ length: count }, () => {
-      const [annotationId, from, place] = [this.#id('recording'), this.#pick(authors), this.#place()];
+      const [annotationId, from, place] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
       this.recordings.push({ at, annotationId, from, scope: place?.scope });
       return {
         annotationId,
@@ -454,14 +451,14 @@ export class Fixture {
     return () => this.#succeeds('/v2/recordings/add', at, { recordings });
   }
 
-  notify(at: At): Act {
+  notify(at: DocumentIds): PlannedChange {
     const [id, actor, all, notify] = [
-      `ntf-${(this.#made += 1)}`,
+      `ntf-${(this.#lastNumber += 1)}`,
       this.#pick(authors),
       this.#chance(0.2),
-      this.some(authors, 1 + Math.floor(this.#random() * 3)),
+      this.pickSome(authors, 1 + Math.floor(this.#random() * 3)),
     ];
-    const [about, place] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#place()];
+    const [about, place] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#pickLocation()];
     this.notifications.push({ at, id, actor, notify, all, about, scope: place?.scope });
     return () =>
       this.#send('/v2/notifications/add', at, {
@@ -476,13 +473,13 @@ export class Fixture {
       });
   }
 
-  removeNotification(notification: WrittenNotification): Act {
+  removeNotification(notification: WrittenNotification): PlannedChange {
     this.notifications = this.notifications.filter((one) => one !== notification);
     const { organizationId } = notification.at;
     return () => this.#customer.ok('/v2/notifications/delete', { organizationId, notificationIds: [notification.id] });
   }
 
-  log(at: At, count: number): Act {
+  log(at: DocumentIds, count: number): PlannedChange {
     const activities = Array.from({ length: count }, () => {
       const [id, target] = [this.#id('activity'), `target-${Math.floor(this.#random() * 3)}`];
       this.activities.push({ at, id, target });
@@ -498,7 +495,7 @@ export class Fixture {
     return () => this.#send('/v2/activities/add', at, { activities });
   }
 
-  removeActivity(activity: WrittenActivity): Act {
+  removeActivity(activity: WrittenActivity): PlannedChange {
     this.activities = this.activities.filter((one) => one !== activity);
     return () =>
       this.#customer.ok('/v2/activities/delete', {
@@ -507,42 +504,43 @@ export class Fixture {
       });
   }
 
-  /** Returns changes to run during a read, each of a different thread. Only records with a volatile id are deleted. */
-  disturb(at: At, isVolatile: (id: string) => boolean): Act[] {
+  /** Plans changes that run during a read. Each changes another thread. Only records for which `isVolatile` is true are deleted. */
+  planConcurrentChanges(at: DocumentIds, isVolatile: (id: string) => boolean): PlannedChange[] {
     const own = this.threadsOf(at).filter(({ comments }) => comments.length < 100);
     const [volatile, staying] = [
       own.filter(({ annotationId }) => isVolatile(annotationId)),
       own.filter(({ annotationId }) => !isVolatile(annotationId)),
     ];
-    const [changed, edited, replied, loved] = this.some(staying, 4);
-    const [removed, shortened] = this.some(volatile, 2);
-    const acts: Act[] = [this.addThreads(at, 2)];
-    if (changed) acts.push(this.change(changed));
-    if (edited) acts.push(this.edit(edited));
-    if (replied) acts.push(this.reply(replied, 2));
-    if (loved) acts.push(this.react(at, loved));
-    if (shortened) acts.push(this.removeComment(shortened));
-    if (removed) acts.push(this.removeThreads([removed]));
-    const [notification] = this.some(
+    const [changed, edited, replied, loved] = this.pickSome(staying, 4);
+    const [removed, shortened] = this.pickSome(volatile, 2);
+    const changes: PlannedChange[] = [this.addThreads(at, 2)];
+    if (changed) changes.push(this.change(changed));
+    if (edited) changes.push(this.edit(edited));
+    if (replied) changes.push(this.reply(replied, 2));
+    if (loved) changes.push(this.react(at, loved));
+    if (shortened) changes.push(this.removeComment(shortened));
+    if (removed) changes.push(this.removeThreads([removed]));
+    const [notification] = this.pickSome(
       this.notifications.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
       1,
     );
-    if (notification) acts.push(this.removeNotification(notification));
-    const [activity] = this.some(
+    if (notification) changes.push(this.removeNotification(notification));
+    const [activity] = this.pickSome(
       this.activities.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
       1,
     );
-    if (activity) acts.push(this.removeActivity(activity));
-    return [...acts, this.record(at, 1), this.notify(at), this.log(at, 1)];
+    if (activity) changes.push(this.removeActivity(activity));
+    return [...changes, this.record(at, 1), this.notify(at), this.log(at, 1)];
   }
 
-  threadsOf({ organizationId, documentId }: At): WrittenThread[] {
+  threadsOf({ organizationId, documentId }: DocumentIds): WrittenThread[] {
     return this.threads.filter(({ at }) => at.organizationId === organizationId && at.documentId === documentId);
   }
 
-  /** Returns whether a user may see a thread. */
-  sees(userId: string, { from, sees }: Pick<WrittenThread, 'from' | 'sees'>): boolean {
-    return sees === undefined || userId === from || (sees === 'members' ? members.has(userId) : sees.includes(userId));
+  /** Returns whether a user can read a thread. */
+  canRead(userId: string, { from, readers }: Pick<WrittenThread, 'from' | 'readers'>): boolean {
+    if (readers === undefined || userId === from) return true;
+    return readers === 'members' ? members.has(userId) : readers.includes(userId);
   }
 
   /** Returns the data of a user, as sorted ids. */
@@ -550,14 +548,14 @@ export class Fixture {
     organizationId: string,
     userId: string,
   ): { comments: string[]; reactions: string[]; recordings: string[]; notifications: string[] } {
-    const own = <T extends { at: At }>(records: readonly T[]) =>
+    const own = <T extends { at: DocumentIds }>(records: readonly T[]) =>
       records.filter(({ at }) => at.organizationId === organizationId);
     return {
       comments: own(this.threads)
         .flatMap((thread) =>
           thread.comments.flatMap((comment) => {
             const made = involvedIn(thread, comment).get(userId);
-            return made === true || (made === false && this.sees(userId, thread))
+            return made === true || (made === false && this.canRead(userId, thread))
               ? [`${thread.at.documentId} ${thread.annotationId}/${comment.commentId}`]
               : [];
           }),
@@ -574,17 +572,18 @@ export class Fixture {
       notifications: own(this.notifications)
         .filter(
           ({ actor, notify, about }) =>
-            actor === userId || (notify.includes(userId) && (!about || this.sees(userId, about))),
+            actor === userId || (notify.includes(userId) && (!about || this.canRead(userId, about))),
         )
         .map(({ id }) => id)
         .sort(),
     };
   }
 
-  /** Returns the expected items of the table, as sorted lines. */
-  lines(): string[] {
-    const named = (kind: string, at: At, id: string, within: string) => `id ${nameOf(at)} ${kind} ${id} in ${within}`;
-    const involvement = (userId: string, made: boolean, kind: string, at: At, id: string) =>
+  /** Returns the ledger: the expected items of the table as sorted lines. */
+  ledgerLines(): string[] {
+    const named = (kind: string, at: DocumentIds, id: string, within: string) =>
+      `id ${nameOf(at)} ${kind} ${id} in ${within}`;
+    const involvement = (userId: string, made: boolean, kind: string, at: DocumentIds, id: string) =>
       `involvement ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
     return [
       ...this.threads.flatMap((thread) => {
@@ -633,19 +632,24 @@ export class Fixture {
   }
 }
 
+function visibilityOf(readers: WrittenThread['readers']): object | undefined {
+  if (readers === undefined) return undefined;
+  return readers === 'members' ? { type: 'organizationPrivate' } : { type: 'restricted', userIds: readers };
+}
+
 /**
- * Returns the users of a comment, each with whether the user wrote it. The first comment also involves the assignee of
- * the thread.
+ * Returns the users whom a comment involves, and for each whether the user wrote the comment. The first comment also involves the assignee
+ * of the thread.
  */
 function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComment): Map<string, boolean> {
   const assigned = assignee !== undefined && comments[0] === comment ? [[assignee, false] as const] : [];
   return new Map([...assigned, ...comment.mentions.map((userId) => [userId, false] as const), [comment.from, true]]);
 }
 
-/** Runs acts with limited concurrency. */
-export function run(acts: readonly Act[]): Promise<void> {
-  return inParallel(acts, PARALLEL, async (act) => {
-    await act();
+/** Sends changes, up to four at the same time. */
+export function runChanges(changes: readonly PlannedChange[]): Promise<void> {
+  return inParallel(changes, PARALLEL, async (change) => {
+    await change();
   });
 }
 
@@ -685,39 +689,43 @@ export async function buildOrganization(customer: Customer): Promise<void> {
 
 /** Creates 300 threads with 2,000 comments, other records, and a thread of 1,000 comments. */
 export async function buildContent(fixture: Fixture): Promise<void> {
-  const all: At[] = [
+  const all: DocumentIds[] = [
     ...documentIds.map((documentId) => ({ organizationId: 'acme', documentId })),
     { organizationId: 'labs', documentId: 'nda' },
   ];
   const long = { organizationId: 'acme', documentId: HANDBOOK };
   const times = <T>(count: number, make: (index: number) => T) =>
     Array.from({ length: count }, (_each, index) => make(index));
-  await run(all.flatMap((at) => times(at.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(at, 16))));
+  await runChanges(all.flatMap((at) => times(at.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(at, 16))));
   for (let round = 0; round < 2; round++)
-    await run(fixture.some(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))));
-  await run(fixture.some(fixture.threads, 60).map((thread) => fixture.edit(thread)));
-  await run(fixture.some(fixture.threads, 60).map((thread) => fixture.change(thread)));
-  await run([
+    await runChanges(
+      fixture.pickSome(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))),
+    );
+  await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.edit(thread)));
+  await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.change(thread)));
+  await runChanges([
     ...all.flatMap((at) => [
-      ...fixture.some(fixture.threadsOf(at), 25).map((thread) => fixture.react(at, thread)),
+      ...fixture.pickSome(fixture.threadsOf(at), 25).map((thread) => fixture.react(at, thread)),
       fixture.react(at, undefined),
       fixture.react(at, undefined),
     ]),
   ]);
-  await run(fixture.some(fixture.threads, 25).map((thread) => fixture.removeComment(thread)));
-  await run(fixture.some(fixture.threads, 15).map((thread) => fixture.replaceUser(thread)));
-  await run(fixture.some(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
-  await run(
+  await runChanges(fixture.pickSome(fixture.threads, 25).map((thread) => fixture.removeComment(thread)));
+  await runChanges(fixture.pickSome(fixture.threads, 15).map((thread) => fixture.replaceUser(thread)));
+  await runChanges(fixture.pickSome(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
+  await runChanges(
     all.map((at) =>
       fixture.removeThreads(
-        fixture.some(
+        fixture.pickSome(
           fixture.threadsOf(at).filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))),
           3,
         ),
       ),
     ),
   );
-  await run(all.flatMap((at) => [fixture.record(at, 12), fixture.log(at, 40), ...times(20, () => fixture.notify(at))]));
+  await runChanges(
+    all.flatMap((at) => [fixture.record(at, 12), fixture.log(at, 40), ...times(20, () => fixture.notify(at))]),
+  );
   const [longest] = fixture.threadsOf(long) as [WrittenThread];
   for (let left = 1_000 - longest.comments.length; left > 0; left -= 9)
     await fixture.reply(longest, Math.min(left, 9))();
@@ -802,14 +810,14 @@ function countBy(items: readonly Record<string, any>[], attribute: string): Reco
   return Object.fromEntries(counts);
 }
 
-/** Returns the first 20 lines that are missing and the first 20 that are too many. Repeated lines count. */
+/** Returns up to 20 missing lines and up to 20 unexpected lines. A line that is repeated too often is unexpected. */
 export function differenceOf(
   actual: readonly string[],
   expected: readonly string[],
-): { missing: string[]; tooMuch: string[] } {
+): { missing: string[]; unexpected: string[] } {
   const counts = new Map<string, number>();
   for (const line of actual) countUp(counts, line);
   for (const line of expected) countUp(counts, line, -1);
   const lines = (sign: 1 | -1) => [...counts].flatMap(([line, count]) => (count * sign > 0 ? [line] : [])).slice(0, 20);
-  return { missing: lines(-1), tooMuch: lines(1) };
+  return { missing: lines(-1), unexpected: lines(1) };
 }

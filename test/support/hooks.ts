@@ -3,29 +3,29 @@ import { text } from 'node:stream/consumers';
 import { type Receiver, startHttp } from './receivers.ts';
 
 /** A received webhook. */
-export interface Hook {
+export interface ReceivedWebhook {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** The answer of a path: a status, or a status with headers and a body. */
-export interface HookAnswer {
+/** The answer to a webhook: a status, with or without headers and a body. */
+export interface WebhookAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
 }
 
 /** A receiver that records webhooks by path and returns the configured answers. */
-export class Hooks {
-  readonly came: Hook[] = [];
-  readonly #answers = new Map<string, (hook: Hook, nth: number) => HookAnswer | Promise<HookAnswer>>();
+export class WebhookReceiver {
+  readonly received: ReceivedWebhook[] = [];
+  readonly #answers = new Map<string, (hook: ReceivedWebhook, nth: number) => WebhookAnswer | Promise<WebhookAnswer>>();
   #receiver: Receiver | undefined;
 
   async start(): Promise<this> {
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const hook = { path: request.url ?? '', headers: request.headers, body: await text(request) };
-      this.came.push(hook);
+      this.received.push(hook);
       const {
         status,
         headers = {},
@@ -42,14 +42,17 @@ export class Hooks {
     return `${this.#receiver?.url}${path}`;
   }
 
-  /** Sets the answer of a path, from the webhook and the number of webhooks so far. */
-  answer(path: string, answer: HookAnswer | ((hook: Hook, nth: number) => HookAnswer | Promise<HookAnswer>)): void {
+  /** Sets the answers of a path. A function receives the webhook and its number among the webhooks of the path, from 1 on. */
+  answer(
+    path: string,
+    answer: WebhookAnswer | ((hook: ReceivedWebhook, nth: number) => WebhookAnswer | Promise<WebhookAnswer>),
+  ): void {
     this.#answers.set(path, typeof answer === 'function' ? answer : () => answer);
   }
 
-  /** Returns the webhooks of a path. */
-  at(path: string): Hook[] {
-    return this.came.filter((hook) => hook.path === path);
+  /** Returns the received webhooks of a path, oldest first. */
+  at(path: string): ReceivedWebhook[] {
+    return this.received.filter((hook) => hook.path === path);
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path';
 
-/** By file, the files of the project that it imports. */
+/** The files of the project that each file imports, by file. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 /** Returns the imports of each source file, without packages. */

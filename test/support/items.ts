@@ -26,7 +26,7 @@ export async function everyItem(engine: Engine): Promise<Record<string, any>[]> 
   return items;
 }
 
-/** Removes every item of the table. */
+/** Replaces the table by an empty one. */
 export function clearTable(engine: Engine): Promise<void> {
   return engine.clear();
 }

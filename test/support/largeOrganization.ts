@@ -12,7 +12,7 @@ export interface Size {
   readonly users: number;
   readonly documents: number;
   readonly folders: number;
-  /** Every n-th document has content of every kind, including the first document. */
+  /** The distance between two documents with content. The first document has content. */
   readonly contentEvery: number;
   /** A text in the names of documents and in comments. */
   readonly mark?: string;
@@ -24,7 +24,7 @@ export interface LargeOrganization {
   readonly items: readonly Stored[];
 }
 
-/** Returns an id such as `user-0007`. The ids sort in numerical order. */
+/** Returns an id such as `user-00007`. The ids sort in numerical order. */
 export function numbered(name: string, number: number): string {
   return `${name}-${String(number).padStart(5, '0')}`;
 }
@@ -33,9 +33,9 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * Creates a large organization within seconds. The handlers create one folder, one document and one user with all
- * their records. The others are copies of these items under other ids. Each document is in one of the folders and has
- * one user in its contact list, with a grant.
+ * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their records. Further
+ * folders, documents and users are copies of these items under other ids. Each document is in one of the folders and has one user with a
+ * grant in its contact list.
  */
 export async function makeLargeOrganization(
   engine: Engine,
@@ -74,28 +74,28 @@ export async function makeLargeOrganization(
   await fillDocument(customer, { organizationId, documentId: document }, { mark, each: 1 });
   const all = await itemsByKey(engine, customer);
 
-  const made = itemsOfOrganization(all, internalId);
-  const idOf = (type: string) => made.find(({ _t }) => _t === type)?.internalId as string;
+  const ownItems = itemsOfOrganization(all, internalId);
+  const idOf = (type: string) => ownItems.find(({ _t }) => _t === type)?.internalId as string;
   const [folderInternal, documentInternal] = [idOf('Folder'), idOf('Document')];
   const profile = [...all.values()].find(({ _t, userId }) => _t === 'User' && userId === user)!;
-  const speaksOf = (id: string) => (item: Stored) => mentions(item, id);
-  const ofDocument = made.filter(speaksOf(documentInternal));
-  const plain = ofDocument.filter(({ PK, SK }) => before.has(`${PK} ${SK}`));
-  const ofUser = made.filter((item) => !ofDocument.includes(item) && mentions(item, user));
-  const ofFolder = made.filter((item) => !ofDocument.includes(item) && mentions(item, folderInternal));
+  const isAbout = (id: string) => (item: Stored) => mentions(item, id);
+  const ofDocument = ownItems.filter(isAbout(documentInternal));
+  const withoutContent = ofDocument.filter(({ PK, SK }) => before.has(`${PK} ${SK}`));
+  const ofUser = ownItems.filter((item) => !ofDocument.includes(item) && mentions(item, user));
+  const ofFolder = ownItems.filter((item) => !ofDocument.includes(item) && mentions(item, folderInternal));
 
   const folders = [folderInternal, ...numbers(size.folders).map(() => newId('fld', Date.now()))];
   const copies: Stored[] = [];
   for (const number of numbers(size.users))
     copies.push(
       ...[...ofUser, profile].map((item) =>
-        renamed(item, { [user]: numbered('user', number), [profile.internalId]: newId('usr', Date.now()) }),
+        replaceIds(item, { [user]: numbered('user', number), [profile.internalId]: newId('usr', Date.now()) }),
       ),
     );
   for (const number of numbers(size.folders))
     copies.push(
       ...ofFolder.map((item) =>
-        renamed(item, { [folder]: numbered('folder', number), [folderInternal]: folders[number]! }),
+        replaceIds(item, { [folder]: numbered('folder', number), [folderInternal]: folders[number]! }),
       ),
     );
   for (const number of numbers(size.documents)) {
@@ -107,10 +107,14 @@ export async function makeLargeOrganization(
       [folder]: numbered('folder', into),
       [folderInternal]: folders[into]!,
     };
-    copies.push(...(number % size.contentEvery === 0 ? ofDocument : plain).map((item) => renamed(item, ids)));
+    copies.push(
+      ...(number % size.contentEvery === 0 ? ofDocument : withoutContent).map((item) => replaceIds(item, ids)),
+    );
   }
-  const isKnown = new Set([...all.values()].flatMap(({ _t, userId }) => (_t === 'User' ? [userId as string] : [])));
-  const written = copies.filter(({ _t, userId }) => _t !== 'User' || !isKnown.has(userId));
+  const knownUserIds = new Set(
+    [...all.values()].flatMap(({ _t, userId }) => (_t === 'User' ? [userId as string] : [])),
+  );
+  const written = copies.filter(({ _t, userId }) => _t !== 'User' || !knownUserIds.has(userId));
   const batches = Array.from({ length: Math.ceil(written.length / BATCH) }, (_each, index) =>
     written.slice(index * BATCH, (index + 1) * BATCH),
   );
@@ -119,10 +123,10 @@ export async function makeLargeOrganization(
       new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: batch.map((Item) => ({ PutRequest: { Item } })) } }),
     );
   });
-  return { internalId, items: [...made, ...copies.filter(({ _t }) => _t !== 'User')] };
+  return { internalId, items: [...ownItems, ...copies.filter(({ _t }) => _t !== 'User')] };
 }
 
-/** Starts at 1, because the handlers create the first one of each kind. */
+/** Returns the numbers of the copies. They start at 1, because the handlers create number 0. */
 function numbers(count: number): number[] {
   return Array.from({ length: count - 1 }, (_each, index) => index + 1);
 }
@@ -137,11 +141,11 @@ function mentions(value: unknown, id: string): boolean {
   );
 }
 
-/** Returns an item in which some ids are replaced, at any depth. */
-function renamed<T>(value: T, ids: Readonly<Record<string, string>>): T {
+/** Returns a value in which ids are replaced at every depth. */
+function replaceIds<T>(value: T, ids: Readonly<Record<string, string>>): T {
   if (typeof value === 'string')
     return Object.entries(ids).reduce((text: string, [id, other]) => text.replaceAll(id, other), value) as T;
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-  if (Array.isArray(value)) return value.map((part) => renamed(part, ids)) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, renamed(part, ids)])) as T;
+  if (Array.isArray(value)) return value.map((part) => replaceIds(part, ids)) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaceIds(part, ids)])) as T;
 }

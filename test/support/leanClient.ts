@@ -19,7 +19,7 @@ const operations: Readonly<Record<string, string>> = {
   BatchWrite: 'BatchWriteItem',
   TransactWrite: 'TransactWriteItems',
 };
-/** Fields that hold an item or a part of one. */
+/** The fields that contain an item or a part of an item. */
 const ITEMS: ReadonlySet<string> = new Set([
   'Item',
   'Key',
@@ -29,10 +29,10 @@ const ITEMS: ReadonlySet<string> = new Set([
   'Attributes',
 ]);
 const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
-/** Fields that hold a list of values without names. */
+/** The fields that contain a list of values. */
 const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
 
-/** The engine reads the access key and checks no signature. */
+/** Returns the headers of a call. The engine reads the access key but does not check the signature. */
 const headers = () =>
   [
     'content-type: application/x-amz-json-1.0',
@@ -42,8 +42,8 @@ const headers = () =>
   ].join('\r\n');
 
 /**
- * A document client for the engine with only what `Table` needs: no signatures, no retries. With the SDK, tests with tens of thousands of
- * calls would spend most of their time in it.
+ * A document client for the engine with only the features that `Table` needs. It has no signatures and no retries. Tests with tens of thousands
+ * of calls would spend most of their time in the SDK.
  */
 export class LeanClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);
@@ -51,9 +51,9 @@ export class LeanClient {
 
   async send({ constructor: { name }, input }: Command): Promise<Json> {
     const short = name.replace(/Command$/, '');
-    const { status, body } = await this.#post(operations[short] ?? short, JSON.stringify(mapped(input, toWire)));
-    if (status === 200) return mapped(JSON.parse(body) as Json, fromWire);
-    // The item of an error stays in the wire format, with bytes instead of base64.
+    const { status, body } = await this.#post(operations[short] ?? short, JSON.stringify(mapItems(input, toWire)));
+    if (status === 200) return mapItems(JSON.parse(body) as Json, fromWire);
+    // The item of an error stays in the wire format, but with bytes instead of base64.
     throw errorOf(status, JSON.parse(body, fromBase64) as Json);
   }
 
@@ -68,12 +68,12 @@ export class LeanClient {
 
 const fromClient = DynamoDBDocumentClient.from;
 
-/** Makes functions that open the table from now on use a lean client, for tests with much data that do not test the SDK. */
+/** Makes all tables that are opened from now on use a lean client. */
 export function openTablesLean(): void {
   DynamoDBDocumentClient.from = () => asDocumentClient(new LeanClient());
 }
 
-/** Makes functions that open the table from now on use the SDK, as when deployed. */
+/** Makes all tables that are opened from now on use the SDK, as in a deployment. */
 export function openTablesWithSdk(): void {
   DynamoDBDocumentClient.from = fromClient;
 }
@@ -83,9 +83,9 @@ export function asDocumentClient(client: { send(command: Command): Promise<Json>
   return client as unknown as DynamoDBDocumentClient;
 }
 
-/** Maps the items in a request or an answer to another format. */
-function mapped(value: any, map: (item: Json) => Json): any {
-  if (Array.isArray(value)) return value.map((one: Json) => mapped(one, map));
+/** Returns a request or an answer in which `map` is applied to each item. */
+function mapItems(value: any, map: (item: Json) => Json): any {
+  if (Array.isArray(value)) return value.map((one: Json) => mapItems(one, map));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries<any>(value).map(([name, part]) => {
@@ -97,7 +97,7 @@ function mapped(value: any, map: (item: Json) => Json): any {
           name,
           Object.fromEntries(Object.entries<Json[]>(part).map(([table, items]) => [table, items.map(map)])),
         ];
-      return [name, mapped(part, map)];
+      return [name, mapItems(part, map)];
     }),
   );
 }
@@ -112,7 +112,7 @@ function errorOf(status: number, { __type = '', message, Message, ...more }: Jso
 }
 
 function toWire(fields: Json): Json {
-  // The SDK assigns this name like any other: the attribute is lost or appears in other items.
+  // The SDK would assign this name like any other. The attribute would then be lost or appear in other items.
   if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
   const wire: Json = {};
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) wire[name] = toAttribute(fields[name]);

@@ -17,25 +17,25 @@ import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
-import { keptMeasures } from './workers.ts';
+import { recordingMeasures } from './workers.ts';
 
 /** The mail pipeline of one customer on the real table. Tests control the queue, the time and SES. */
 export class MailSystem {
-  /** Epoch ms. */
+  /** The simulated time in epoch milliseconds. */
   now = Date.now();
   readonly table: Table = openTable(environment(process.env));
   /** The messages that were sent, oldest first. */
   readonly queue: QueueMessage[] = [];
-  /** The mails that SES got. */
+  /** The mails that SES received. */
   readonly mails: OutgoingMail[] = [];
-  /** The results of SES for the next mails; `sent` for those after them. A function that throws ends the worker. */
+  /** The results of SES for the next mails. Further mails have the result `sent`. A function that throws ends the worker. */
   readonly results: (MailResult | (() => MailResult))[] = [];
-  readonly measures = keptMeasures();
+  readonly measures = recordingMeasures();
   readonly skipped: unknown[] = [];
   readonly warnings: object[] = [];
-  /** The address of SendGrid. */
+  /** The base URL of SendGrid. */
   sendGrid = 'http://127.0.0.1:9';
-  /** Undefined when the operator has not set mailFrom. */
+  /** The sender of SES. Undefined as in a deployment without the setting `mailFrom`. */
   ses: MailSender | undefined = {
     send: async (mail) => {
       const result = this.results.shift() ?? { outcome: 'sent', messageId: `ses-${this.mails.length}` };
@@ -56,7 +56,7 @@ export class MailSystem {
       void this.queue.push(...messages.filter(({ body }) => (body as MailMessage).tenant === this.#tenant)),
   };
   readonly #clock = () => this.now;
-  readonly #make = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
+  readonly #ports = { mails: this.store, queue: this.#sender, timing: this.timing, clock: this.#clock };
   readonly #log = {
     info: (_message: string, keys?: Record<string, unknown>) => void this.skipped.push(keys?.reason),
     warn: (message: string, keys?: Record<string, unknown>) => void this.warnings.push({ message, ...keys }),
@@ -68,7 +68,7 @@ export class MailSystem {
     this.#tenant = apiKey;
   }
 
-  readonly notifyOwner = ownerNotifier(this.#make);
+  readonly notifyOwner = ownerNotifier(this.#ports);
 
   /** Returns the events of the customer's changes, oldest first. */
   async events(): Promise<OccurredEvent[]> {
@@ -93,12 +93,12 @@ export class MailSystem {
 
   /** Creates the mails of all events in one batch. */
   async fanOut(): Promise<void> {
-    const consumer = fanOutMails({ ...this.#make, table: this.table })();
+    const consumer = fanOutMails({ ...this.#ports, table: this.table })();
     for (const event of await this.events()) await consumer.consume(event);
   }
 
   /** Processes one message. */
-  async work(message: MailMessage): Promise<void> {
+  async processMessage(message: MailMessage): Promise<void> {
     const env = environment(process.env);
     const { table, timing, now } = this;
     const composer = new MailComposer({
@@ -121,20 +121,20 @@ export class MailSystem {
     });
   }
 
-  /** Processes all messages in the queue, and those that follow without a delay. */
-  async workOff(): Promise<void> {
+  /** Processes all messages in the queue that have no delay, and removes the others. Messages that are sent meanwhile count too. */
+  async processQueue(): Promise<void> {
     for (let message = this.queue.shift(); message; message = this.queue.shift()) {
-      if (message.delaySeconds === 0) await this.work(message.body as MailMessage);
+      if (message.delaySeconds === 0) await this.processMessage(message.body as MailMessage);
     }
   }
 
   /** Creates the mails of all events and sends them. */
   async deliver(): Promise<void> {
     await this.fanOut();
-    await this.workOff();
+    await this.processQueue();
   }
 
-  /** Runs the sweeper once. */
+  /** Runs the sweep of mails once. */
   async sweep(): Promise<void> {
     await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({
       clock: this.#clock,
@@ -150,8 +150,8 @@ export class MailSystem {
     const keys = (await everyItem(this.#engine)).filter(
       ({ PK, _t }) => _t === MailEntity.type && PK.startsWith(`T#${tenant}#`),
     );
-    const found = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
-    return (found as (StoredMail & { about: any })[]).sort((a, b) =>
+    const mails = await Promise.all(keys.map(({ mailId }) => this.store.get({ tenant, mailId })));
+    return (mails as (StoredMail & { about: any })[]).sort((a, b) =>
       String(a.about.userId) < String(b.about.userId) ? -1 : 1,
     );
   }
@@ -161,7 +161,7 @@ export class MailSystem {
     return Object.fromEntries((await this.stored()).map(({ about, status }) => [about.userId ?? about.kind, status]));
   }
 
-  /** The recipients of the mails that SES got. */
+  /** The recipients of the mails that SES received. */
   get mailed(): string[] {
     return this.mails.map(({ to }) => to);
   }

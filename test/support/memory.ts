@@ -34,7 +34,8 @@ export function numbers(seed: number): (below: number) => number {
 }
 
 /**
- * Returns judgments of an organization over two years. One in 10 has decision `tenth`, one in 100 the content type `hundredth`, one in 1,000 the reviewer `thousandth`.
+ * Returns judgments of an organization over two years. One in 10 has the decision `tenth`, one in 100 the content type `hundredth`, and one in
+ * 1,000 the reviewer `thousandth`.
  */
 export function manyJudgments(
   count: number,
@@ -53,7 +54,7 @@ export function manyJudgments(
   }));
 }
 
-/** Internal ids of the documents that `putMany` added: adding a document again does not return its id. */
+/** The internal ids of the documents that `putMany` added. The API returns the id of a document only when it is added. */
 const internalIds = new Map<string, string>();
 
 /** Puts judgments with their vectors into the table in batches, as `judgments/add` stores them. Adds missing documents. */
@@ -96,21 +97,21 @@ export async function putMany(
     await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
 }
 
-/** Returns the ids of the judgments most similar to a query, by comparison with all of them. Ties are in order of time, the latest first. */
+/** Returns the ids of the judgments that are most similar to a query. Compares the query with all judgments. Of equal ones, the latest is first. */
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
   return judgments
     .map(({ recordId, decision, reasoning, createdAt }) => ({
       recordId,
       createdAt,
-      far: distance(vector, round(lexical(`${decision}\n${reasoning}`))),
+      distanceToQuery: distance(vector, round(lexical(`${decision}\n${reasoning}`))),
     }))
-    .sort((one, other) => one.far - other.far || other.createdAt - one.createdAt)
+    .sort((a, b) => a.distanceToQuery - b.distanceToQuery || b.createdAt - a.createdAt)
     .slice(0, limit)
     .map(({ recordId }) => recordId);
 }
 
-/** Rounds a vector as it is stored, to four digits. */
+/** Returns a vector with four digits, as it is stored. */
 function round(vector: Float32Array): number[] {
   return Array.from(vector, (value) => Number(value.toPrecision(4)));
 }

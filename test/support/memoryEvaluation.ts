@@ -4,7 +4,7 @@ import type { Judgment } from '../../lib/memory/rules/judgments.ts';
 import { embedWith } from '../../lib/memory/embedJudgments.ts';
 import type { Embedder } from '../../lib/memory/embedders.ts';
 
-/** Wording of a query compared with the judgments to find: the same words, other forms and typos, or a paraphrase. */
+/** How the wording of a query differs from the judgments to find: not at all, in word forms and typos, or as a paraphrase. */
 export const queryKinds = ['words', 'forms', 'paraphrase'] as const;
 export type QueryKind = (typeof queryKinds)[number];
 
@@ -14,7 +14,7 @@ interface Query {
   readonly query: string;
 }
 
-/** The evaluation set: 75 judgments, five per topic, and three queries per topic. It is older than the embeddings. */
+/** The judgments of the evaluation set: five for each of 15 topics. The set was written before the embeddings. */
 export const evaluationJudgments: readonly (Pick<Judgment, 'recordId' | 'decision' | 'reasoning' | 'content'> & {
   readonly topic: string;
 })[] = read('judgments');
@@ -24,13 +24,13 @@ function read(name: string): any {
   return JSON.parse(readFileSync(join(import.meta.dirname, `../data/memory/${name}.json`), 'utf8'));
 }
 
-/** The share of hits with the query's topic, of the first hit and of the first five. */
+/** The share of hits that have the query's topic: among first hits (`at1`) and among the first five hits (`at5`). */
 export interface Precision {
   readonly at1: number;
   readonly at5: number;
 }
 
-/** Returns the precision of an embedding on the set by kind of query, with an exact comparison of vectors. */
+/** Returns the precision of an embedding on the evaluation set, by kind of query. Compares each query with all judgments. */
 export async function evaluateEmbedding(
   embedder: Embedder,
   of: 'review' | 'content' = 'review',
@@ -39,15 +39,15 @@ export async function evaluateEmbedding(
   const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
   const hits = evaluationQueries.map(({ kind, topic }, index) => {
     const ranked = embedded
-      .map((one) => ({ hit: one.judgment.topic === topic, by: dot(one[of]!, vectors[index]!) }))
-      .toSorted((a, b) => b.by - a.by);
+      .map((one) => ({ hit: one.judgment.topic === topic, similarity: dot(one[of]!, vectors[index]!) }))
+      .toSorted((a, b) => b.similarity - a.similarity);
     return { kind, at1: Number(ranked[0]!.hit), at5: ranked.slice(0, 5).filter(({ hit }) => hit).length / 5 };
   });
   const mean = (kind: QueryKind): Precision => {
-    const those = hits.filter((one) => one.kind === kind);
+    const hitsOfKind = hits.filter((hit) => hit.kind === kind);
     return {
-      at1: those.reduce((sum, one) => sum + one.at1, 0) / those.length,
-      at5: those.reduce((sum, one) => sum + one.at5, 0) / those.length,
+      at1: hitsOfKind.reduce((sum, { at1 }) => sum + at1, 0) / hitsOfKind.length,
+      at5: hitsOfKind.reduce((sum, { at5 }) => sum + at5, 0) / hitsOfKind.length,
     };
   };
   return { words: mean('words'), forms: mean('forms'), paraphrase: mean('paraphrase') };

@@ -4,22 +4,22 @@ import type { QueueName } from '../../lib/app/capability.ts';
 
 /** A message of a queue. */
 export interface SentMessage {
-  // `any`, because tests read fields of messages and check them by expectations.
+  // The type is `any`, because tests read fields of messages and check them by expectations.
   readonly body: any;
-  /** The delay of the message in seconds; 0 without one. */
+  /** The delay of the message in seconds. 0 means no delay. */
   readonly delaySeconds: number;
 }
 
 export interface Queues {
   readonly server: FauxqsServer;
   /** The messages of a queue, oldest first. */
-  waiting(name: QueueName): SentMessage[];
+  messagesOf(name: QueueName): SentMessage[];
   /** Empties all queues. */
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** Starts queues in memory for the SDK of this process. Call it after `startEngine`. */
+/** Starts queues in memory for the SDK of this process. Must be called after `startEngine`. */
 export async function startQueues(): Promise<Queues> {
   const server = await startFauxqs({ port: 0, logger: false });
   for (const name of Object.keys(queues) as QueueName[]) {
@@ -33,7 +33,7 @@ export async function startQueues(): Promise<Queues> {
   });
   return {
     server,
-    waiting(name) {
+    messagesOf(name) {
       const { ready = [], delayed = [] } = server.inspectQueue(name)?.messages ?? {};
       return [...ready, ...delayed]
         .sort((a, b) => a.sentTimestamp - b.sentTimestamp)

@@ -1,7 +1,6 @@
 /**
- * A receiver of webhooks in its own process. It keeps the received requests when the sender is killed, and answers
- * while the sender is busy. It sends each request to its parent process (`RemoteReceiver`), and answers each path as
- * the parent configures.
+ * A receiver of webhooks in its own process. So it answers also while the sender is busy, and has all requests when the sender is killed. It
+ * sends each request to its parent process (`RemoteReceiver`), and answers as the parent configures for the path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -11,7 +10,7 @@ import { startHttp } from './receivers.ts';
 const behaviours = new Map<string, Behaviour>();
 const requestCounts = new Map<string, number>();
 
-const tell = (message: FromReceiver) => process.send?.(message);
+const sendToParent = (message: FromReceiver) => process.send?.(message);
 
 const respond = async (request: IncomingMessage, response: ServerResponse) => {
   const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
@@ -26,16 +25,18 @@ const respond = async (request: IncomingMessage, response: ServerResponse) => {
   } = behaviours.get(path) ?? {};
   const times = (requestCounts.get(`${path} ${id}`) ?? 0) + 1;
   requestCounts.set(`${path} ${id}`, times);
-  const behaves = times <= timesEach;
-  const answered = behaves ? (hangs ? undefined : status) : 200;
-  tell({ came: { path, headers: request.headers, body, at, answered } });
-  if (answered !== undefined) response.writeHead(answered, behaves ? headers : {}).end(behaves ? answer : '');
+  const isConfigured = times <= timesEach;
+  const configuredStatus = hangs ? undefined : status;
+  const answeredStatus = isConfigured ? configuredStatus : 200;
+  sendToParent({ received: { path, headers: request.headers, body, at, answeredStatus } });
+  if (answeredStatus !== undefined)
+    response.writeHead(answeredStatus, isConfigured ? headers : {}).end(isConfigured ? answer : '');
 };
 const { url } = await startHttp((request, response) => void respond(request, response));
 
 process.on('message', ({ path, behaviour }: ToReceiver) => {
   behaviours.set(path, behaviour);
-  tell({ behaves: path });
+  sendToParent({ configured: path });
 });
 process.on('disconnect', () => process.exit());
-tell({ url });
+sendToParent({ url });

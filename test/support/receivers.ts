@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** A local server that receives webhooks. */
 export interface Receiver {
-  /** Of the form `http://127.0.0.1:<port>`. */
+  /** The URL, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
   /** Returns the number of connections so far. */
@@ -13,12 +13,12 @@ export interface Receiver {
 }
 
 /** Starts a receiver with a handler for raw connections. */
-export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
-  return started(
+export function startTcp(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<Receiver> {
+  return startServer(
     createServer({ allowHalfOpen: true }, (socket) => {
-      // The client may close the connection at any time.
+      // The client may close the connection at any time, which is no failure of the test.
       socket.on('error', () => socket.destroy());
-      talk(socket);
+      onConnection(socket);
     }),
     host,
   );
@@ -26,7 +26,7 @@ export function startTcp(talk: (socket: Socket) => void, host = '127.0.0.1'): Pr
 
 /** Starts an HTTP receiver. */
 export function startHttp(listener: RequestListener, host = '127.0.0.1'): Promise<Receiver> {
-  return started(createHttpServer(listener), host);
+  return startServer(createHttpServer(listener), host);
 }
 
 /** Starts a TLS receiver that answers every chunk with status 200. */
@@ -35,13 +35,13 @@ export function startTls(options: TlsOptions): Promise<Receiver> {
     socket.on('error', () => socket.destroy());
     socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
   });
-  return started(
+  return startServer(
     server.on('tlsClientError', () => undefined),
     '127.0.0.1',
   );
 }
 
-async function started(server: Server, host: string): Promise<Receiver> {
+async function startServer(server: Server, host: string): Promise<Receiver> {
   const open = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {

@@ -2,18 +2,18 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** An order to a client in another process. */
+/** A task for a client in another process. */
 export interface EditorOrder {
   readonly baseUrl: string;
   readonly headers: Record<string, string>;
   readonly editor: object;
-  /** Whether the client syncs by version and not by state vector. */
+  /** Whether the client syncs by version. Otherwise it syncs by state vector. */
   readonly byVersion: boolean;
-  /** The client types and sends these words one by one. */
+  /** The words that the client types and sends one by one. */
   readonly words: readonly string[];
 }
 
-/** The text of the client after an order. */
+/** The text of the client's document after a task. */
 export interface EditorReport {
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export interface EditorReport {
 export class RemoteEditor {
   readonly #child: ChildProcess = fork(join(import.meta.dirname, 'yjsClientProcess.ts'), { execArgv: [] });
 
-  /** Runs an order. Returns the text of the client. Throws when the client fails. */
+  /** Runs a task and returns the text of the client's document. Throws if the client fails. */
   async run(order: EditorOrder): Promise<string> {
     const failed = new AbortController();
     const report = once(this.#child, 'message', { signal: failed.signal });

@@ -1,36 +1,37 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import type { Hook } from './hooks.ts';
+import type { ReceivedWebhook } from './hooks.ts';
 
-/** What a receiver does with the requests to a path; 200 when it is not told. */
+/** How a receiver answers the requests to a path. The default is status 200. */
 export interface Behaviour {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** Never answers. */
+  /** Whether the receiver never answers. */
   readonly hangs?: boolean;
-  /** Only with the first so many of each `webhook-id`; the others get 200. */
+  /** The number of requests of each `webhook-id` that get this answer. Further requests get 200. The default is all. */
   readonly timesEach?: number;
 }
 
-/** A webhook that came to it. */
-export interface RemoteHook extends Hook {
-  /** When its head had come, epoch ms. */
+/** A webhook that the receiver got. */
+export interface RemoteWebhook extends ReceivedWebhook {
+  /** The time at which the headers had arrived, in epoch milliseconds. */
   readonly at: number;
-  /** The status of the answer; absent when there was none. */
-  readonly answered?: number | undefined;
+  /** The status of the answer. Undefined if the receiver did not answer. */
+  readonly answeredStatus?: number | undefined;
 }
 
 export type ToReceiver = { readonly path: string; readonly behaviour: Behaviour };
-export type FromReceiver = { readonly url: string } | { readonly came: RemoteHook } | { readonly behaves: string };
+export type FromReceiver =
+  { readonly url: string } | { readonly received: RemoteWebhook } | { readonly configured: string };
 
-/** When it is said what has not come: however slow the machine is, but before the test is given up without a word. */
+/** How long a test waits for webhooks. It suffices for a slow machine, and is shorter than the timeout of tests. */
 const PATIENCE_MILLISECONDS = 240_000;
 
-/** A receiver of webhooks in another process, which keeps what comes, by path. */
+/** A receiver of webhooks in another process. It keeps the received webhooks. */
 export class RemoteReceiver {
-  readonly came: RemoteHook[] = [];
+  readonly received: RemoteWebhook[] = [];
   readonly #child: ChildProcess;
   readonly #events = new EventEmitter();
   #url = '';
@@ -40,8 +41,8 @@ export class RemoteReceiver {
     this.#events.setMaxListeners(0);
     child.on('message', (message: FromReceiver) => {
       if ('url' in message) this.#url = message.url;
-      if ('came' in message) this.came.push(message.came);
-      this.#events.emit('behaves' in message ? `behaves ${message.behaves}` : 'came');
+      if ('received' in message) this.received.push(message.received);
+      this.#events.emit('configured' in message ? `configured ${message.configured}` : 'received');
     });
   }
 
@@ -49,7 +50,8 @@ export class RemoteReceiver {
     const receiver = new RemoteReceiver(
       fork(join(import.meta.dirname, 'receiverProcess.ts'), { execArgv: [], serialization: 'advanced' }),
     );
-    await once(receiver.#events, 'came');
+    // The first message has the URL.
+    await once(receiver.#events, 'received');
     return receiver;
   }
 
@@ -58,37 +60,41 @@ export class RemoteReceiver {
     return this.#url + path;
   }
 
-  /** What the requests to a path meet from now on. */
-  async will(path: string, behaviour: Behaviour): Promise<void> {
-    const done = once(this.#events, `behaves ${path}`);
+  /** Sets how the receiver answers the requests to a path from now on. */
+  async setBehaviour(path: string, behaviour: Behaviour): Promise<void> {
+    const done = once(this.#events, `configured ${path}`);
     this.#child.send({ path, behaviour } satisfies ToReceiver);
     await done;
   }
 
-  /** Returns the webhooks of a path. */
-  at(path: string): RemoteHook[] {
-    return this.came.filter((hook) => hook.path === path);
+  /** Returns the received webhooks of a path, oldest first. */
+  at(path: string): RemoteWebhook[] {
+    return this.received.filter((hook) => hook.path === path);
   }
 
-  /** What came at a path, and is `like` this, as soon as there is so much of it. */
-  async until(path: string, count = 1, like: (hook: RemoteHook) => boolean = () => true): Promise<RemoteHook[]> {
-    const found = () => this.at(path).filter(like);
-    await this.when(
-      () => found().length >= count,
-      () => `${found().length} of ${count} webhooks came at ${path}`,
+  /** Waits for `count` webhooks of a path for which `isWanted` returns true. Returns them. */
+  async waitForWebhooks(
+    path: string,
+    count = 1,
+    isWanted: (webhook: RemoteWebhook) => boolean = () => true,
+  ): Promise<RemoteWebhook[]> {
+    const webhooks = () => this.at(path).filter(isWanted);
+    await this.waitUntil(
+      () => webhooks().length >= count,
+      () => `${webhooks().length} of ${count} webhooks were received at ${path}`,
     );
-    return found();
+    return webhooks();
   }
 
-  /** Resolves when what has come is enough; rejects, saying what is wrong, when it is not in time. */
-  async when(enough: () => boolean, wrong: () => string): Promise<void> {
+  /** Waits until `isDone` returns true, which is checked after each webhook. Throws after a time limit, with the text of `describe`. */
+  async waitUntil(isDone: () => boolean, describe: () => string): Promise<void> {
     const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
-    while (!enough()) {
-      await once(this.#events, 'came', { signal }).catch(() => {
+    while (!isDone()) {
+      await once(this.#events, 'received', { signal }).catch(() => {
         throw new Error(
-          `${wrong()}; last came ${this.came
+          `${describe()}. The last webhooks were ${this.received
             .slice(-20)
-            .map((hook) => `${hook.path} (${hook.answered})`)
+            .map((hook) => `${hook.path} (${hook.answeredStatus})`)
             .join(', ')}`,
         );
       });
@@ -96,8 +102,8 @@ export class RemoteReceiver {
   }
 
   async stop(): Promise<void> {
-    const gone = once(this.#child, 'exit');
+    const exited = once(this.#child, 'exit');
     this.#child.disconnect();
-    await gone;
+    await exited;
   }
 }

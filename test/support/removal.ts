@@ -9,11 +9,11 @@ import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { LeanClient } from './leanClient.ts';
-import { keptMeasures } from './workers.ts';
+import { recordingMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
 
-/** Runs jobs on a table as the worker does. The clock advances to the time of the next message. */
+/** Runs jobs on the table as the worker does. The clock jumps to the time of the next message. */
 export class JobRunner {
   now: number;
   readonly #deps: RunJobDeps;
@@ -32,7 +32,13 @@ export class JobRunner {
   /** Runs a job once. */
   async run(message: JobMessage): Promise<void> {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    await runJob(this.#deps, { message, clock: () => this.now, deadline: Infinity, log, measures: keptMeasures() });
+    await runJob(this.#deps, {
+      message,
+      clock: () => this.now,
+      deadline: Infinity,
+      log,
+      measures: recordingMeasures(),
+    });
   }
 
   /** Runs a job until it is done. */
@@ -46,7 +52,7 @@ export class JobRunner {
   }
 }
 
-/** Returns the items of a customer by key. */
+/** Returns the items of a customer by `<PK> <SK>`. */
 export async function itemsByKey(engine: Engine, { apiKey }: Customer): Promise<Map<string, Stored>> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${apiKey}#`));
   return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
@@ -57,8 +63,8 @@ export function itemsOfOrganization(items: ReadonlyMap<string, Stored>, organiza
   return [...items.values()].filter(({ PK }) => PK.includes(`#ORGANIZATION#${organization}#`));
 }
 
-/** Writes items from a dump back. */
-export async function putBack(client: LeanClient, items: readonly Stored[]): Promise<void> {
+/** Writes items that a test read before into the table. */
+export async function restoreItems(client: LeanClient, items: readonly Stored[]): Promise<void> {
   for (let i = 0; i < items.length; i += 25)
     await client.send(
       new BatchWriteCommand({
@@ -70,7 +76,7 @@ export async function putBack(client: LeanClient, items: readonly Stored[]): Pro
 const from = (userId: string) => ({ userId, name: userId, email: `${userId}@example.com` });
 const ids = (name: string, count: number) => Array.from({ length: count }, (_each, index) => `${name}-${index}`);
 
-/** Creates an organization with content of every kind: `documents` documents, with `each` records of every kind. */
+/** Creates an organization with documents, and `each` records of every kind in each document. `mark` is the text of the records. */
 export async function fillOrganization(
   customer: Customer,
   organizationId: string,
@@ -128,7 +134,7 @@ export async function fillOrganization(
   for (const documentId of documents) await fillDocument(customer, { organizationId, documentId }, { mark, each });
 }
 
-/** Adds content of every kind to a document. */
+/** Adds `each` records of every kind to a document. `mark` is the text of the records. */
 export async function fillDocument(
   customer: Customer,
   at: { organizationId: string; documentId: string },
@@ -217,7 +223,7 @@ export async function fillDocument(
       ...scope,
       judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
     });
-  // The first editor stores its state in one item, the second in several.
+  // The first editor stores its state in one item, the second one in several items.
   await customer.ok('/v2/crdt/add', { ...at, editorId: 'notes', type: 'map', data: { mark } });
   await customer.ok('/v2/crdt/add', {
     ...at,

@@ -7,7 +7,7 @@ export type Headers = Record<string, string>;
 export interface Response {
   readonly status: number;
   readonly headers: Record<string, string>;
-  // `any`, because tests read fields of answers and check them by expectations.
+  // The type is `any`, because tests read fields of answers and check them by expectations.
   readonly body: any;
 }
 

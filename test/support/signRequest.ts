@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 export interface RequestToSign {
   readonly url: string;
   readonly service: string;
-  /** Such as `AmazonSQS.SendMessage`. */
+  /** The header `x-amz-target`, such as `AmazonSQS.SendMessage`. */
   readonly target: string;
   readonly body: string;
   readonly accessKeyId: string;
@@ -11,8 +11,8 @@ export interface RequestToSign {
 }
 
 /**
- * Returns the signed headers of an AWS call, for calls without the SDK. The source text of this function is also copied into
- * functions under test, so it uses only `createHash` and `createHmac`.
+ * Returns the signed headers of an AWS call that does not use the SDK. Tests copy the source text of this function into functions under test, so it
+ * may use only `createHash` and `createHmac`.
  */
 export function signRequest({
   url,

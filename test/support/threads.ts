@@ -16,7 +16,7 @@ export function thread(annotationId: string, changes: object = {}) {
   return { annotationId, commentData: [comment()], ...changes };
 }
 
-/** Adds threads to a document, by default `nda`. Creates the document if it does not exist. */
+/** Adds threads to the document `nda`, or to that in `more`. Creates the document if it does not exist. */
 export function addThreads(customer: Customer, commentAnnotations: object[], more: object = {}): Promise<any> {
   return customer.ok('/v2/commentannotations/add', {
     ...nda,
@@ -58,26 +58,26 @@ export const idsIn = (threads: any[]): string[] => threads.map(({ annotationId }
 export const numbered = (prefix: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${prefix}${String(index).padStart(3, '0')}`);
 
-/** Reads all pages of a listing of threads. `between` runs after each page. */
+/** Reads all pages of a listing of threads. Calls `between` with the number of pages after each page. */
 export async function threadPages(
   customer: Customer,
   data: object,
   between: (page: number) => Promise<unknown> = async () => undefined,
 ): Promise<any[][]> {
-  const found: any[][] = [];
+  const threadsByPage: any[][] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call('/v2/commentannotations/get', { ...data, pageToken });
     expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
-    found.push(body.result.data);
+    threadsByPage.push(body.result.data);
     pageToken = body.result.nextPageToken ?? undefined;
     expect(body.result.nextPageToken === null || typeof pageToken === 'string').toBe(true);
-    await between(found.length);
+    await between(threadsByPage.length);
   } while (pageToken !== undefined);
-  return found;
+  return threadsByPage;
 }
 
-/** Returns the involvements in comments, as `user made annotation/comment` or `user in annotation/comment`. */
+/** Returns the involvements in comments as sorted texts: `<user> made <thread>/<comment>` for the author, otherwise `<user> in <thread>/<comment>`. */
 export async function involvementsOf(engine: Engine, customer: Customer): Promise<string[]> {
   const involvements = await itemsOf(engine, customer, 'Involvement');
   return involvements

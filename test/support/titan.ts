@@ -2,14 +2,15 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { lexical } from '../../lib/memory/rules/lexical.ts';
 import { startBedrock } from './bedrock.ts';
 
-/** A reply of the fake in place of a vector. */
+/** A reply of the fake Titan instead of a vector. */
 export type TitanReply =
   | { readonly status: number; readonly error: string }
   | { readonly body: string }
-  /** No answer: before the headers, or after them. */
+  /** The fake never answers. */
   | 'hang'
+  /** The fake sends headers but no body. */
   | 'stall'
-  /** The connection is closed. */
+  /** The fake closes the connection. */
   | 'reset';
 
 export interface TitanCall {
@@ -21,16 +22,16 @@ export interface TitanCall {
 }
 
 export interface Titan {
-  /** The calls in order. */
+  /** The calls so far, in order. */
   readonly calls: TitanCall[];
   /** The largest number of parallel calls. */
   maxParallel: number;
-  /** Returns the reply to a call, counted from 0; undefined for the vector. */
+  /** Returns the reply to a call, or undefined to reply with the vector. `number` counts the calls from 0. */
   script: (call: TitanCall, number: number) => TitanReply | undefined | Promise<TitanReply | undefined>;
   stop(): Promise<void>;
 }
 
-/** Returns the vector of the fake, which differs from the lexical one and has another length than 1. */
+/** Returns the fake's vector of a text. It differs from the lexical vector, and its length is not 1. */
 export function titanVector(text: string): number[] {
   const vector = [...lexical(text)];
   return [...vector.slice(100), ...vector.slice(0, 100)].map((value) => -3 * value);
@@ -44,11 +45,11 @@ export async function startTitan(): Promise<Titan> {
     maxParallel: 0,
     script: () => undefined,
     stop: await startBedrock(
-      async (stream, headers, asked: Pick<TitanCall, 'inputText' | 'dimensions' | 'normalize'>) => {
+      async (stream, headers, request: Pick<TitanCall, 'inputText' | 'dimensions' | 'normalize'>) => {
         stream.on('close', () => (open -= 1));
         titan.maxParallel = Math.max(titan.maxParallel, (open += 1));
         const call = {
-          ...asked,
+          ...request,
           path: String(headers[':path']),
           signed: String(headers.authorization).startsWith('AWS4-HMAC-SHA256 '),
         };
@@ -75,6 +76,6 @@ function answer(stream: ServerHttp2Stream, call: TitanCall, reply: TitanReply): 
     return;
   }
   stream.respond({ ':status': reply.status, 'content-type': 'application/json', 'x-amzn-errortype': reply.error });
-  // Errors of the service can repeat the request.
+  // Like Bedrock, an error can repeat the request.
   stream.end(JSON.stringify({ message: `${reply.error}: ${call.inputText.slice(0, 100)}` }));
 }

@@ -1,6 +1,6 @@
 import type { Customer } from './customer.ts';
 
-/** A user whose traces a test looks for. Every value of the profile is unique text. */
+/** The user whose traces a test searches. Every value of the profile is a unique text. */
 export const ada = {
   userId: 'ada-id',
   name: 'Ada-Name Lovelace',
@@ -15,7 +15,7 @@ export const max = { userId: 'max', name: 'Max' } as const;
 export const saidToGrace = 'Said-to-Grace';
 export const saidByAda = 'Said-by-Ada';
 
-/** Texts that only this user wrote: name, e-mail address, picture and comments. */
+/** The texts that identify this user: values of the profile and texts of comments. */
 export const traces = ['Ada-Name', 'Ada-Mail', 'ada-mail', 'Ada-Photo', 'A-L', 'ada-red', saidToGrace, saidByAda];
 
 const mention = (user: typeof ada | typeof grace | typeof max) => ({
@@ -25,10 +25,10 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
 });
 
 /**
- * Creates an organization with records of every kind of the user `ada`, next to records of other users.
- * They are in the document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction deletes.
+ * Creates an organization with records of every kind of the user `ada`, and records of other users. They are in the document `nda` and in one
+ * thread of `offer`. The thread `long` has more comments than one transaction deletes.
  */
-export async function leaveTraces(customer: Customer, organizationId: string): Promise<void> {
+export async function createTraces(customer: Customer, organizationId: string): Promise<void> {
   const at = { organizationId, documentId: 'nda' };
   const { ok } = customer;
   await ok('/v2/organizations/documents/add', {

@@ -3,11 +3,11 @@ import { type RetryContext, withRetryContext } from '../../lib/table/retryOnConf
 export interface VirtualTime {
   /** The lengths of the sleeps so far, in milliseconds. */
   readonly sleeps: number[];
-  /** Runs `work`. Sleeps of its retries take no time. */
+  /** Runs `work` in the context. Sleeps of its retries take no real time. */
   run<T>(work: () => T): T;
 }
 
-/** Returns a clock for retries that advances only by sleeps. `random` replaces the random numbers of pauses. */
+/** Returns a context for retries whose clock advances only by sleeps. `random` returns the random numbers of pauses. */
 export function virtualTime({
   random = () => 0.5,
   ...context

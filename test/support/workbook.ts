@@ -45,7 +45,7 @@ export function workbook(
   );
   const relation = (id: number | string, type: string, target: string) =>
     `<Relationship Id="rId${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
-  // A low level, because compressing large sheets takes longer than reading them.
+  // The compression level is low, because compressing large sheets takes longer than reading them.
   return Buffer.from(
     zipSync(
       {

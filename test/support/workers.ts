@@ -5,13 +5,13 @@ import type { DynamoDBStreamEvent, SQSEvent, StreamRecord } from 'aws-lambda';
 import type { CountedMetric, RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
 import type { Measures } from '../../lib/observability/measures.ts';
 
-/** Returns the context of an invocation with this remaining time. */
+/** Returns the Lambda context of an invocation that times out after `remainingMilliseconds`. */
 export function lambdaContext(remainingMilliseconds = 30_000) {
   const end = Date.now() + remainingMilliseconds;
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
 }
 
-/** Returns the Lambda event for a batch of messages. A text is used as the body, other values as JSON. The ids are `message-0` and so on. */
+/** Returns the Lambda event for a batch of messages. A body that is no string is converted to JSON. The ids are `message-0`, `message-1` and so on. */
 export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, sentAt = Date.now() } = {}): SQSEvent {
   return {
     Records: bodies.map((body, index) => ({
@@ -53,13 +53,13 @@ export function insertsEvent(items: readonly Record<string, unknown>[], at = Dat
   };
 }
 
-/** Bytes in JSON as Lambda writes them. */
+/** Converts bytes to base64, as in Lambda's JSON. A replacer for `JSON.stringify`. */
 function base64(_key: string, value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/** Measures that keep their values, for tests that call `run` directly. */
-export function keptMeasures(): Measures & {
+/** Returns measures that keep their values in memory. */
+export function recordingMeasures(): Measures & {
   readonly counted: Map<CountedMetric, number>;
   readonly recorded: Map<RecordedMetric, number[]>;
 } {

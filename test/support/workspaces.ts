@@ -9,8 +9,9 @@ export interface TestWorkspace {
   readonly workspaceAuthToken: string;
   readonly apiKey: string;
   readonly authToken: string;
-  /** The headers for workspace level, and those for the first API key. */
+  /** The headers with the credentials of the workspace. */
   readonly headers: Headers;
+  /** The headers with the credentials of the first API key. */
   readonly keyHeaders: Headers;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A client of a collaborative editor in a process of its own: a Yjs document that uses only `updates/get` and `updates/push`. It types
- * words, sends each one and then pulls the changes of others. `RemoteEditor` is its parent.
+ * A client of a collaborative editor in its own process. It has a Yjs document and uses only `updates/get` and `updates/push`. It types words, sends
+ * each one and then pulls the changes of other clients. `RemoteEditor` starts the process.
  */
 import * as Y from 'yjs';
 import type { EditorOrder, EditorReport } from './remoteEditor.ts';

@@ -1,4 +1,4 @@
-/** SQS, the stream and timers in memory, which call the Lambda handlers of the workers in this process. */
+/** Simulates SQS, the stream and timers in memory. They call the Lambda handlers of the workers in this process. */
 import { type SendMessageBatchCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { registeredWorkers } from '../../../infra/build/registry.ts';
@@ -15,7 +15,7 @@ const STREAM_BATCH = 100;
 const START_MILLISECONDS = 5;
 /** How often a stream or a timer is read. */
 const STREAM_POLL_MILLISECONDS = 5;
-/** A group with more messages in flight than both of these is noisy: SQS serves other groups first. */
+/** A group with more messages in flight than both limits is noisy. SQS serves other groups first. */
 const NOISY = { messages: 30, part: 0.1 };
 
 const realNow = Date.now;
@@ -32,29 +32,29 @@ interface Message {
 interface Queue {
   readonly name: QueueName;
   readonly ready: Message[];
-  /** The messages in flight, by group. */
+  /** The number of messages in flight, by group. */
   readonly inFlight: Map<string, number>;
   running: number;
-  /** Whether a batch was started less than the pause ago. */
+  /** Whether a batch was started within the last pause. */
   isStarting: boolean;
 }
 
 /**
- * Runs the workers as Lambda does: batches of messages, batches of new items, and a tick. It replaces the SQS client of this process, so start
- * it before the first send. It knows nothing of what the workers do.
+ * Runs the workers as Lambda does: for batches of messages, for batches of new items, and on a schedule. Replaces the SQS
+ * client of this process, so it must start before the first send.
  */
 export class Cloud {
-  /** Requests of SQS: sending, receiving and deleting. */
+  /** The number of SQS requests to send, receive and delete messages. */
   sqsRequests = 0;
-  /** Messages and stream records that failed. */
+  /** The number of messages and stream records that failed. */
   failures = 0;
-  /** The most messages of one invocation; by default what the queue declares. */
+  /** The largest number of messages of one invocation. The default is the declaration of the queue. */
   batchSize: number | undefined;
   /** Called with each invocation, to measure it. */
   onRun: (run: () => Promise<unknown>) => Promise<unknown> = (run) => run();
-  /** Milliseconds that the clock of this process is ahead. */
+  /** How far the clock of this process is ahead of the real time, in milliseconds. */
   #ahead = 0;
-  /** The time at which the clock was stopped, epoch ms. */
+  /** The time at which the clock was stopped, in epoch milliseconds. */
   #stoppedAt: number | undefined;
   #ids = 0;
   readonly #queues = new Map<string, Queue>();
@@ -77,26 +77,29 @@ export class Cloud {
     Date.now = () => this.#baseTime() + this.#ahead;
   }
 
-  /** Takes a new item of the table to the stream. */
+  /** Adds a new item of the table to the stream. */
   readonly insert = (item: Item): void => {
     const types = this.#workers.flatMap(({ worker: { on } }) => ('inserts' in on ? on.inserts : []));
     if (types.includes(item._t as string)) this.#inserts.push(item);
   };
 
-  /** The number of messages that wait or are processed, without delayed ones. */
+  /** The number of messages that wait or are processed. Delayed messages do not count. */
   busy(name: QueueName): number {
     const { ready, inFlight } = this.#queues.get(name)!;
     return ready.length + [...inFlight.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  // One step after the other, with a clock that the bench moves.
+  // The following methods run one step after the other, with a clock that the bench moves.
 
-  /** Stops the clock of this process. Only `advanceTo` moves it from now on, so that a measurement does not depend on the speed of the machine. */
+  /**
+   * Stops the clock of this process. Afterwards only `advanceTo` moves the clock, so measurements do not depend on the speed of
+   * the machine.
+   */
   stopClock(): void {
     this.#stoppedAt = realNow();
   }
 
-  /** Moves the clock of this process on to a time, epoch ms. */
+  /** Moves the clock of this process forward to a time in epoch milliseconds. */
   advanceTo(time: number): void {
     this.#ahead = Math.max(this.#ahead, time - this.#baseTime());
   }
@@ -105,7 +108,7 @@ export class Cloud {
     return this.#stoppedAt ?? realNow();
   }
 
-  /** Does everything that is due at the time of the clock, one batch after the other. */
+  /** Processes all work that is due at the time of the clock, one batch after the other. */
   async drain(): Promise<void> {
     for (;;) {
       this.#release();
@@ -118,7 +121,7 @@ export class Cloud {
     }
   }
 
-  /** Processes the messages of one queue, with so many batches at the same time. */
+  /** Processes the messages of one queue, with this number of batches at the same time. */
   async drainQueue(name: QueueName, width: number): Promise<void> {
     const queue = this.#queues.get(name)!;
     const work = async () => {
@@ -136,14 +139,14 @@ export class Cloud {
     for (const each of this.#workers) if ('every' in each.worker.on) await this.#invoke(each, {});
   }
 
-  /** The time of the next delayed message, epoch ms. */
+  /** The time of the next delayed message in epoch milliseconds. */
   get nextMessageAt(): number {
     return Math.min(Infinity, ...this.#delayed.map(({ message }) => message.visibleAt));
   }
 
-  // In real time.
+  // The following methods run in real time.
 
-  /** Processes messages and new items as they come, with the concurrency of the template. */
+  /** Processes messages and new items when they arrive, with the concurrency of the template. */
   start(): void {
     this.#live = true;
     this.#every(STREAM_POLL_MILLISECONDS, () => {
@@ -157,7 +160,7 @@ export class Cloud {
     this.#pump();
   }
 
-  /** Stops taking messages. Invocations that still run are not awaited. */
+  /** Receives no more messages. Does not wait for running invocations. */
   stop(): void {
     this.#live = false;
     for (const timer of this.#timers) clearInterval(timer);
@@ -173,8 +176,8 @@ export class Cloud {
   }
 
   /**
-   * Starts a batch of a queue, and the next one after a pause. Each invocation of Lambda has a processor of its own. In one process, many
-   * batches that start together would hold up the batches of other queues.
+   * Starts a batch of a queue, and the next batch after a pause. In Lambda, each invocation has its own processor. In one
+   * process, many batches that start together would delay the batches of other queues.
    */
   #startBatch(queue: Queue): void {
     if (queue.isStarting || queue.ready.length === 0 || queue.running >= queues[queue.name].maxConcurrency) return;
@@ -199,7 +202,7 @@ export class Cloud {
   async #answer({ QueueUrl = '', Entries }: SendMessageBatchCommandInput): Promise<object> {
     this.sqsRequests++;
     const queue = this.#queues.get(QueueUrl.split('/').at(-1)!)!;
-    // GetQueueAttributes has no entries.
+    // A GetQueueAttributes command has no entries.
     if (!Entries) return { Attributes: { ApproximateNumberOfMessages: String(queue.ready.length) } };
     const now = Date.now();
     for (const { MessageBody = '', MessageGroupId: group, DelaySeconds = 0 } of Entries) {
@@ -229,7 +232,7 @@ export class Cloud {
     }
   }
 
-  /** Takes a batch: messages of quiet groups first, as fair queues do. */
+  /** Receives a batch. As in fair queues, messages of noisy groups come last. */
   #take(queue: Queue): Message[] {
     const size = this.batchSize ?? queues[queue.name].batchSize;
     const all = [...queue.inFlight.values()].reduce((sum, count) => sum + count, 0);

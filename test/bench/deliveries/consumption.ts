@@ -9,21 +9,25 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const BATCH = 10;
 const MANY_ENDPOINTS = 50;
-/** Deliveries of a dead endpoint in two runs. Both keep its breaker busy for thirty hours, so their difference has no costs of its probes. The many hide random shares of shards. */
+/**
+ * The numbers of deliveries to a dead endpoint in two runs. In both runs the breaker probes the endpoint for thirty hours, so
+ * the difference of the runs contains no probes. With many deliveries, random shares of shards matter little.
+ */
 const DEAD = [200, 1_200] as const;
-/** The timers run less often than each minute, to save time. */
+/** Timers run less often than every minute, to save time. */
 const TICK = 5 * MINUTE;
-/** Messages that are due within this time are received together, as at a higher rate of events. */
+/** Messages that are due within this time are received in one batch, as at a higher rate of events. */
 const TOGETHER = 10_000;
-/** Longer than the deadline of a delivery. */
+/** A time that is longer than the deadline of a delivery. */
 const LONGEST = 31 * HOUR;
 
-/** The rows of the cost command, and an event with one delivery, alone. */
+/** The consumption for each row of `npm run cost`, and for an event with one delivery in batches of one. */
 export type Measured = Readonly<Record<keyof typeof deliveryConsumption | 'single', DeliveryConsumption>>;
 
 /**
- * Measures what events of two kilobytes and their deliveries consume, on a table in memory that counts units as DynamoDB does. Of publishing,
- * only the writes count. Time is virtual: a delivery behind a dead endpoint takes thirty hours. Takes about 10 s.
+ * Measures the consumption of events of two kilobytes and of their deliveries, on a table in memory that counts units like
+ * DynamoDB. Of publishing, only the writes count. Time is simulated, because a delivery to a dead endpoint takes thirty hours.
+ * The measurement takes about 10 s.
  */
 export async function measureConsumption(): Promise<Measured> {
   const random = Math.random;

@@ -1,4 +1,4 @@
-/** Prints what events and deliveries consume, and what that costs. Takes about 10 s. */
+/** Prints the consumption and the cost of events and deliveries. Takes about 10 s. */
 import {
   deliveryConsumption,
   type DeliveryConsumption,
@@ -14,7 +14,10 @@ interface Aim {
   readonly isReached: (consumed: DeliveryConsumption) => boolean;
 }
 
-/** The goals. What was before comes from the first design: a row and a message for each delivery, each read and written alone. */
+/**
+ * The goals, and the figures of the first design. It had an item and a message for each delivery, and read and wrote each item
+ * alone.
+ */
 const aims: Readonly<Partial<Record<keyof Measured, Aim>>> = {
   single: { before: '12 calls', goal: '5 calls', isReached: ({ calls }) => calls <= 5 },
   fifty: { before: '355 calls, $288', goal: '$96', isReached: (consumed) => deliveryDollars(consumed) <= 96 },

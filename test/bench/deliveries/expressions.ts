@@ -1,4 +1,4 @@
-/** Evaluates the expressions of DynamoDB on items in memory. */
+/** Evaluates DynamoDB expressions on items in memory. */
 
 export type Item = Record<string, any>;
 type Value = unknown;
@@ -27,7 +27,7 @@ export function matches(expression: string, item: Item | undefined, placeholders
   return test(scopeOf(item, placeholders));
 }
 
-/** Returns an item after an update expression. */
+/** Returns the item after an update expression is applied. */
 export function updated(expression: string, item: Item, placeholders: Placeholders): Item {
   let change = changes.get(expression);
   if (!change) changes.set(expression, (change = new Parser(expression).update()));

@@ -1,27 +1,27 @@
 import { newPublisher, OTHER_TYPE, EVENT_TYPE, startMemoryWorld } from './world.ts';
 
-/** Events that are published before they are fanned out and delivered together. */
+/** The number of events that are published before they are fanned out and delivered together. */
 const TOGETHER = 10;
 const EVENTS_PER_ENDPOINT = 400;
 
-/** Who shares a partition: everybody, a customer, an endpoint, or nobody but one event. */
+/** Which events share a partition: all events, or those of a customer, of an endpoint, or one event. */
 export type Scope = 'account' | 'tenant' | 'endpoint' | 'event';
 
-/** What an event with one delivery consumes in partitions of one kind. */
+/** The consumption of an event with one delivery in the partitions of one kind. */
 export interface Footprint {
   /** The index and the key with placeholders, such as `gsi3 T#DUE#<n>`. */
   readonly partitions: string;
   readonly scope: Scope;
   /** The number of such partitions of everybody, of a customer or of an endpoint. */
   readonly shards: number;
-  /** Units per event. */
+  /** The units per event. */
   readonly read: number;
   readonly written: number;
 }
 
 /**
- * Runs events of two customers with two endpoints each on a table in memory, ten at a time, and returns what one of them consumes, by kind of
- * partition. Publishing counts without its reads.
+ * Processes events of two customers with two endpoints each on a table in memory, ten at a time. Returns the consumption of one
+ * event by kind of partition. Reads of publishing do not count.
  */
 export async function measureFootprint(): Promise<Footprint[]> {
   const { table, cloud, receiver, stop } = await startMemoryWorld();

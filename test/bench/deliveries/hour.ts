@@ -1,6 +1,6 @@
 /**
- * Simulates an hour of 10,000 events a second with Zipf tenants on a model of partitions, and says which component is full first. What an event
- * consumes comes from the code itself, run on a table in memory. Takes about 8 s.
+ * Simulates an hour of 10,000 events a second on a model of partitions, with a Zipf distribution of tenants. Prints which
+ * component reaches its limit first. The consumption of an event is measured on a table in memory. Takes about 8 s.
  */
 import { type Footprint, measureFootprint, type Scope } from './footprint.ts';
 import { queues } from '../../../lib/workers/queues.ts';
@@ -9,14 +9,17 @@ import { printTable, type Row } from '../report.ts';
 const EVENTS_PER_SECOND = 10_000;
 const SECONDS = 3_600;
 const TENANTS = 1_000;
-/** Units per second of one partition. DynamoDB may split a hot partition and lend unused units; the model assumes neither. */
+/**
+ * The limits of one partition in units per second. DynamoDB can split a hot partition and use unused units of others. The model
+ * assumes neither.
+ */
 const LIMIT = { read: 3_000, written: 1_000 };
-/** Units per second of a table, and of each index: the default quota of an account. AWS raises it on request. */
+/** The limit of a table and of each index in units per second: the default quota of an account. AWS raises it on request. */
 const TABLE_LIMIT = { read: 40_000, written: 40_000 };
 /** The assumed duration of a batch of first attempts. */
 const BATCH_SECONDS = 0.3;
 
-/** Before the data model changed: 16 shards, and one listing partition per endpoint. */
+/** The numbers of the first data model: 16 shards, and one partition per endpoint that lists deliveries. */
 const before: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'event', shards: 1, read: 5, written: 13 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 16, read: 0, written: 2 },
@@ -31,17 +34,17 @@ const before: readonly Footprint[] = [
 
 type Unit = keyof typeof LIMIT;
 
-/** What a second of the hour needs of one kind of component, as a part of its limit. */
+/** The load of one kind of component in a second, as a share of its limit. */
 interface Load {
   readonly component: string;
   readonly scope: Scope;
   readonly unit: string;
-  /** Events per second at which one of them is full. */
+  /** The number of events per second at which one component of the kind reaches its limit. */
   readonly ceiling: number;
-  /** The part of its limit that the busiest of them uses on average, and in its worst second. */
+  /** The share of its limit that the busiest component uses on average, and in its worst second. */
   readonly mean: number;
   readonly worst: number;
-  /** The part of the hour in which the busiest is over its limit. */
+  /** The share of the hour in which the busiest component is over its limit. */
   readonly over: number;
 }
 

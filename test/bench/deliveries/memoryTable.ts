@@ -13,10 +13,13 @@ export interface Units {
   written: number;
 }
 
-/** What calls consumed: in all, and by partition. The name of a partition is its index (`table`, `gsi1`, …), a space and its key. */
+/**
+ * The consumption of calls: in total and by partition. The name of a partition is its index (`table`, `gsi1`, …), a space and
+ * its key.
+ */
 export interface Consumption extends Units {
   calls: number;
-  /** The calls that write. */
+  /** The operations that write. */
   writes: number;
   readonly partitions: Map<string, Units>;
 }
@@ -44,7 +47,7 @@ export class MemoryTable {
     return this;
   }
 
-  /** Runs some work and returns what its calls consumed. */
+  /** Runs work and returns the consumption of its calls. */
   async measure(work: () => Promise<unknown>): Promise<Consumption> {
     const before = this.consumed;
     this.consumed = nothing();

@@ -1,6 +1,6 @@
 /**
- * Measures the wait of a healthy endpoint beside endpoints of the same customer that hang: the real time limits and concurrency, a table in
- * memory, and queues that are fair as those of SQS. Takes about 40 s.
+ * Measures how long deliveries to a healthy endpoint wait while other endpoints of the same customer hang. Uses the real time
+ * limits and concurrency, a table in memory, and fair queues as in SQS. Takes about 40 s.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { printTable, quantile, ratio, reached } from '../report.ts';
@@ -13,7 +13,7 @@ const HANGING = 30;
 const PER_SECOND = 10;
 const WARM_UP_SECONDS = 2;
 const ALONE_SECONDS = 8;
-/** Longer than the time limit of a receiver, so that the breakers open. */
+/** A time that is longer than the time limit of a receiver, so that the breakers open. */
 const BESIDE_SECONDS = 24;
 const LONGEST_WAIT_SECONDS = 6;
 

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux counts CPU time in hundredths of a second. */
 const TICK_MILLISECONDS = 10;
 
-/** Returns the CPU time in milliseconds and the resident memory in bytes of a process and all processes below it. Linux only. */
+/**
+ * Returns the CPU time in milliseconds and the resident memory in bytes of a process and all its descendants. Works on Linux
+ * only.
+ */
 export function usageOf(root: number): { cpuMilliseconds: number; bytes: number } {
   const all = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? processOf(name) : [])));
   const usage = { cpuMilliseconds: 0, bytes: 0 };

@@ -4,15 +4,15 @@ import { printTable, ratio } from '../report.ts';
 import { newPublisher, startEngineWorld } from './world.ts';
 
 const GOAL = 1.1;
-/** The least part of the limit that must be used: sending nothing is not within the limit. */
+/** The smallest share of the limit that must be used, because sending nothing would also keep the limit. */
 const LEAST_USE = 0.8;
 const BEFORE: Readonly<Record<number, string>> = { 20: '1.50×', 100: '1.52×' };
 const SECOND = 1_000;
 const LIMITS = [20, 100];
 const QUEUED = 500;
-/** Events that are published at the same time. */
+/** The number of events that are published at the same time. */
 const PARALLEL = 8;
-/** A busy machine queues fewer. */
+/** On a busy machine, fewer events are queued. */
 const LONGEST_PUBLISHING_SECONDS = 6;
 const OBSERVED_SECONDS = 10;
 

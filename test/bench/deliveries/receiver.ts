@@ -1,4 +1,4 @@
-/** A webhook receiver in a process of its own. `receivers.ts` starts it and reads the received requests. */
+/** A webhook receiver in its own process. `receivers.ts` starts it and reads the received requests. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Came } from './receivers.ts';
@@ -34,5 +34,5 @@ process.on('message', (asked) => {
     ),
   );
 });
-// The parent process has ended.
+// The receiver ends with its parent process.
 process.on('disconnect', () => process.exit());

@@ -2,21 +2,24 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** The requests to one path of a receiver. */
+/** The received requests of one path. */
 export interface Came {
-  /** When the headers of the first request that got status 200 arrived, epoch ms with fractions, by `webhook-id`. */
+  /**
+   * The time at which the headers of the first request with status 200 arrived, by `webhook-id`. In epoch milliseconds with
+   * fractions.
+   */
   readonly times: Readonly<Record<string, number>>;
   /** The number of all requests, including failed ones. */
   readonly requests: number;
 }
 
 /**
- * A receiver in another process, so that it takes no time from the sender. It answers with status 200.
- * Paths that start with `/fail` answer with 500 until `recover` is called. Paths that start with `/hang` never answer.
+ * A receiver in another process, so that it takes no CPU time from the sender. It answers with status 200. Paths that start
+ * with `/fail` answer with 500 until `recover` is called. Paths that start with `/hang` never answer.
  */
 export interface BenchReceiver {
   url(path: string): string;
-  /** Returns the requests so far, by path. */
+  /** Returns the received requests by path. */
   came(): Promise<Readonly<Record<string, Came>>>;
   /** Answers all failing paths with status 200 from now on. */
   recover(): Promise<unknown>;

@@ -1,4 +1,7 @@
-/** Measures deliveries per second of one process: the worker's handler on a table in memory, beside a loop that only posts. Takes about 12 s. */
+/**
+ * Measures deliveries per second of one process: those of the worker's handler on a table in memory, and those of a loop that
+ * only posts. Takes about 12 s.
+ */
 import { Agent, request } from 'undici';
 import { printTable, quantile, ratio, type Row } from '../report.ts';
 import { EVENT_TYPE, eventData, newPublisher, startMemoryWorld } from './world.ts';
@@ -8,11 +11,11 @@ const BEFORE = 0.13;
 const ENDPOINTS = 10;
 const WARM_UP = 1;
 const ROUNDS = 5;
-/** No round starts after this time, so that a busy machine makes fewer. */
+/** The time after which no round starts, so that a busy machine makes fewer rounds. */
 const LONGEST_MILLISECONDS = 6_000;
-/** The deliveries of a round. */
+/** The number of deliveries of a round. */
 const ROUND = 1_000;
-/** Posts of the peer at the same time. The worker has a tenth as many batches of ten messages. */
+/** The number of parallel posts of the loop. The worker has a tenth as many batches, of ten messages each. */
 const WIDTHS = [10, 50];
 
 const world = await startMemoryWorld();
@@ -26,7 +29,7 @@ const rows: Row[] = [];
 let rounds = 0;
 for (const width of WIDTHS) {
   const [ours, bare]: [number[], number[]] = [[], []];
-  // The two run in turns, so that other load on the machine slows both.
+  // Worker and loop run in turns, so that other load on the machine slows both.
   const startedAt = performance.now();
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     if (ours.length > 0 && performance.now() > startedAt + LONGEST_MILLISECONDS) break;

@@ -1,4 +1,7 @@
-/** Measures `npm start` as a customer sees it: publishing over HTTP to one healthy receiver, both on loopback. Takes about 30 s, 70 s at most. */
+/**
+ * Measures `npm start` from a customer's view: events are published over HTTP and delivered to one healthy receiver, both on
+ * loopback. Takes about 30 s, at most 70 s.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { startSystem } from '../../e2e/system.ts';
@@ -19,7 +22,7 @@ const LATENCY_SECONDS = 10;
 const organizationId = 'bench';
 
 const receiver = await startReceiver();
-// The bench is one customer with one API key, whose limit would be measured.
+// All events are of one API key. With the usual limits, the bench would measure the rate limit of this key.
 const system = await startSystem({ env: { WRITES_PER_SECOND_PER_KEY: '100000' } });
 const { headerPrefix, apiKey, authToken } = system.credentials;
 const headers = {

@@ -8,9 +8,9 @@ import { MemoryTable } from './memoryTable.ts';
 import { startReceiver } from './receivers.ts';
 
 const organizationId = 'bench';
-/** The type of the events: one that customers publish. */
+/** The type of the published events. */
 export const EVENT_TYPE = 'huddle.create';
-/** A type that no endpoint of a bench gets. */
+/** An event type that no endpoint of a bench receives. */
 export const OTHER_TYPE = 'huddle.join';
 
 /** The data of an event of about two kilobytes. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import {
-  type Act,
-  type At,
+  type PlannedChange,
+  type DocumentIds,
   buildContent,
   buildOrganization,
   differenceOf,
@@ -12,8 +12,8 @@ import {
   folder,
   HANDBOOK,
   MONA,
-  places,
-  run,
+  locationKeys,
+  runChanges,
   statusIds,
   tableLines,
   userIds,
@@ -29,7 +29,7 @@ const USER_DATA = '/v2/users/data/get';
 const SEED = 20_261_121;
 /** The limits of the fixture. */
 const MOST_ITEMS = 20_000;
-const nothing = { missing: [], tooMuch: [] };
+const nothing = { missing: [], unexpected: [] };
 
 let engine: Engine;
 let customer: Customer;
@@ -47,10 +47,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const inAcme = (documentId: string): At => ({ organizationId: 'acme', documentId });
+const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
 /** All documents except the one with the longest thread. */
 const short = documentIds.filter((id) => id !== HANDBOOK);
-const ofAcme = <T extends { at: At }>(records: readonly T[]) =>
+const ofAcme = <T extends { at: DocumentIds }>(records: readonly T[]) =>
   records.filter(({ at }) => at.organizationId === 'acme');
 const longest = () => fixture.threads.find(({ comments }) => comments.length === 1_000)!;
 const sortedIds = (records: readonly any[]): string[] =>
@@ -88,7 +88,7 @@ async function expectTableToMatch(): Promise<void> {
     events,
     others: { Event: _, EventPayload: payloads, ThreadCounter: counters, ...others },
   } = await tableLines(engine, customer);
-  expect(differenceOf(lines, fixture.lines())).toEqual(nothing);
+  expect(differenceOf(lines, fixture.ledgerLines())).toEqual(nothing);
   expect(events).toEqual(Object.fromEntries(fixture.events));
   const expectedEvents = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
   // Each document has threads.
@@ -114,8 +114,8 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
 
   test('lists for each user what the user made, is involved in and may see', async () => {
     const own = new Map<string, ReturnType<Fixture['dataOf']>>();
-    await run(
-      userIds.map((userId): Act => async () => {
+    await runChanges(
+      userIds.map((userId): PlannedChange => async () => {
         const found = await pages(USER_DATA, { userId });
         const of = (kind: string) => found.flatMap((page) => page[kind]);
         own.set(userId, {
@@ -187,7 +187,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
       const expected = documents.map((documentId) => {
         const seen = fixture
           .threadsOf(inAcme(documentId))
-          .filter((thread) => fixture.sees(userId, thread) && (asked?.includes(thread.statusId) ?? true));
+          .filter((thread) => fixture.canRead(userId, thread) && (asked?.includes(thread.statusId) ?? true));
         return [
           documentId,
           { total: seen.length, unread: seen.filter(({ comments }) => comments.at(-1)?.from !== userId).length },
@@ -205,7 +205,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
         filter,
         sortedIds(expected),
       ]);
-    for (const scope of places) {
+    for (const scope of locationKeys) {
       const isAtLocation = (one: { scope: string | undefined }) => one.scope === scope;
       await expectThreads({ locationIds: [scope] }, threads.filter(isAtLocation));
       expect(sortedIds(await listAll(NOTIFICATIONS, { locationId: scope }))).toEqual(
@@ -253,7 +253,7 @@ describe('a listing returns each record exactly once during parallel changes', (
   const isVolatile = (id: string) => Number(/\d+$/.exec(id)?.[0]) % 3 === 0;
   const threadsIn = (documents: readonly string[]) =>
     ofAcme(fixture.threads).filter(({ at }) => documents.includes(at.documentId));
-  const ids = (records: readonly { at: At }[], documentId?: string) =>
+  const ids = (records: readonly { at: DocumentIds }[], documentId?: string) =>
     sortedIds(ofAcme(records).filter(({ at }) => documentId === undefined || at.documentId === documentId));
 
   /** A listing with its page size, the expected ids by the ledger, and the ids of a page. */
@@ -376,7 +376,7 @@ describe('a listing returns each record exactly once during parallel changes', (
       () =>
         ids(
           fixture.notifications.filter(
-            ({ notify, about }) => notify.includes('user-05') && (!about || fixture.sees('user-05', about)),
+            ({ notify, about }) => notify.includes('user-05') && (!about || fixture.canRead('user-05', about)),
           ),
         ),
       sortedIds,
@@ -386,7 +386,7 @@ describe('a listing returns each record exactly once during parallel changes', (
   test.each(listings)('%s', async (_what, path, data, pageSize, inLedger, idsOf) => {
     const there = inLedger();
     const found = await pages(path, { ...data(), ...(path === USER_DATA ? {} : { pageSize }) }, (page) =>
-      run(fixture.disturb(inAcme(['nda', 'terms', 'plan'][page % 3]!), isVolatile)),
+      runChanges(fixture.planConcurrentChanges(inAcme(['nda', 'terms', 'plan'][page % 3]!), isVolatile)),
     );
     const stayed = new Set(inLedger()).intersection(new Set(there));
     expect(found.length).toBeGreaterThan(2);
@@ -401,15 +401,15 @@ describe('a listing returns each record exactly once during parallel changes', (
 
 describe('deletions in a large organization', () => {
   test('delete all records of a location in all organizations, and only those', async () => {
-    const [scope] = places as [string];
-    const isAtLocation = (one: { at: At; scope: string | undefined }) =>
+    const [scope] = locationKeys as [string];
+    const isAtLocation = (one: { at: DocumentIds; scope: string | undefined }) =>
       one.at.documentId === 'nda' && one.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
       records.filter(isAtLocation),
     );
     expect(kinds.filter((records) => records.length === 0)).toEqual([]);
     expect(new Set(kinds.flat().map(({ at }) => at.organizationId))).toEqual(new Set(['acme', 'labs']));
-    fixture.forget(fixture.threads.filter(isAtLocation));
+    fixture.removeFromLedger(fixture.threads.filter(isAtLocation));
     fixture.reactions = fixture.reactions.filter((one) => !isAtLocation(one));
     fixture.recordings = fixture.recordings.filter((one) => !isAtLocation(one));
     fixture.notifications = fixture.notifications.filter((one) => !isAtLocation(one));
@@ -428,7 +428,7 @@ describe('deletions in a large organization', () => {
     const slices = Array.from({ length: Math.ceil(threads.length / 30) }, (_each, index) =>
       threads.slice(index * 30, (index + 1) * 30),
     );
-    await run(slices.map((slice) => fixture.removeThreads(slice)));
+    await runChanges(slices.map((slice) => fixture.removeThreads(slice)));
     await expectTableToMatch();
     expect(await listAll(THREADS, { documentId: HANDBOOK })).toEqual([]);
     expect(sortedIds(await listAll(RECORDINGS, { documentId: HANDBOOK }))).toEqual(

@@ -12,7 +12,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
-import { ada, leaveTraces, saidToGrace, traces } from '../../support/userTraces.ts';
+import { ada, createTraces, saidToGrace, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
 const STATUS = '/v2/users/data/delete/status';
@@ -100,7 +100,7 @@ describe('users/data/delete', () => {
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
 
   test('erases a user everywhere: name, address, picture and text are removed, and records of other users change only where they name the user', async () => {
-    for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
+    for (const organizationId of ['acme', 'beta']) await createTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((one) => one !== 'ada-mail'))
       expect(JSON.stringify([...before])).toContain(trace);
@@ -234,7 +234,7 @@ describe('users/data/delete', () => {
   });
 
   test('erases in the named organizations only, and keeps the profile', async () => {
-    for (const organizationId of ['acme', 'beta']) await leaveTraces(customer, organizationId);
+    for (const organizationId of ['acme', 'beta']) await createTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
     expect(
       (await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount,
@@ -260,7 +260,7 @@ describe('users/data/delete', () => {
   });
 
   test("hides a user's data, access and profile before the request returns", async () => {
-    await leaveTraces(customer, 'acme');
+    await createTraces(customer, 'acme');
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -291,7 +291,7 @@ describe('users/data/delete', () => {
   });
 
   test('keeps the access and content of a user who is added again during the erasure', async () => {
-    await leaveTraces(customer, 'acme');
+    await createTraces(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
     await runner.run(table, true);
@@ -325,7 +325,7 @@ describe('users/data/delete', () => {
   });
 
   test('erases comments that stayed in threads of other users after an earlier removal', async () => {
-    await leaveTraces(customer, 'acme');
+    await createTraces(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
     await purgeUserContent(
       table,
@@ -343,7 +343,7 @@ describe('users/data/delete', () => {
   });
 
   test('a repeated erasure of the same user succeeds and finds no data', async () => {
-    await leaveTraces(customer, 'acme');
+    await createTraces(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
     await first.run();
@@ -418,7 +418,7 @@ class Storm extends Trial {
   override next(name: string): Fault | undefined {
     const at = this.calls.push(name);
     if (/^(Get|BatchGet|Query)/.test(name) || ++this.#writes % this.#every !== 0) return undefined;
-    this.struck.push(`${this.#what.mishap} ${this.#what.when} ${name}`);
+    this.injected.push(`${this.#what.failure} ${this.#what.when} ${name}`);
     return { at, ...this.#what };
   }
 }
@@ -432,7 +432,7 @@ describe('erasure under faults', () => {
   beforeAll(async () => {
     const customer = await newCustomer();
     source = customer.apiKey;
-    await leaveTraces(customer, 'acme');
+    await createTraces(customer, 'acme');
     await customer.ok(DELETE, { userIds: [ada.userId] });
     fixture = (await everyItem(engine)).filter(
       ({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t),
@@ -477,15 +477,15 @@ describe('erasure under faults', () => {
   }
 
   test.each<[number, Omit<Fault, 'at'>]>([
-    [1, { mishap: 'crash', when: 'after' }],
-    [2, { mishap: 'crash', when: 'before' }],
-    [3, { mishap: 'crash', when: 'after' }],
-    [2, { mishap: 'error', when: 'after' }],
-    [1, { mishap: 'repetition', when: 'after' }],
+    [1, { failure: 'crash', when: 'after' }],
+    [2, { failure: 'crash', when: 'before' }],
+    [3, { failure: 'crash', when: 'after' }],
+    [2, { failure: 'error', when: 'after' }],
+    [1, { failure: 'repetition', when: 'after' }],
   ])('an interrupted erasure ends with the same result: at every %i. write %j', async (every, what) => {
     const storm = new Storm(every, what);
-    expect(await outcomeOf(`storm-${every}-${what.mishap}-${what.when}`, storm)).toEqual(expected);
+    expect(await outcomeOf(`storm-${every}-${what.failure}-${what.when}`, storm)).toEqual(expected);
     // The faults hit every n-th write of the work.
-    expect(storm.struck.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
+    expect(storm.injected.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
   });
 });

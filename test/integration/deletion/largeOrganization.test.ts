@@ -157,7 +157,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   readers.allowed = [gone];
   await readers.goOn();
 
-  const message = queues.waiting('jobs')[0]!.body as JobMessage;
+  const message = queues.messagesOf('jobs')[0]!.body as JobMessage;
   let time = Date.now();
   let table = killed(0);
   const runner = new JobRunner(time, {

@@ -2,12 +2,18 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { type AccessRole, type AccessType, chain, LivingOrganization, type Named } from '../../support/life.ts';
-import { LifeWorld, names, resourceOf, scopeOf } from '../../support/lifeWorld.ts';
+import {
+  type AccessRole,
+  type AccessType,
+  folderWithAncestors,
+  ModelOrganization,
+  type NamedResource,
+} from '../../support/directoryModel.ts';
+import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
 // Random sequences of requests: content is added, moved, enabled, disabled, shared and deleted through the handlers,
-// while jobs run at random times. A model without jobs (test/support/life.ts) runs the same sequence. After each step
+// while jobs run at random times. A model without jobs (test/support/directoryModel.ts) runs the same sequence. After each step
 // the permissions of all users must match the model, and from time to time all listings too. A failure prints a seed
 // and a path. Set them in `replay` to repeat it.
 const replay: { seed?: number; path?: string } = {};
@@ -16,16 +22,16 @@ const RUNS = 30;
 const LIMIT_MILLISECONDS = 20_000;
 
 interface Step {
-  do(world: LifeWorld): Promise<unknown>;
+  do(world: DirectorySimulation): Promise<unknown>;
   /** Prints the step in a failure, in a form that can be copied into `youth`. */
   [fc.toStringMethod](): string;
 }
 
 /** The state before a step: the organization if it exists, and the error that requests in it get. */
 interface Met {
-  readonly world: LifeWorld;
+  readonly world: DirectorySimulation;
   readonly organizationId: string;
-  readonly org: LivingOrganization | undefined;
+  readonly org: ModelOrganization | undefined;
   /** The errors of all requests (`unknown`), and of requests that add or change something (`closed`). */
   readonly unknown: 'INVALID_ARGUMENT' | undefined;
   readonly closed: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION' | undefined;
@@ -73,7 +79,7 @@ const disabled = fc.constantFrom(true, false, false);
 const accessType = fc.constantFrom<AccessType[]>('public', 'restricted', 'organizationPrivate');
 const accessRole = fc.constantFrom<AccessRole[]>('editor', 'viewer');
 const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
-const resource: fc.Arbitrary<Named> = fc.oneof(
+const resource: fc.Arbitrary<NamedResource> = fc.oneof(
   fc.constant({ type: 'organization' as const, id: '' }),
   folder.map((id) => ({ type: 'folder' as const, id })),
   document.map((id) => ({ type: 'document' as const, id })),
@@ -83,7 +89,7 @@ const addOrganization = act('addOrganization', 2, {}, async ({ world, organizati
   expect(await world.outcome('/v2/organizations/add', { organizations: [{ organizationId }] }, organizationId)).toBe(
     org ? 'failed' : 'done',
   );
-  if (!org) world.organizations.set(organizationId, new LivingOrganization(organizationId));
+  if (!org) world.organizations.set(organizationId, new ModelOrganization(organizationId));
 });
 
 const deleteOrganization = act('deleteOrganization', 1, {}, async ({ world, organizationId, org }) => {
@@ -124,7 +130,7 @@ const addFolder = act(
         folderId,
       ),
     ).toBe(expected);
-    if (expected === 'done') org?.folders.set(folderId, { id: folderId, own, parent });
+    if (expected === 'done') org?.folders.set(folderId, { id: folderId, ownAccessType: own, parent });
   },
 );
 
@@ -134,7 +140,7 @@ const moveFolder = act(
   { folder, into },
   async ({ world, organizationId, org, closed }, { folder: folderId, into: parentFolderId }) => {
     const [moved, parent] = [org?.folders.get(folderId), org?.folders.get(parentFolderId)];
-    const fails = !moved || (parentFolderId !== 'root' && (!parent || chain(parent).includes(moved)));
+    const fails = !moved || (parentFolderId !== 'root' && (!parent || folderWithAncestors(parent).includes(moved)));
     const expected = closed ?? (fails ? 'failed' : 'done');
     expect(
       await world.outcome(
@@ -160,7 +166,7 @@ const openFolder = act(
       ...(own ? { accessType: own } : { inheritFromParent: true }),
     };
     expect(await world.outcome('/v2/organizations/folders/access/update', data, folderId)).toBe(expected);
-    if (opened && expected === 'done') opened.own = own;
+    if (opened && expected === 'done') opened.ownAccessType = own;
   },
 );
 
@@ -195,7 +201,7 @@ const addDocument = act(
     if (expected === 'done')
       org?.documents.set(documentId, {
         id: documentId,
-        own: 'public',
+        ownAccessType: 'public',
         disabled: false,
         folder,
         threads: new Set(),
@@ -232,7 +238,7 @@ const openDocument = act(
         documentId,
       ),
     ).toBe(expected);
-    if (opened && expected === 'done') opened.own = own;
+    if (opened && expected === 'done') opened.ownAccessType = own;
   },
 );
 
@@ -295,7 +301,7 @@ const comment = act(
 );
 
 /** Returns the error of a request that grants access to a resource; undefined if it is allowed. */
-function refused({ org, closed }: Met, name: Named) {
+function refused({ org, closed }: Met, name: NamedResource) {
   const to = org?.find(name);
   if (closed) return closed;
   if (!to) return 'NOT_FOUND';
@@ -320,7 +326,7 @@ const addUser = act(
     if (!org || !found || expected !== 'done') return;
     world.known.add(userId);
     org.contactsOf(found).add(userId);
-    const grant = org.liveGrant(userId, found, world.now);
+    const grant = org.currentGrant(userId, found, world.now);
     if (!grant) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
     else grant.role = role ?? grant.role;
   },
@@ -534,7 +540,7 @@ test('permissions and listings match the model after any sequence of requests, h
   await fc.assert(
     fc.asyncProperty(life, async (lived) => {
       if (realNow() > until) return;
-      const world = new LifeWorld(engine, queues, await newCustomer(), realNow());
+      const world = new DirectorySimulation(engine, queues, await newCustomer(), realNow());
       Date.now = () => world.now;
       try {
         for (const step of [...youth, ...lived]) {

@@ -19,7 +19,7 @@ import {
   fillOrganization,
   itemsByKey,
   JobRunner,
-  putBack,
+  restoreItems,
 } from '../../support/removal.ts';
 
 const DELETE = '/v2/organizations/delete';
@@ -52,7 +52,7 @@ const removals = async () => {
   const jobs = [...(await items()).values()].filter(
     ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
   );
-  return ofJobs(queues.waiting('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
+  return ofJobs(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
 /** The same items without the jobs. */
 const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
@@ -99,7 +99,7 @@ describe('purge of a deleted organization', () => {
     });
     const [message, ...more] = await removals();
     expect([message, more]).toEqual([expect.objectContaining({ tenant: customer.apiKey }), []]);
-    expect(queues.waiting('jobs').find(({ body }) => body.jobId === message!.jobId)!.delaySeconds).toBe(60);
+    expect(queues.messagesOf('jobs').find(({ body }) => body.jobId === message!.jobId)!.delaySeconds).toBe(60);
 
     const runner = new JobRunner(Date.now());
     await runner.run(message!);
@@ -343,7 +343,7 @@ async function killedAtEveryCall(
   const remainingKeys = async () =>
     (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
   const trial = async (at: number, when: 'before' | 'after'): Promise<string[]> => {
-    await putBack(lean, all);
+    await restoreItems(lean, all);
     const calls: string[] = [];
     const dying = asDocumentClient({
       async send(command: Command) {

@@ -216,7 +216,7 @@ describe(DELETE, () => {
     expect(new Set(jobs.map(({ data }) => JSON.parse(data).organizationKey))).toEqual(
       new Set(Object.values(results).map(({ id }: any) => id)),
     );
-    const messages = queues.waiting('jobs');
+    const messages = queues.messagesOf('jobs');
     expect(messages.map(({ body }) => body.jobId).sort()).toEqual(jobs.map(({ jobId }) => jobId).sort());
     expect(new Set(messages.map(({ body, delaySeconds }) => [body.tenant, delaySeconds].join()))).toEqual(
       new Set([`${customer.apiKey},60`]),

@@ -15,7 +15,7 @@ import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, LeanClient } from '../../support/leanClient.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
-import { keptMeasures } from '../../support/workers.ts';
+import { recordingMeasures } from '../../support/workers.ts';
 
 const DELETE = '/v2/users/delete';
 const acme = { organizationId: 'acme' };
@@ -107,14 +107,20 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
     changeFolders: (job: StoredJob, clock: () => number) => changeFoldersStep(table, job, clock, purgeFolders),
   } as unknown as RunJobDeps['steps'];
   if (upTo === 'end' && waiting.length > 0) ahead += REQUESTS_ENDED_MS;
-  let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.waiting('jobs')];
+  let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.messagesOf('jobs')];
   queues.clear();
   while (messages.length > 0) {
     const queue = { send: async (sent: readonly { readonly body: object }[]) => void waiting.push(...sent) };
     for (const { body } of messages)
       await runJob(
         { jobs, steps, queue },
-        { message: body, clock: () => Date.now() + ahead, deadline: Infinity, log: silent, measures: keptMeasures() },
+        {
+          message: body,
+          clock: () => Date.now() + ahead,
+          deadline: Infinity,
+          log: silent,
+          measures: recordingMeasures(),
+        },
       );
     if (upTo === 'settling') return;
     if (waiting.length > 0) ahead += REQUESTS_ENDED_MS;
@@ -193,7 +199,7 @@ describe('users/delete response', () => {
 
   test('starts no job when none of the users exists', async () => {
     await remove({}, 'nobody', 'nor-me');
-    expect([queues.waiting('jobs'), await jobsLeft()]).toEqual([[], 0]);
+    expect([queues.messagesOf('jobs'), await jobsLeft()]).toEqual([[], 0]);
   });
 
   test.each([
@@ -230,7 +236,7 @@ describe('users/delete response', () => {
     const userIds = Array.from({ length: 120 }, (_each, i) => `${i}-`.padEnd(500, 'ü'));
     await customer.ok('/v2/users/add', { ...acme, users: userIds.map((userId) => ({ userId })) });
     expect(Object.values(await remove({}, ...userIds)).filter(({ success }: any) => success)).toHaveLength(120);
-    expect(queues.waiting('jobs')).toHaveLength(2);
+    expect(queues.messagesOf('jobs')).toHaveLength(2);
     expect(await contacts({})).toEqual([]);
     await runJobs();
     expect([
@@ -382,7 +388,7 @@ describe('users/delete with folderId', () => {
     );
     await grant('ada', on('document', 'nda'));
     await remove({ folderId: 'outer' }, 'ada');
-    const { jobId } = queues.waiting('jobs')[0]!.body;
+    const { jobId } = queues.messagesOf('jobs')[0]!.body;
     let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
     for (
       let result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 7);
@@ -473,7 +479,7 @@ describe('resources that move after users/delete with folderId', () => {
   test('a folder that moves behind the walk of the last round makes the job repeat that round', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveFolder('deep', 'root');
-    const { jobId } = queues.waiting('jobs')[0]!.body;
+    const { jobId } = queues.messagesOf('jobs')[0]!.body;
     const { internalId: deep } = (await table.get(FolderEntity, { ...(await scope()), folderId: 'deep' }))!;
     let job = (await new JobStore(table).get({ tenant: customer.apiKey, jobId }))!;
     job = { ...job, progress: JSON.stringify({ stage: 'second', user: 0 }) };
@@ -650,7 +656,7 @@ describe('overlapping jobs of users/delete', () => {
   test('delete everything when a job breaks off and then runs twice at the same time', async () => {
     await withEverything('ada', 'bob');
     await remove({}, 'ada', 'bob');
-    const { body } = queues.waiting('jobs')[0]!;
+    const { body } = queues.messagesOf('jobs')[0]!;
     const job = (await new JobStore(table).get(body))!;
     const breaking = new Table(asDocumentClient({ send: breakingAfter(12) }), TABLE_NAME);
     await expect(removeUsersStep(breaking, job, Date.now)).rejects.toThrow('broken off');

@@ -91,7 +91,7 @@ describe('the event crdt.update_data', () => {
     await customer.ok(ADD, { ...text, data: 'one' });
     await replace('two');
     const [job] = await jobs();
-    expect(queues.waiting('jobs').filter(({ body }) => body.tenant === customer.apiKey)).toEqual([
+    expect(queues.messagesOf('jobs').filter(({ body }) => body.tenant === customer.apiKey)).toEqual([
       { body: { tenant: customer.apiKey, jobId: job!.jobId }, delaySeconds: 5 },
     ]);
     expect(job!.dueAt).toBeGreaterThan(job!.createdAt + 5_000);

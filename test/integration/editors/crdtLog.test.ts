@@ -14,7 +14,7 @@ import { pushUpdate } from '../../../lib/editors/pushUpdate.ts';
 import { type NewValue, updateEditor, addEditor } from '../../../lib/editors/writeValue.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { openDocument } from '../../../lib/editors/rules/yjs/document.ts';
-import { everyMishap, Invocation, type Mishap, Trial } from '../../support/crashes.ts';
+import { allFailures, Invocation, type Failure, Trial } from '../../support/crashes.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
 
@@ -367,7 +367,7 @@ describe('compactLog', () => {
 /** Runs some work in a process of its own, in which one call fails. Returns whether the work reported success. */
 async function attempted(
   work: (table: Table) => Promise<unknown>,
-  fault?: { at: number; mishap: Mishap; when: 'before' | 'after' },
+  fault?: { at: number; failure: Failure; when: 'before' | 'after' },
 ): Promise<{ done: boolean; calls: readonly string[] }> {
   const trial = new Trial(...(fault ? [fault] : []));
   const invocation = new Invocation(trial);
@@ -393,10 +393,10 @@ describe('after a failure of any call', () => {
     expect(calls.length).toBeGreaterThan(1);
     await check(true);
     for (const [index] of calls.entries()) {
-      for (const mishap of everyMishap) {
+      for (const failure of allFailures) {
         context = newContext();
         await prepare();
-        await check((await attempted(work, { at: index + 1, ...mishap })).done);
+        await check((await attempted(work, { at: index + 1, ...failure })).done);
       }
     }
   }

@@ -4,7 +4,7 @@ import { fanOutCapability } from '../../../lib/events/fanOut.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
@@ -15,7 +15,7 @@ const ada = { userId: 'ada', name: 'Ada' };
 
 let engine: Engine;
 let queues: Queues;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
   queues.clear();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -53,7 +53,7 @@ const events = async () =>
 async function deliver(...eventIds: string[]): Promise<any[]> {
   expect(await system.fanOut(tenant, ...eventIds)).toEqual([]);
   await system.drain();
-  return hooks.came.map(({ body }) => JSON.parse(body));
+  return hooks.received.map(({ body }) => JSON.parse(body));
 }
 
 describe('POST /v2/events/publish', () => {
@@ -83,7 +83,7 @@ describe('POST /v2/events/publish', () => {
         },
       },
     ]);
-    expect(hooks.came[0]?.headers['webhook-id']).toBe(eventId);
+    expect(hooks.received[0]?.headers['webhook-id']).toBe(eventId);
   });
 
   test.each([
@@ -103,7 +103,7 @@ describe('POST /v2/events/publish', () => {
     await endpoint('/sales', { channels: ['sales'] });
     await endpoint('/all');
     await deliver(await publish({ channels: ['sales', 'emea'] }), await publish({}));
-    expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/all', '/all', '/sales']);
+    expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/all', '/all', '/sales']);
   });
 
   test('delivers to advanced and basic webhooks, by mail and in the app', async () => {
@@ -139,12 +139,12 @@ describe('POST /v2/events/publish', () => {
       },
     });
     const { consumers } = fanOutCapability.open(environment(process.env));
-    system.replaced.fanOut = { consumers };
+    system.replacedPorts.fanOut = { consumers };
     await deliver(eventId);
-    expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/a', '/processed', '/raw']);
+    expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/a', '/processed', '/raw']);
     const mails = (await everyItem(engine)).filter(({ _t, PK }) => _t === 'Mail' && PK.startsWith(`T#${tenant}#`));
     expect(mails.map(({ about }) => about.userId).sort()).toEqual(['grace', 'lin']);
-    expect(queues.waiting('mail')).toHaveLength(2);
+    expect(queues.messagesOf('mail')).toHaveLength(2);
     const inbox = async (userId: string) =>
       (await customer.ok('/v2/notifications/get', { organizationId: 'acme', userId })).length;
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
@@ -166,7 +166,7 @@ describe('POST /v2/events/publish', () => {
         },
       ],
     });
-    system.replaced.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
+    system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
     await deliver(
       await publish({
         ...at,
@@ -199,7 +199,7 @@ describe('eventId of POST /v2/events/publish', () => {
     ]);
     await publish({ eventId: 'huddle-1' });
     await deliver('huddle-1');
-    expect(hooks.came).toHaveLength(1);
+    expect(hooks.received).toHaveLength(1);
     expect(
       (await customer.ok('/v2/workspace/advancedwebhook/attempts/get', { messageId: 'huddle-1' })).attempts,
     ).toHaveLength(1);
@@ -274,6 +274,6 @@ describe('invalid calls of POST /v2/events/publish', () => {
   test('do not include those with a key __proto__ in data', async () => {
     await endpoint('/a');
     await deliver(await publish({ data: JSON.parse('{"__proto__":{"x":1}}') }));
-    expect(hooks.came[0]?.body).toContain('"__proto__":{"x":1}');
+    expect(hooks.received[0]?.body).toContain('"__proto__":{"x":1}');
   });
 });

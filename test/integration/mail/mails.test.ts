@@ -153,8 +153,8 @@ describe('the mails of an event', () => {
     await system.fanOut();
     const messages = [...system.queue, ...system.queue];
     await system.fanOut();
-    await system.workOff();
-    for (const { body } of messages) await system.work(body as never);
+    await system.processQueue();
+    for (const { body } of messages) await system.processMessage(body as never);
     expect(system.mailed).toEqual(['grace@example.com']);
     expect(await system.states()).toEqual({ grace: 'SENT' });
   });
@@ -188,7 +188,7 @@ describe('a private thread', () => {
       annotationIds: ['thread'],
       updatedData: { visibility: { type: 'restricted', userIds: ['bob'] } },
     });
-    await system.workOff();
+    await system.processQueue();
     expect(system.mailed).toEqual(['bob@example.com']);
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
   });
@@ -262,7 +262,7 @@ describe('a thread with an access context', () => {
     await addThread({}, mentionsGraceAndBob);
     await system.fanOut();
     await change();
-    await system.workOff();
+    await system.processQueue();
     expect(system.mailed).toEqual(['bob@example.com']);
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
   });
@@ -298,8 +298,8 @@ describe('a mail at the time of sending', () => {
     await system.fanOut();
     const [message] = system.queue;
     await change();
-    await system.workOff();
-    await system.work(message!.body as never);
+    await system.processQueue();
+    await system.processMessage(message!.body as never);
     expect(system.mails).toEqual([]);
     expect(await system.states()).toEqual({ grace: 'SKIPPED' });
   });
@@ -324,13 +324,13 @@ describe('failures of workers and providers', () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
-    await expect(system.work(message())).rejects.toThrow('ended');
+    await expect(system.processMessage(message())).rejects.toThrow('ended');
     expect((await only()).status).toBe('SENDING');
-    await system.work(message());
+    await system.processMessage(message());
     expect((await only()).status).toBe('SENDING');
     system.now += 2 * MINUTE;
-    await system.work(message());
-    await system.work(message());
+    await system.processMessage(message());
+    await system.processMessage(message());
     expect((await only()).status).toBe('UNKNOWN');
     expect(system.mails).toHaveLength(1);
     expect(system.measures.counted).toEqual(new Map([['MailOutcomesUnknown', 1]]));
@@ -349,17 +349,17 @@ describe('failures of workers and providers', () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
-    await expect(system.work(message())).rejects.toThrow();
+    await expect(system.processMessage(message())).rejects.toThrow();
     system.queue.length = 0;
     system.now += 3 * MINUTE;
     await system.sweep();
-    await system.workOff();
+    await system.processQueue();
     expect(await system.states()).toEqual({ grace: 'UNKNOWN' });
     expect(system.mails).toHaveLength(1);
   });
 
   test('sends once when several workers get the same message', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => system.work(message())));
+    await Promise.all(Array.from({ length: 8 }, () => system.processMessage(message())));
     expect(system.mails).toHaveLength(1);
   });
 
@@ -369,13 +369,13 @@ describe('failures of workers and providers', () => {
     const startedAt = system.now;
     const at: number[] = [];
     system.queue.length = 0;
-    await system.work(mail);
+    await system.processMessage(mail);
     for (let stored = await system.store.get(mail); stored?.status === 'READY'; stored = await system.store.get(mail)) {
       const next = system.queue.shift();
       if (next) {
         expect(next.delaySeconds).toBeLessThanOrEqual(900);
         system.now += next.delaySeconds! * 1_000;
-        await system.work(next.body as never);
+        await system.processMessage(next.body as never);
         at.push(Math.round((system.now - startedAt) / MINUTE));
       } else {
         system.now = stored.dueAt! + 1;
@@ -408,11 +408,11 @@ describe('failures of workers and providers', () => {
     system.results.push({ outcome: 'throttled', reason: 'TooManyRequestsException' });
     const mail = await key();
     system.queue.length = 0;
-    await system.work(mail);
+    await system.processMessage(mail);
     expect(await only()).toMatchObject({ status: 'READY', attempts: 0 });
     expect(system.queue).toMatchObject([{ delaySeconds: 15, groupId: customer.apiKey }]);
     system.now += 15_000;
-    await system.work(mail);
+    await system.processMessage(mail);
     expect(await only()).toMatchObject({ status: 'SENT', attempts: 1 });
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
   });
@@ -421,9 +421,9 @@ describe('failures of workers and providers', () => {
     system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const body = message();
     system.queue.length = 0;
-    await system.work(body);
+    await system.processMessage(body);
     system.queue.length = 0;
-    await system.work(body);
+    await system.processMessage(body);
     expect(system.mails).toHaveLength(1);
     expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
   });
@@ -435,7 +435,7 @@ describe('failures of workers and providers', () => {
     system.now += 6 * MINUTE;
     await Promise.all([system.sweep(), system.sweep()]);
     expect(system.queue).toHaveLength(1);
-    await system.workOff();
+    await system.processQueue();
     expect(system.mails).toHaveLength(1);
     system.now += 60 * MINUTE;
     await system.sweep();
@@ -558,12 +558,12 @@ describe('mails to the owner', () => {
     await configure({ useEmailService: false });
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 1]);
-    await system.workOff();
+    await system.processQueue();
     expect(system.mails).toMatchObject([
       { to: expect.stringMatching(/^owner-.*@example\.com$/), subject: 'A webhook endpoint was disabled' },
     ]);
     await system.notifyOwner(customer.apiKey, notice, ['ep_1', 'disabled', 2]);
-    await system.workOff();
+    await system.processQueue();
     expect(system.mails).toHaveLength(2);
   });
 
@@ -573,11 +573,11 @@ describe('mails to the owner', () => {
     });
     await system.notifyOwner(customer.apiKey, notice, [1]);
     const [message] = system.queue;
-    await expect(system.workOff()).rejects.toThrow('ended');
+    await expect(system.processQueue()).rejects.toThrow('ended');
     system.now += 2 * MINUTE;
-    await system.work(message!.body as never);
+    await system.processMessage(message!.body as never);
     system.now += MINUTE;
-    await system.work(message!.body as never);
+    await system.processMessage(message!.body as never);
     expect(await system.states()).toEqual({ endpointFailure: 'SENT' });
     expect(system.mails).toHaveLength(2);
   });
@@ -585,7 +585,7 @@ describe('mails to the owner', () => {
   test('are skipped with a log line when the operator has not set mailFrom', async () => {
     system.ses = undefined;
     await system.notifyOwner(customer.apiKey, notice, [1]);
-    await system.workOff();
+    await system.processQueue();
     expect(await system.states()).toEqual({ endpointFailure: 'SKIPPED' });
     expect(system.skipped).toEqual(['the operator has not set mailFrom']);
   });

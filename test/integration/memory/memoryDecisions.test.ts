@@ -7,7 +7,7 @@ import { runEmbeddingJobs } from '../../../lib/memory/runEmbeddingJobs.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { keptMeasures } from '../../support/workers.ts';
+import { recordingMeasures } from '../../support/workers.ts';
 
 const UPDATE = '/v2/commentannotations/update';
 const grace = {
@@ -78,7 +78,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
         clock: Date.now,
         deadline: Infinity,
         log,
-        measures: keptMeasures(),
+        measures: recordingMeasures(),
       });
     expect(
       (await search({})).results.map(({ annotationId, similarity }: any) => [annotationId, similarity]).sort(),

@@ -14,7 +14,7 @@ import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { startTitan, type Titan, type TitanReply } from '../../support/titan.ts';
 import { clearTable } from '../../support/items.ts';
-import { keptMeasures } from '../../support/workers.ts';
+import { recordingMeasures } from '../../support/workers.ts';
 
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
@@ -163,7 +163,7 @@ describe('judgments whose embedding failed', () => {
     await expect(worker.run(message!)).rejects.toThrow('The embedding model does not answer');
     queues.clear();
     await sweepAt(Date.now() + 30 * MINUTE);
-    expect([queues.waiting('embed').map(({ body }) => body), queues.waiting('jobs')]).toEqual([[message], []]);
+    expect([queues.messagesOf('embed').map(({ body }) => body), queues.messagesOf('jobs')]).toEqual([[message], []]);
     titan.script = () => undefined;
     worker.now += 30 * MINUTE;
     await worker.run(message!);
@@ -368,5 +368,5 @@ describe('a change of the embedding model', () => {
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const sweep = jobSweep.open(environment(process.env));
-  await sweep({ clock: () => now, deadline: now + MINUTE, log, measures: keptMeasures() });
+  await sweep({ clock: () => now, deadline: now + MINUTE, log, measures: recordingMeasures() });
 }

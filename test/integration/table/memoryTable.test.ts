@@ -7,11 +7,11 @@ import { MemoryTable } from '../../bench/deliveries/memoryTable.ts';
 import { newPublisher } from '../../bench/deliveries/world.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 
 const ENDPOINTS = 3;
 let engine: Engine;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let client: DynamoDBDocumentClient;
 const memory = new MemoryTable();
 const cloud = new Cloud();
@@ -39,7 +39,7 @@ async function send(command: Command): Promise<Item> {
 
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   Object.assign(process.env, {
     ALLOW_LOOPBACK_DELIVERY: 'true',
     POWERTOOLS_METRICS_DISABLED: 'true',
@@ -63,7 +63,7 @@ test('the table in memory counts the units of each call as the engine does', asy
   for (let n = 0; n < 3; n++) await publish();
   await cloud.drain();
   await cloud.tick();
-  expect(hooks.came).toHaveLength(3 * ENDPOINTS);
+  expect(hooks.received).toHaveLength(3 * ENDPOINTS);
   expect(cloud.failures).toBe(0);
   // The engine counts nothing for an empty page of an index; DynamoDB counts half a unit.
   const isEmptyPage = ({ call, engine: units, memory: own }: (typeof consumed)[number]) =>

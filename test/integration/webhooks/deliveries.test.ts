@@ -9,14 +9,14 @@ import { upsert } from '../../../lib/table/table.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem, storedItem } from '../../support/items.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
 let engine: Engine;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -56,7 +56,7 @@ describe('fan-out and first attempts', () => {
     const eventId = await system.publish(tenant);
     await system.drain();
 
-    expect(hooks.came.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
+    expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/a', '/b']);
     for (const [path, endpointId] of [
       ['/a', a],
       ['/b', b],
@@ -98,9 +98,11 @@ describe('fan-out and first attempts', () => {
 
   test('store the first attempts of an event with an audience in a group until they have ended', async () => {
     const endpointId = await endpoint('/a');
-    system.replaced.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
+    system.replacedPorts.fanOut = {
+      consumers: [() => ({ concerns: async () => true, consume: async () => undefined })],
+    };
     const eventId = await system.publish(tenant, { payload: withAudience });
-    const { group } = system.live.messages[0]!.body as { group: string };
+    const { group } = system.firstQueue.messages[0]!.body as { group: string };
     const key = FirstAttemptsEntity.key({ tenant, eventId, group });
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
     expect(await storedItem(engine, key)).toMatchObject({
@@ -116,9 +118,9 @@ describe('fan-out and first attempts', () => {
   test('divide the endpoints of an event into groups of 20', async () => {
     const ids = await Promise.all(Array.from({ length: 45 }, (_each, index) => endpoint(`/${index}`)));
     const eventId = await system.publish(tenant);
-    expect(system.live.messages.map(({ body }) => 1 + (body.more?.length ?? 0))).toEqual([20, 20, 5]);
+    expect(system.firstQueue.messages.map(({ body }) => 1 + (body.more?.length ?? 0))).toEqual([20, 20, 5]);
     await system.drain();
-    expect(hooks.came).toHaveLength(45);
+    expect(hooks.received).toHaveLength(45);
     for (const endpointId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'FirstAttempts' && PK.includes(tenant))).toEqual([]);
   });
@@ -142,7 +144,7 @@ describe('fan-out and first attempts', () => {
       await system.emit(tenant, { payload: withAudience }),
       await system.emit(tenant, { payload: withAudience }),
     ];
-    system.replaced.fanOut = {
+    system.replacedPorts.fanOut = {
       consumers: [
         () => ({
           concerns: async () => true,
@@ -160,7 +162,7 @@ describe('fan-out and first attempts', () => {
     expect(hooks.at('/a')).toHaveLength(3);
 
     // It is still in the outbox, where the sweeper finds it.
-    system.replaced.fanOut = {};
+    system.replacedPorts.fanOut = {};
     system.now += 3 * MINUTE + 1;
     await system.sweep();
     await system.drain();
@@ -175,20 +177,20 @@ describe('fan-out and first attempts', () => {
   test('repeat messages that SQS rejected together with the event', async () => {
     const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
     const eventId = await system.emit(tenant);
-    system.live.failAfter = 1;
+    system.firstQueue.failAfter = 1;
     expect(await system.fanOut(tenant, eventId)).toEqual([eventId]);
     expect(await system.isFannedOut(tenant, eventId)).toBe(false);
     expect(await system.fanOut(tenant, eventId)).toEqual([]);
     await system.drain();
     for (const endpointId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
-    expect(hooks.came).toHaveLength(3);
+    expect(hooks.received).toHaveLength(3);
   });
 
   test('keep an event in the outbox when another consumer fails, and still deliver its webhooks', async () => {
     await endpoint('/a');
     const eventId = await system.emit(tenant, { payload: withAudience });
     const seen: unknown[] = [];
-    system.replaced.fanOut = {
+    system.replacedPorts.fanOut = {
       consumers: [
         () => ({ concerns: async () => true, consume: async () => Promise.reject(new Error('no')) }),
         () => ({ concerns: async () => true, consume: async (event) => void seen.push(event) }),
@@ -222,7 +224,9 @@ describe('fan-out and first attempts', () => {
     const eventId = await system.publish(tenant, { event: 'huddle.create' });
     const other = await system.publish(tenant, { event: 'huddle.join' });
     await system.drain();
-    expect(hooks.came.map(({ path, headers }) => [path, headers.authorization, headers['webhook-id']]).sort()).toEqual([
+    expect(
+      hooks.received.map(({ path, headers }) => [path, headers.authorization, headers['webhook-id']]).sort(),
+    ).toEqual([
       ['/processed', 'Basic s3cret', eventId],
       ['/raw', 'Basic s3cret', eventId],
     ]);
@@ -254,7 +258,7 @@ describe('failed attempts', () => {
     hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
     const eventId = await system.publish(tenant);
-    await system.untilTheEnd(tenant, eventId, [a, b, c]);
+    await system.runUntilEnded(tenant, eventId, [a, b, c]);
     expect([await stateOf(eventId, a), await stateOf(eventId, b), await stateOf(eventId, c)]).toEqual([
       ['DELIVERED', 4],
       ['DELIVERED', 2],
@@ -262,7 +266,7 @@ describe('failed attempts', () => {
     ]);
     expect(['/a', '/b', '/c'].map((path) => hooks.at(path).length)).toEqual([4, 2, 1]);
     // All attempts have the same id.
-    expect(new Set(hooks.came.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
+    expect(new Set(hooks.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
   });
 
   test('are repeated up to eight times in 27.6 hours; then the delivery is exhausted, with an event', async () => {
@@ -275,7 +279,7 @@ describe('failed attempts', () => {
       return { status: 500, body: 'no' };
     });
     const eventId = await system.publish(tenant);
-    await system.untilTheEnd(tenant, eventId, [endpointId]);
+    await system.runUntilEnded(tenant, eventId, [endpointId]);
 
     const due = [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305];
     expect(times.map((at) => Math.floor(at / SECOND))).toHaveLength(8);
@@ -327,11 +331,11 @@ describe('failed attempts', () => {
     const endpointId = await endpoint('/busy');
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(8 * SECOND);
-    await system.workOnNext();
+    await system.processNextMessage();
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '86400' } });
-    await system.workOnNext();
+    await system.processNextMessage();
     expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(2 * 1_800 * SECOND);
   });
 
@@ -345,7 +349,7 @@ describe('failed attempts', () => {
     expect(Buffer.from(attempt!.responseBody!).equals(bytes.subarray(0, 16 * 1024))).toBe(true);
 
     const real = system.attemptPorts.deliveries;
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       deliveries: {
         get: (key) => real.get(key),
         replace: (...change) => real.replace(...change),
@@ -360,12 +364,12 @@ describe('failed attempts', () => {
   });
 
   test('include those to a receiver that does not exist', async () => {
-    const gone = await new Hooks().start();
+    const gone = await new WebhookReceiver().start();
     const url = gone.url('/');
     await gone.stop();
     const { id: endpointId } = await customer.ok(paths.create, { url });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
     expect(await system.attempts(tenant, eventId)).toMatchObject([{ outcome: 'failed', error: 'connection refused' }]);
     expect(system.errors).toEqual([]);
@@ -376,9 +380,9 @@ describe('queue messages', () => {
   test('of a first attempt make it once when they arrive twice', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
-    const { body } = system.live.messages[0]!;
-    await system.work(body);
-    await system.work(body);
+    const { body } = system.firstQueue.messages[0]!;
+    await system.processMessage(body);
+    await system.processMessage(body);
     expect(hooks.at('/a')).toHaveLength(1);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
@@ -386,8 +390,8 @@ describe('queue messages', () => {
   test('of a first attempt repeat it with the same id when they arrive twice at the same time, and count it once', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
-    const { body } = system.live.messages[0]!;
-    await Promise.all([1, 2].map(() => system.work(body)));
+    const { body } = system.firstQueue.messages[0]!;
+    await Promise.all([1, 2].map(() => system.processMessage(body)));
     expect(hooks.at('/a').map(({ headers }) => headers['webhook-id'])).toEqual([eventId, eventId]);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect((await system.attempts(tenant, eventId)).map(({ attempt }) => attempt)).toEqual([1, 1]);
@@ -398,9 +402,9 @@ describe('queue messages', () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
-    const { body } = system.slow.messages[0]!;
-    await Promise.all(Array.from({ length: 10 }, () => system.work(body)));
+    await system.processNextMessage();
+    const { body } = system.retryQueue.messages[0]!;
+    await Promise.all(Array.from({ length: 10 }, () => system.processMessage(body)));
     expect(hooks.at('/a')).toHaveLength(2);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
@@ -410,34 +414,34 @@ describe('queue messages', () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
-    const message = await system.workOnNext();
-    system.slow.messages.length = 0;
-    await system.work(message!);
+    const message = await system.processNextMessage();
+    system.retryQueue.messages.length = 0;
+    await system.processMessage(message!);
     expect(hooks.at('/a')).toHaveLength(1);
-    expect(system.slow.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
+    expect(system.retryQueue.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
     // An ended delivery needs no message.
-    await system.work(message!);
-    expect(system.slow.messages).toEqual([]);
+    await system.processMessage(message!);
+    expect(system.retryQueue.messages).toEqual([]);
   });
 
   test('wait in the queue if they arrive too early', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
-    await system.workOnNext();
-    const { body } = system.slow.messages[0]!;
-    system.slow.messages.length = 0;
-    await system.work(body);
+    await system.processNextMessage();
+    await system.processNextMessage();
+    const { body } = system.retryQueue.messages[0]!;
+    system.retryQueue.messages.length = 0;
+    await system.processMessage(body);
     expect(hooks.at('/a')).toHaveLength(2);
-    expect(system.slow.messages).toMatchObject([{ body: { attemptNo: 3 }, visibleAt: system.now + 5 * MINUTE }]);
+    expect(system.retryQueue.messages).toMatchObject([{ body: { attemptNo: 3 }, visibleAt: system.now + 5 * MINUTE }]);
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 2]);
   });
 
   test('of an unknown delivery do nothing', async () => {
-    await system.work({ tenant, eventId: 'msg_none', endpointId: 'ep_none', attemptNo: 1 });
+    await system.processMessage({ tenant, eventId: 'msg_none', endpointId: 'ep_none', attemptNo: 1 });
     expect(system.errors).toEqual([]);
   });
 
@@ -450,7 +454,7 @@ describe('queue messages', () => {
       else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
       else await customer.ok(paths.updateConfig, { isEnabled: false });
       await system.drain();
-      expect(hooks.came).toEqual([]);
+      expect(hooks.received).toEqual([]);
       expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
     },
   );
@@ -459,9 +463,9 @@ describe('queue messages', () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     const { requests } = system.attemptPorts;
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       requests: {
         async prepare(...attempt) {
           const [key] = attempt;
@@ -472,19 +476,19 @@ describe('queue messages', () => {
       },
     };
     await system.drain();
-    expect(hooks.came).toHaveLength(1);
+    expect(hooks.received).toHaveLength(1);
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 1]);
   });
 
   test('begin no first attempt after a delete call has answered while it waited for its slot', async () => {
     const endpointId = await endpoint('/a', { rateLimit: 1 });
     const eventId = await system.publish(tenant);
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       slots: { reserve: async () => system.now + SECOND },
       sleep: async () => void (await customer.ok(paths.delete, { endpointId })),
     };
-    await system.workOnNext();
-    expect(hooks.came).toEqual([]);
+    await system.processNextMessage();
+    expect(hooks.received).toEqual([]);
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
   });
 
@@ -501,7 +505,7 @@ describe('queue messages', () => {
     await customer.ok(paths.delete, { endpointId });
     await system.publish(tenant);
     await system.drain();
-    expect(hooks.came.map(({ path, body }) => [path, Object.hasOwn(JSON.parse(body), 'encodedPayload')])).toEqual([
+    expect(hooks.received.map(({ path, body }) => [path, Object.hasOwn(JSON.parse(body), 'encodedPayload')])).toEqual([
       ['/a', false],
       ['/b', false],
       ['/b', true],
@@ -511,14 +515,14 @@ describe('queue messages', () => {
   test('count only in the log when their attempt ends after the lease and another worker has made it', async () => {
     const endpointId = await endpoint('/slow');
     const eventId = await system.publish(tenant);
-    const { body } = system.live.messages[0]!;
+    const { body } = system.firstQueue.messages[0]!;
     hooks.answer('/slow', async (_hook, nth) => {
       if (nth > 1) return { status: 200 };
       system.now += 61 * SECOND;
-      await system.work(body);
+      await system.processMessage(body);
       return { status: 500 };
     });
-    await system.work(body);
+    await system.processMessage(body);
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect((await system.attempts(tenant, eventId)).map(({ attempt, outcome }) => [attempt, outcome]).sort()).toEqual([
       [1, 'delivered'],
@@ -546,7 +550,7 @@ describe('queue messages', () => {
             if (fails) throw new Error('a fault of ours');
             return result;
           };
-        system.replaced.attempt = {
+        system.replacedPorts.attempt = {
           deliveries: {
             get: faulty(real.get),
             replace: faulty<Parameters<typeof real.replace>, Awaited<ReturnType<typeof real.replace>>>(
@@ -557,7 +561,7 @@ describe('queue messages', () => {
         };
         const before = hooks.at('/a').length;
         const eventId = await system.publish(tenant);
-        await system.untilTheEnd(tenant, eventId, [endpointId]);
+        await system.runUntilEnded(tenant, eventId, [endpointId]);
         expect([step, when, ...(await stateOf(eventId, endpointId))!.slice(0, 1)]).toEqual([step, when, 'DELIVERED']);
         expect(hooks.at('/a').length - before).toBeLessThanOrEqual(3);
       }
@@ -574,7 +578,7 @@ describe('the rate limit of an endpoint', () => {
       times.push(system.now);
       return { status: 200 };
     });
-    await system.drainTogether();
+    await system.drainInParallel();
     expect(times).toHaveLength(36);
     // deliveryRuntime.test.ts checks the exact limit.
     for (const from of times)
@@ -589,7 +593,7 @@ describe('the rate limit of an endpoint', () => {
     for (let i = 0; i < 60; i++) await system.publish(tenant);
     const { requests, sleep } = system.attemptPorts;
     let calls = 0;
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       requests: {
         async prepare(...attempt) {
           // The slots of the first second have expired afterwards.
@@ -603,7 +607,7 @@ describe('the rate limit of an endpoint', () => {
       times.push(system.now);
       return { status: 200 };
     });
-    await system.drainTogether();
+    await system.drainInParallel();
     expect(times).toHaveLength(60);
     for (const from of times)
       expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(22);
@@ -612,7 +616,7 @@ describe('the rate limit of an endpoint', () => {
   test('does not count long deferred messages as lost, even beyond the longest delay', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       slots: { reserve: async () => slots.shift() ?? system.now },
     };
     const [near, far] = [await system.publish(tenant), await system.publish(tenant)];
@@ -626,9 +630,9 @@ describe('the rate limit of an endpoint', () => {
       from + 700 * SECOND + 4 * MINUTE,
     );
     expect(system.waiting).toHaveLength(1);
-    await system.untilTheEnd(tenant, near, [endpointId]);
-    await system.untilTheEnd(tenant, far, [endpointId]);
-    expect(hooks.came).toHaveLength(2);
+    await system.runUntilEnded(tenant, near, [endpointId]);
+    await system.runUntilEnded(tenant, far, [endpointId]);
+    expect(hooks.received).toHaveLength(2);
     expect(system.now - from).toBeGreaterThanOrEqual(2_000 * SECOND);
     expect(system.now - from).toBeLessThan(2_010 * SECOND);
   });
@@ -666,17 +670,19 @@ describe('a slow endpoint', () => {
     expect((await health())?.slowUntil).toBeGreaterThan(system.now);
 
     const second = await system.publish(tenant);
-    for (const message of system.live.messages.splice(0)) await system.work(message.body, { live: true });
+    for (const message of system.firstQueue.messages.splice(0))
+      await system.processMessage(message.body, { isFirstQueue: true });
     expect(hooks.at('/fast')).toHaveLength(2);
     expect(hooks.at('/slow')).toHaveLength(1);
-    expect(system.slow.messages).toMatchObject([{ body: { eventId: second, endpointId, attemptNo: 1 } }]);
+    expect(system.retryQueue.messages).toMatchObject([{ body: { eventId: second, endpointId, attemptNo: 1 } }]);
     await system.drain();
     expect(await stateOf(second, endpointId)).toEqual(['DELIVERED', 1]);
 
     // After a minute it is attempted directly again.
     system.now += MINUTE + SECOND;
     await system.publish(tenant);
-    for (const message of system.live.messages.splice(0)) await system.work(message.body, { live: true });
+    for (const message of system.firstQueue.messages.splice(0))
+      await system.processMessage(message.body, { isFirstQueue: true });
     expect(hooks.at('/slow')).toHaveLength(3);
   });
 });
@@ -685,7 +691,7 @@ describe('the breaker of an endpoint', () => {
   const failTenTimes = async () => {
     hooks.answer('/dead', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
-    for (let i = 0; i < 10; i++) await system.workOnNext();
+    for (let i = 0; i < 10; i++) await system.processNextMessage();
   };
 
   test('pauses deliveries to it after ten failures in a row, without using attempts, and not those to others', async () => {
@@ -716,9 +722,11 @@ describe('the breaker of an endpoint', () => {
       await waits;
       return { status: 200 };
     });
-    const messages = system.live.messages.filter(({ body }) => ids.includes(body.eventId)).map(({ body }) => body);
-    system.live.messages.length = 0;
-    const work = messages.map((message) => system.work(message));
+    const messages = system.firstQueue.messages
+      .filter(({ body }) => ids.includes(body.eventId))
+      .map(({ body }) => body);
+    system.firstQueue.messages.length = 0;
+    const work = messages.map((message) => system.processMessage(message));
     await Promise.race(work);
     while (hooks.at('/dead').length < 11) await new Promise((resolve) => setImmediate(resolve));
     answer();
@@ -727,7 +735,7 @@ describe('the breaker of an endpoint', () => {
     const health = await system.table.get(EndpointHealthEntity, { tenant, endpointId: dead });
     expect(health).toMatchObject({ breaker: { inARow: 0 } });
     expect(health?.breaker.open).toBeUndefined();
-    for (const eventId of ids) await system.untilTheEnd(tenant, eventId, [dead]);
+    for (const eventId of ids) await system.runUntilEnded(tenant, eventId, [dead]);
     expect(await Promise.all(ids.map((eventId) => stateOf(eventId, dead)))).toEqual(ids.map(() => ['DELIVERED', 1]));
   });
 
@@ -735,10 +743,10 @@ describe('the breaker of an endpoint', () => {
     const dead = await endpoint('/dead');
     await failTenTimes();
     const eventId = await system.publish(tenant);
-    for (const message of [...system.live.messages]) await system.work(message.body);
+    for (const message of [...system.firstQueue.messages]) await system.processMessage(message.body);
     expect(await stateOf(eventId, dead)).toEqual(['PENDING', 0]);
     system.now += 31 * HOUR;
-    await system.work({ tenant, eventId, endpointId: dead, attemptNo: 1 });
+    await system.processMessage({ tenant, eventId, endpointId: dead, attemptNo: 1 });
     expect(await stateOf(eventId, dead)).toEqual(['EXHAUSTED', 0]);
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
@@ -748,7 +756,7 @@ describe('the breaker of an endpoint', () => {
     await failTenTimes();
     await customer.ok(paths.update, { endpointId: dead, url: hooks.url('/better') });
     await system.publish(tenant);
-    await system.work(system.live.messages.at(-1)!.body);
+    await system.processMessage(system.firstQueue.messages.at(-1)!.body);
     expect(hooks.at('/better')).toHaveLength(1);
   });
 });
@@ -778,12 +786,12 @@ describe('endpoints that fail for days', () => {
     hooks.answer('/dead', { status: 500 });
     const since = await failingSince(endpointId, 5);
     const [first, second] = [await system.publish(tenant), await system.publish(tenant)];
-    for (let i = 0; i < 3; i++) await system.workOnNext();
+    for (let i = 0; i < 3; i++) await system.processNextMessage();
     expect(await stateOf(first, endpointId)).toEqual(['EXHAUSTED', 2]);
     expect(
       (await customer.ok(paths.list, {})).endpoints.find(({ id }: { id: string }) => id === endpointId).disabled,
     ).toBe(true);
-    expect(system.troubles).toEqual([
+    expect(system.ownerNotifications).toEqual([
       { tenant, endpointId, url: hooks.url('/dead'), stage: 'disabled', failingSince: since, now: expect.any(Number) },
     ]);
     expect(system.measures.counted.get('EndpointsDisabled')).toBe(1);
@@ -820,7 +828,7 @@ describe('endpoints that fail for days', () => {
     await system.publish(tenant);
     await system.drain();
     expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
-    expect(system.troubles).toEqual([]);
+    expect(system.ownerNotifications).toEqual([]);
   });
 
   test('stay enabled after a success that arrives during the decision', async () => {
@@ -829,7 +837,7 @@ describe('endpoints that fail for days', () => {
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 6);
     const store = system.attemptPorts.health;
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       health: {
         write: (...args) => store.write(...args),
         async get(key) {
@@ -851,18 +859,18 @@ describe('endpoints that fail for days', () => {
       await failingSince(endpointId, days, days - 1 === 0 ? 0 : 1);
       await system.publish(tenant);
       await system.publish(tenant);
-      for (const message of system.live.messages.splice(0)) await system.work(message.body);
+      for (const message of system.firstQueue.messages.splice(0)) await system.processMessage(message.body);
     }
-    expect(system.troubles.map(({ stage }) => stage)).toEqual([1, 3]);
+    expect(system.ownerNotifications.map(({ stage }) => stage)).toEqual([1, 3]);
   });
 
   test('get deliveries even if the owner cannot be notified', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
-    system.replaced.attempt = { notifyOwner: async () => Promise.reject(new Error('no mail')) };
+    system.replacedPorts.attempt = { notifyOwner: async () => Promise.reject(new Error('no mail')) };
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 1]);
     expect(system.errors).toMatchObject([{ message: 'owner notification failed' }]);
     expect(await system.table.get(EndpointHealthEntity, { tenant, endpointId })).toMatchObject({

@@ -18,13 +18,13 @@ import { queues as declarations } from '../../../lib/workers/queues.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
 let queues: Queues;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -62,7 +62,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
   queues.clear();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -109,7 +109,7 @@ describe('npm run deliveries', () => {
   test('endpoint and message print deliveries and attempts without customer data', async () => {
     hooks.answer('/a?token=secret', { status: 500, body: 'private' });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     const shown = await operate('endpoint', tenant, endpointId);
     expect(shown).toMatch(/^State +enabled$/m);
     expect(shown).toMatch(/^Rate limit +7 per second$/m);
@@ -124,7 +124,7 @@ describe('npm run deliveries', () => {
   test('endpoint ignores health from before the last change of the endpoint', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
-    for (let i = 0; i < 10; i++) await system.workOnNext();
+    for (let i = 0; i < 10; i++) await system.processNextMessage();
     expect(rowsOf(await show())).toMatchObject({
       'Deliveries paused': expect.stringMatching(/^until 20/),
       Failing: expect.stringMatching(/^since 20/),
@@ -137,7 +137,7 @@ describe('npm run deliveries', () => {
     // It does not count as unhealthy any more.
     expect(await pausing()).toBe(before - 1);
     await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(hooks.at('/b')).toHaveLength(1);
     const rows = rowsOf(await show());
     expect(rows).toMatchObject({ 'Deliveries paused': 'no', Failing: 'no' });
@@ -170,7 +170,7 @@ describe('npm run deliveries', () => {
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
     system.random = () => 0.999;
     await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(await new EndpointHealthStore(system.table).get({ tenant, endpointId })).toMatchObject({
       failing: { since: system.now - MINUTE },
     });
@@ -182,7 +182,7 @@ describe('npm run deliveries', () => {
   test('endpoint shows that the next delivery is a probe after the pause', async () => {
     hooks.answer('/a?token=secret', { status: 500 });
     for (let i = 0; i < 10; i++) await system.publish(tenant);
-    for (let i = 0; i < 10; i++) await system.workOnNext();
+    for (let i = 0; i < 10; i++) await system.processNextMessage();
     expect(
       rowsOf(await run(['endpoint', tenant, endpointId], process.env, system.now + MINUTE))['Deliveries paused'],
     ).toBe('no: the next attempt decides');

@@ -7,12 +7,12 @@ import { upsert } from '../../../lib/table/table.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 beforeEach(async () => {
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -122,7 +122,7 @@ describe('the content of a delivery', () => {
     await system.fanOut(tenant, deleted!);
     await system.drain();
     expect([await status(added), await status(deleted!)]).toEqual(['CANCELLED', 'DELIVERED']);
-    expect(hooks.came.map(({ headers }) => headers['webhook-id'])).toEqual([deleted]);
+    expect(hooks.received.map(({ headers }) => headers['webhook-id'])).toEqual([deleted]);
   });
 
   test.each(['organization', 'document'])(
@@ -139,7 +139,7 @@ describe('the content of a delivery', () => {
       }
       await system.drain();
       expect(await status(eventId)).toBe('CANCELLED');
-      expect(hooks.came).toEqual([]);
+      expect(hooks.received).toEqual([]);
     },
   );
 

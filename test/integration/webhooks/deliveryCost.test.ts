@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AwsCall, type Recorder, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
 let recorder: Recorder;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 beforeAll(async () => {
   engine = await startEngine();
   recorder = await startRecorder();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(async () => {
@@ -66,7 +66,7 @@ test('makes at most 118 calls for an event with 50 deliveries, at $96 per millio
   const { calls } = await recorder.record(async () => {
     const eventId = await system.emit(tenant, { payload });
     await system.fanOutEvents(await system.insertedEvents(tenant, [eventId]));
-    for (const { body } of system.live.messages.splice(0)) await system.work(body);
+    for (const { body } of system.firstQueue.messages.splice(0)) await system.processMessage(body);
   });
   // The read of the inserted event stands for the stream.
   expect([calls.length - 1, written(calls), read(calls) - 1]).toEqual([62, 120, 111]);
@@ -83,9 +83,9 @@ test('costs 2 write units for a delivery that succeeds at once, $3 per million i
   await system.publish(tenant);
   await system.drain();
   for (let i = 0; i < 10; i++) await system.publish(tenant, { payload });
-  const messages = system.live.messages.splice(0).map(({ body }) => body);
+  const messages = system.firstQueue.messages.splice(0).map(({ body }) => body);
 
-  const ten = await recorder.record(() => Promise.all(messages.map((body) => system.work(body))));
+  const ten = await recorder.record(() => Promise.all(messages.map((body) => system.processMessage(body))));
   // One read for all. Each delivery is written once, and each event leaves the outbox.
   expect(ten.calls.map(({ operation }) => operation).sort()).toEqual(['BatchGetItem', ...Array(20).fill('PutItem')]);
   const mark = 2;
@@ -105,8 +105,8 @@ test('costs one more write unit for a delivery to an endpoint with recent failur
   await customer.ok(paths.create, { url: hooks.url('/b') });
   hooks.answer('/b', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
   await system.publish(tenant);
-  await system.workOnNext();
+  await system.processNextMessage();
   await system.publish(tenant);
-  const { calls } = await recorder.record(() => system.work(system.live.messages[0]!.body));
+  const { calls } = await recorder.record(() => system.processMessage(system.firstQueue.messages[0]!.body));
   expect(written(calls)).toBe(4 + 1);
 });

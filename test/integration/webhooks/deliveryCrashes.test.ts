@@ -19,7 +19,7 @@ import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { Cloud } from '../../support/cloud.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
-import { everyFault, everyMishap, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
+import { everyFault, allFailures, type Fault, faultsOfEveryKind, InjectedError, Trial } from '../../support/crashes.ts';
 import { newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { clearTable, everyItem } from '../../support/items.ts';
@@ -148,7 +148,7 @@ function trialsOf(faults: readonly Fault[]): Trial[] {
 }
 
 /**
- * Runs one trial for each call of each kind and each mishap. Expects that a run without faults makes calls of exactly these kinds, so that no step
+ * Runs one trial for each call of each kind and each failure. Expects that a run without faults makes calls of exactly these kinds, so that no step
  * is left out unnoticed, and that every fault happens.
  */
 async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Subject[]> {
@@ -157,7 +157,9 @@ async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Su
   expect([...new Set(calls)].sort()).toEqual([...kinds].sort());
   cloud.stubs.tries = everySecondLost;
   const subjects = await goThrough(begin, trialsOf(everyFault(calls)));
-  expect(subjects.filter(({ trial: { struck } }) => struck.length === 0).map(({ trial }) => trial.faults)).toEqual([]);
+  expect(subjects.filter(({ trial: { injected } }) => injected.length === 0).map(({ trial }) => trial.faults)).toEqual(
+    [],
+  );
   return [undisturbed!, ...subjects];
 }
 
@@ -189,8 +191,8 @@ const allDelivered = (count: number): Ends =>
 /** Checks the invariants at the end. */
 async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
   expect(await cloud.due()).toEqual([]);
-  expect(cloud.dead).toEqual([]);
-  expect(cloud.tooLate).toBe(0);
+  expect(cloud.deadLetters).toEqual([]);
+  expect(cloud.lateAttempts).toBe(0);
   const items = await everyItem(engine);
   expect(items.filter(({ _t, fannedOutAt }) => _t === EventEntity.type && fannedOutAt === undefined)).toEqual([]);
   const deliveries = Map.groupBy(
@@ -203,13 +205,13 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
         (deliveries.get(eventId) ?? []).map(({ endpointId, status, attempts }) => [endpointId, [status, attempts]]),
       );
       const expected = Object.fromEntries(Object.entries(ends).map(([number, end]) => [`${tenant}_ep_${number}`, end]));
-      expect([trial.struck, states]).toEqual([trial.struck, expected]);
+      expect([trial.injected, states]).toEqual([trial.injected, expected]);
       for (const [number, [, attempts]] of Object.entries(ends)) {
         const endpointId = `${tenant}_ep_${number}`;
         for (let attempt = 1; attempt <= attempts; attempt++) {
-          const times = cloud.posts.get(`${eventId} ${endpointId} ${attempt}`) ?? 0;
-          expect([trial.struck, attempt, times >= 1, times <= 1 + trial.struck.length]).toEqual([
-            trial.struck,
+          const times = cloud.postCounts.get(`${eventId} ${endpointId} ${attempt}`) ?? 0;
+          expect([trial.injected, attempt, times >= 1, times <= 1 + trial.injected.length]).toEqual([
+            trial.injected,
             attempt,
             true,
             true,
@@ -253,7 +255,7 @@ describe('deliveries with a fault at any call', () => {
       },
       trialsOf(faultsOfEveryKind(calls)),
     );
-    expect(subjects.filter(({ trial }) => trial.struck.length === 0).map(({ trial }) => trial.faults)).toEqual([]);
+    expect(subjects.filter(({ trial }) => trial.injected.length === 0).map(({ trial }) => trial.faults)).toEqual([]);
     await expectNothingLost([undisturbed!, ...subjects], allDelivered(21));
     expect(await itemsOfType('FirstAttempts')).toEqual([]);
   });
@@ -296,7 +298,7 @@ describe('deliveries with a fault at any call', () => {
       const endpointId = `${tenant}_ep_0`;
       cloud.plan(cloud.now + 15 * MINUTE, async () => {
         await new WebhookEndpointStore(cloud.table).delete(tenant, endpointId);
-        cloud.gone.add(endpointId);
+        cloud.deletedEndpoints.add(endpointId);
       });
       return { trial, tenant, events: [await happen(tenant, trial)] };
     });
@@ -309,12 +311,12 @@ describe('deliveries with a fault at any call', () => {
         const tenant = await newTenant([{ mode: 'bad' }]);
         return { trial, tenant, events: [await happen(tenant, trial)] };
       },
-      Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, mishap: 'repetition', when: 'after' })),
+      Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, failure: 'repetition', when: 'after' })),
     );
     const begun = Math.min(...cloud.postedAt.values());
     for (const { trial, tenant, events } of subjects) {
       const second = cloud.postedAt.get(`${events[0]} ${tenant}_ep_0 2`)!;
-      expect([trial.struck, second - begun]).toEqual([trial.struck, 5 * SECOND]);
+      expect([trial.injected, second - begun]).toEqual([trial.injected, 5 * SECOND]);
     }
   });
 
@@ -324,8 +326,8 @@ describe('deliveries with a fault at any call', () => {
     const trials = Array.from({ length: 60 }, (_each, seed) =>
       Object.assign(
         new Trial(
-          { at: 1 + ((seed * 7) % 14), ...everyMishap[seed % 5]! },
-          { at: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...everyMishap[(seed * 3 + 1) % 5]! },
+          { at: 1 + ((seed * 7) % 14), ...allFailures[seed % 5]! },
+          { at: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...allFailures[(seed * 3 + 1) % 5]! },
         ),
         { isLossy: seed % 2 === 1 },
       ),
@@ -335,7 +337,7 @@ describe('deliveries with a fault at any call', () => {
       return { trial, tenant, events: [await happen(tenant, trial)] };
     }, trials);
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
-    expect(trials.filter(({ struck }) => struck.length === 2).length).toBeGreaterThan(30);
+    expect(trials.filter(({ injected }) => injected.length === 2).length).toBeGreaterThan(30);
   });
 });
 
@@ -367,7 +369,7 @@ async function newMailings(
   const items = await itemsOf(engine, customer, EventEntity.type);
   for (const item of items) {
     begun(item.eventId);
-    cloud.bring(item);
+    cloud.addStreamRecord(item);
   }
   return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
 }
@@ -391,7 +393,7 @@ describe('mails with a fault at any call', () => {
       const { events } = await newMailings(1, (eventId) => cloud.watch(eventId, undisturbed));
       await cloud.run();
       expect(events).toHaveLength(1);
-      expect([...cloud.mailings.values()]).toEqual([1]);
+      expect([...cloud.mailCounts.values()]).toEqual([1]);
       expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
 
       const trials = trialsOf(everyFault(undisturbed.calls));
@@ -406,23 +408,23 @@ describe('mails with a fault at any call', () => {
       await cloud.run();
 
       expect(await cloud.due()).toEqual([]);
-      expect(cloud.dead).toEqual([]);
+      expect(cloud.deadLetters).toEqual([]);
       const mails = (await itemsOfType(MailEntity.type)).filter(({ PK }) => PK.startsWith(`T#${tenant}#`));
       expect(mails).toHaveLength(trials.length);
-      expect(trials.filter(({ struck }) => struck.length === 0)).toEqual([]);
+      expect(trials.filter(({ injected }) => injected.length === 0)).toEqual([]);
       for (const { mailId, about, status } of mails) {
         const {
-          struck,
+          injected,
           faults: [fault],
         } = trialOfEvent.get(about.eventId)!;
-        const times = cloud.mailings.get(mailId) ?? 0;
+        const times = cloud.mailCounts.get(mailId) ?? 0;
         // At the claim, the send or the write of the result.
         const position = positionOf(undisturbed.calls, fault!);
         const ambiguous =
           status === 'UNKNOWN' &&
           undisturbed.calls.some((name, index) => name === 'SendEmail' && position >= index && position <= index + 2);
-        expect([struck, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([
-          struck,
+        expect([injected, status, ambiguous || status === 'SENT', ambiguous ? times <= 1 : times === 1]).toEqual([
+          injected,
           status,
           true,
           true,
@@ -490,16 +492,16 @@ describe('the sweeper', () => {
       await prepare();
       const trial = new Trial(fault);
       await cloud.sweep(trial);
-      expect([fault, trial.struck.length]).toEqual([fault, 1]);
+      expect([fault, trial.injected.length]).toEqual([fault, 1]);
       await cloud.run(cloud.now);
     }
     losing = false;
     well = true;
     await cloud.run();
     expect(await cloud.due()).toEqual([]);
-    expect(cloud.dead).toEqual([]);
+    expect(cloud.deadLetters).toEqual([]);
     for (const { tenant, eventId } of happened) expect(came.get(`${eventId} ${tenant}_ep_0`)).toBeGreaterThanOrEqual(1);
-    expect([...cloud.mailings.values()].every((times) => times === 1)).toBe(true);
+    expect([...cloud.mailCounts.values()].every((times) => times === 1)).toBe(true);
   });
 
   test('sends each message once when two run at the same time', async () => {
@@ -514,12 +516,12 @@ describe('the sweeper', () => {
     await Promise.all([cloud.sweep(), cloud.sweep()]);
     expect(
       cloud
-        .waiting('deliverSlow')
+        .messagesOf('deliverSlow')
         .map(({ body }) => JSON.parse(body).eventId)
         .sort(),
     ).toEqual(events.sort());
     await cloud.run();
-    expect([...cloud.posts.values()]).toEqual(events.map(() => 1));
+    expect([...cloud.postCounts.values()]).toEqual(events.map(() => 1));
   });
 });
 
@@ -558,11 +560,11 @@ describe('messages', () => {
     };
     await cloud.run(cloud.now);
     expect(came.size).toBe(10);
-    expect(cloud.waiting('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
+    expect(cloud.messagesOf('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
     await cloud.run();
     // Both faults came after the POST.
     const trial = new Trial();
-    trial.struck.push('write of a delivery', 'write of a delivery');
+    trial.injected.push('write of a delivery', 'write of a delivery');
     await expectNothingLost([{ trial, tenant, events }], { 0: ['DELIVERED', 1] });
     expect(events.filter((eventId) => came.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
   });
@@ -732,7 +734,7 @@ test('delivers 40 events to 50 endpoints, of which 5 fail and 2 hang for a while
     const times = came.get(`${eventId} ${endpointId}`)!;
     expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
-  expect(Math.max(...cloud.posts.values())).toBe(1);
+  expect(Math.max(...cloud.postCounts.values())).toBe(1);
   // Ten failures in a row open a breaker. Earlier failures were retried, and paused deliveries were attempted later.
   expect(cloud.measures.counted.get('CircuitBreakersOpened')).toBe(7);
   for (let index = 43; index < 50; index++)

@@ -13,14 +13,14 @@ import { runSweeps } from '../../../lib/workers/sweep.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { clearTable } from '../../support/items.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
 
 let engine: Engine;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -34,7 +34,7 @@ afterAll(() => engine.stop());
 beforeEach(async () => {
   // The sweeper reads the items of all tenants.
   await clearTable(engine);
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -46,7 +46,7 @@ const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => syst
 const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
 /** Publishes an event whose first attempts are stored in a group. Returns its id. */
 const grouped = async () => {
-  system.replaced.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
+  system.replacedPorts.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
   const audience = { addressed: ['grace'], following: [] };
   return system.publish(tenant, { payload: { source: 'huddle', data: {}, audience } });
 };
@@ -54,24 +54,24 @@ const grouped = async () => {
 describe('the sweep of deliveries', () => {
   test('sends a lost first message after the margin, and not before', async () => {
     const eventId = await grouped();
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE - SECOND;
     await system.sweep();
     expect(system.waiting).toEqual([]);
     system.now += 2 * SECOND;
     await system.sweep();
-    expect(system.slow.messages).toMatchObject([{ body: { tenant, eventId, endpointId, attemptNo: 1 } }]);
+    expect(system.retryQueue.messages).toMatchObject([{ body: { tenant, eventId, endpointId, attemptNo: 1 } }]);
     await system.drain();
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
   test('sends each message once when several sweepers run at the same time', async () => {
     for (let i = 0; i < 20; i++) await grouped();
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
     await Promise.all([system.sweep(), system.sweep(), system.sweep()]);
-    expect(system.slow.messages).toHaveLength(20);
-    expect(new Set(system.slow.messages.map(({ body }) => body.eventId)).size).toBe(20);
+    expect(system.retryQueue.messages).toHaveLength(20);
+    expect(new Set(system.retryQueue.messages.map(({ body }) => body.eventId)).size).toBe(20);
   });
 
   test('repeats a lost message after 5, 10 and 20 more minutes', async () => {
@@ -81,7 +81,7 @@ describe('the sweep of deliveries', () => {
     for (const minute of [4, 5, 10, 14, 15, 20, 34, 35, 50, 74, 75]) {
       system.now = from + minute * MINUTE + minute;
       await system.sweep();
-      if (system.slow.messages.splice(0).length > 0) sent.push(minute);
+      if (system.retryQueue.messages.splice(0).length > 0) sent.push(minute);
     }
     expect(sent).toEqual([5, 15, 35, 75]);
   });
@@ -89,38 +89,38 @@ describe('the sweep of deliveries', () => {
   test('copies no first attempts during a backlog, but sends retries', async () => {
     const [first, retried] = [await grouped(), await system.publish(tenant)];
     hooks.answer('/a', { status: 500 });
-    await system.work(system.live.messages.find(({ body }) => body.eventId === retried)!.body);
-    system.slow.messages.length = 0;
+    await system.processMessage(system.firstQueue.messages.find(({ body }) => body.eventId === retried)!.body);
+    system.retryQueue.messages.length = 0;
     system.backlog = 5_000;
     system.now += 6 * MINUTE;
     await system.sweep();
-    expect(system.slow.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
+    expect(system.retryQueue.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
     // First attempts are checked again later, so that a lost message is sent when the queue is short again.
     system.backlog = 0;
     system.now += 11 * MINUTE;
     await system.sweep();
-    expect(system.slow.messages.map(({ body }) => body.eventId)).toContain(first);
+    expect(system.retryQueue.messages.map(({ body }) => body.eventId)).toContain(first);
   });
 
   test('works without the length of the backlog', async () => {
     await grouped();
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
-    system.replaced.sweep = { isBacklogged: readBacklog(async () => Promise.reject(new Error('no'))) };
+    system.replacedPorts.sweep = { isBacklogged: readBacklog(async () => Promise.reject(new Error('no'))) };
     await system.sweep();
-    expect(system.slow.messages).toHaveLength(1);
+    expect(system.retryQueue.messages).toHaveLength(1);
   });
 
   test('sends a distant retry shortly before its time, with a delay', async () => {
     const eventId = await system.publish(tenant);
     hooks.answer('/a', { status: 500 });
-    for (let i = 0; i < 3; i++) await system.workOnNext();
+    for (let i = 0; i < 3; i++) await system.processNextMessage();
     const { nextAt } = (await delivery(eventId))!;
     expect(nextAt! - system.now).toBe(30 * MINUTE);
     expect(system.waiting).toEqual([]);
     system.now = nextAt! - 89 * SECOND;
     await system.sweep();
-    expect(system.slow.messages).toMatchObject([{ visibleAt: nextAt }]);
+    expect(system.retryQueue.messages).toMatchObject([{ visibleAt: nextAt }]);
     expect(await delivery(eventId)).toMatchObject({ sweeps: 0, dueAt: nextAt! + 5 * MINUTE });
   });
 
@@ -147,13 +147,13 @@ describe('the sweep of deliveries', () => {
     }
     system.now += 6 * MINUTE;
     await system.sweep();
-    expect(system.slow.messages).toHaveLength(230);
+    expect(system.retryQueue.messages).toHaveLength(230);
   });
 
   test('starts no page without remaining time', async () => {
     const due: number[] = [];
     const { deliveries } = system.sweepPorts;
-    system.replaced.sweep = {
+    system.replacedPorts.sweep = {
       deliveries: {
         replace: (...change) => deliveries.replace(...change),
         listDue: async (shard) => {
@@ -197,7 +197,7 @@ describe('the sweep of the outbox', () => {
 
   test('stores the first attempts of an event whose message was lost, and makes them', async () => {
     const eventId = await system.publish(tenant);
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     system.now += 3 * MINUTE + SECOND;
     await system.sweep();
     await system.drain();
@@ -209,7 +209,7 @@ describe('the sweep of the outbox', () => {
     const events = await Promise.all(Array.from({ length: 20 }, () => system.emit(tenant)));
     const { groups } = system.fanOutPorts;
     const [bad] = events;
-    system.replaced.fanOut = {
+    system.replacedPorts.fanOut = {
       groups: {
         create: async (some) => (some[0]?.eventId === bad ? Promise.reject(new Error('no')) : groups.create(some)),
       },
@@ -325,7 +325,7 @@ describe('the other sweeps', () => {
 
   test('run when another one fails', async () => {
     await grouped();
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
     const seen: string[] = [];
     const others = [async () => Promise.reject(new Error('no gauge')), async () => void seen.push('mails')];
@@ -333,7 +333,7 @@ describe('the other sweeps', () => {
       runSweeps([...others, ...system.sweeps], { ...system.call, deadline: system.now + MINUTE }),
     ).rejects.toThrow('no gauge');
     expect(seen).toEqual(['mails']);
-    expect(system.slow.messages).toHaveLength(1);
+    expect(system.retryQueue.messages).toHaveLength(1);
   });
 });
 
@@ -349,7 +349,7 @@ describe('resent and recovered deliveries', () => {
   };
   const resend = async (eventId: string, to = endpointId) => {
     const due = await store().resend({ tenant, eventId, endpointId: to }, system.now, system.timing);
-    if (due) await system.slow.send(nextAttemptMessages(due, system.now));
+    if (due) await system.retryQueue.send(nextAttemptMessages(due, system.now));
     return due;
   };
 
@@ -387,17 +387,17 @@ describe('resent and recovered deliveries', () => {
   test('make a resend of a pending delivery at once and keep its schedule', async () => {
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
-    await system.workOnNext();
-    await system.workOnNext();
+    await system.processNextMessage();
+    await system.processNextMessage();
     const waits = (await delivery(eventId))!.nextAt;
     await resend(eventId);
     const at = system.now;
-    await system.workOnNext();
+    await system.processNextMessage();
     expect(system.now).toBe(at);
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
     // The schedule still has eight attempts.
-    await system.untilTheEnd(tenant, eventId, [endpointId]);
+    await system.runUntilEnded(tenant, eventId, [endpointId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
     expect(hooks.at('/a')).toHaveLength(9);
   });
@@ -435,7 +435,7 @@ describe('resent and recovered deliveries', () => {
     for (const one of deliveries) {
       const due = await store().recover(one, system.now, system.timing);
       expect(due === undefined).toBe(one.status === 'DELIVERED');
-      if (due) await system.slow.send(nextAttemptMessages(due, system.now));
+      if (due) await system.retryQueue.send(nextAttemptMessages(due, system.now));
     }
     expect(await store().recover(deliveries[0]!, system.now, system.timing)).toBeUndefined();
     await system.drain();
@@ -478,9 +478,9 @@ describe('resent and recovered deliveries', () => {
     );
     await system.table.write(ops);
     // The stream brings the event, too, and the worker skips it.
-    await system.live.send([firstAttemptMessage(group, 0)]);
+    await system.firstQueue.send([firstAttemptMessage(group, 0)]);
     await system.drain();
-    expect(hooks.came.map(({ path }) => path)).toEqual(['/a']);
+    expect(hooks.received.map(({ path }) => path)).toEqual(['/a']);
     expect(await store().listOfEvent(tenant, group.eventId)).toMatchObject([{ endpointId, status: 'DELIVERED' }]);
     expect((await store().listAttempts(tenant, group.eventId, { endpointId, limit: 10 })).attempts).toMatchObject([
       { attempt: 1, outcome: 'delivered', responseStatus: 200 },

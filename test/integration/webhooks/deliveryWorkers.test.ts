@@ -5,7 +5,7 @@ import { handler as fanOutEvents } from '../../../functions/workers/fanOutEvents
 import { handler as sweep } from '../../../functions/workers/sweep.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
@@ -13,11 +13,11 @@ import { insertsEvent, lambdaContext, messagesEvent } from '../../support/worker
 
 let engine: Engine;
 let queues: Queues;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 beforeAll(async () => {
   engine = await startEngine();
   queues = await startQueues();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(async () => {
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 beforeEach(() => queues.clear());
 
-const bodies = (name: 'deliver' | 'deliverSlow') => queues.waiting(name).map(({ body }) => body);
+const bodies = (name: 'deliver' | 'deliverSlow') => queues.messagesOf(name).map(({ body }) => body);
 const eventItems = async (...ids: string[]) =>
   (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
@@ -45,7 +45,7 @@ test('delivers an event from the stream of the table to its receiver, and retrie
   ]);
 
   expect(await deliverWebhook(messagesEvent(bodies('deliver')), lambdaContext())).toEqual(nothingFailed);
-  expect(queues.waiting('deliverSlow')).toEqual([
+  expect(queues.messagesOf('deliverSlow')).toEqual([
     { body: { tenant: customer.apiKey, eventId, endpointId, attemptNo: 2 }, delaySeconds: 5 },
   ]);
 

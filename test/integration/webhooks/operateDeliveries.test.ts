@@ -12,12 +12,12 @@ import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { everyItem } from '../../support/items.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 import { lambdaContext, messagesEvent } from '../../support/workers.ts';
-import { keptMeasures } from '../../support/workers.ts';
+import { recordingMeasures } from '../../support/workers.ts';
 
 const ADVANCED = '/v2/workspace/advancedwebhook';
 const [TEST, RECOVER, RESEND] = [
@@ -29,7 +29,7 @@ const DAY = 24 * HOUR;
 
 let engine: Engine;
 let queues: Queues;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
 beforeEach(async () => {
   queues.clear();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -65,9 +65,9 @@ const unknown = ['NOT_FOUND', 'Advanced webhook provider request failed. No endp
 
 /** Processes the messages that handlers sent to a queue. */
 async function workOn(queue: 'deliver' | 'deliverSlow'): Promise<DeliveryMessage[]> {
-  const messages = queues.waiting(queue).map(({ body }) => body as DeliveryMessage);
+  const messages = queues.messagesOf(queue).map(({ body }) => body as DeliveryMessage);
   queues.clear();
-  for (const message of messages) await system.work(message, { live: queue === 'deliver' });
+  for (const message of messages) await system.processMessage(message, { isFirstQueue: queue === 'deliver' });
   return messages;
 }
 
@@ -122,10 +122,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     ]);
     // The stream brings the event too.
     await system.fanOut(tenant, messageId);
-    expect(queues.waiting('deliver')).toEqual([]);
-    expect(hooks.came.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event])).toEqual([
-      ['/a', messageId, 'comment.add'],
-    ]);
+    expect(queues.messagesOf('deliver')).toEqual([]);
+    expect(
+      hooks.received.map(({ path, headers, body }) => [path, headers['webhook-id'], JSON.parse(body).event]),
+    ).toEqual([['/a', messageId, 'comment.add']]);
     expect(await attempts(messageId)).toMatchObject([
       { endpointId, attempt: 1, outcome: 'delivered', responseStatus: 200 },
     ]);
@@ -149,7 +149,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
   ])('sends a sample of %s', async (event) => {
     await customer.ok(TEST, { endpointId: await endpoint('/a'), event });
     await workOn('deliver');
-    expect(hooks.came.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
+    expect(hooks.received.map(({ body }) => JSON.parse(body).event)).toEqual([event]);
   });
 
   test('sends one message for repeated calls with the same Idempotency-Key', async () => {
@@ -187,7 +187,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     system.now += 6 * MINUTE;
     await system.sweep();
     await system.drain();
-    expect(hooks.came.map(({ headers }) => headers['webhook-id'])).toEqual([messageId]);
+    expect(hooks.received.map(({ headers }) => headers['webhook-id'])).toEqual([messageId]);
   });
 });
 
@@ -208,11 +208,11 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     hooks.answer('/a', { status: 500 });
     const endpointId = await endpoint('/a');
     const messageId = await system.publish(tenant);
-    await system.workOnNext();
+    await system.processNextMessage();
     const { nextAt } = (await system.delivery({ tenant, eventId: messageId, endpointId }))!;
     await Promise.all([1, 2].map(() => customer.ok(RESEND, { messageId, endpointId })));
     expect(await workOn('deliverSlow')).toHaveLength(2);
-    expect(hooks.came).toHaveLength(2);
+    expect(hooks.received).toHaveLength(2);
     expect(await system.delivery({ tenant, eventId: messageId, endpointId })).toMatchObject({
       status: 'PENDING',
       attempts: 2,
@@ -265,7 +265,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
     for (const messageId of ['msg_none', theirs])
       expect((await outcome(customer, RESEND, { messageId, endpointId }))[0]).toBe('NOT_FOUND');
-    expect(queues.waiting('deliverSlow')).toEqual([]);
+    expect(queues.messagesOf('deliverSlow')).toEqual([]);
   });
 });
 
@@ -309,7 +309,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   });
 
   const store = () => new DeliveryStore(system.table);
-  const queuedJobs = () => queues.waiting('jobs').map(({ body }) => body as JobMessage);
+  const queuedJobs = () => queues.messagesOf('jobs').map(({ body }) => body as JobMessage);
   const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
 
@@ -366,10 +366,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const delivery = (await system.delivery({ tenant, eventId: ids[0]!, endpointId }))!;
     expect(delivery).toMatchObject({ status: 'PENDING', attempts: 8, uncounted: 8 });
     expect(delivery.deadline).toBeGreaterThan(Date.now() + 29 * HOUR);
-    expect(queues.waiting('deliver')).toEqual([]);
+    expect(queues.messagesOf('deliver')).toEqual([]);
     system.now = Date.now();
     await workOn('deliverSlow');
-    expect(hooks.came.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids.slice(0, 2).sort());
+    expect(hooks.received.map(({ headers }) => headers['webhook-id']).sort()).toEqual(ids.slice(0, 2).sort());
     expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
   });
 
@@ -391,7 +391,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
           ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.recoverDeliveries(...step),
       },
     };
-    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet, measures: keptMeasures() };
+    const call = { message, clock: () => system.now, deadline: Infinity, log: quiet, measures: recordingMeasures() };
     await expect(runJob(dying, call)).rejects.toThrow('killed');
     const states = async () =>
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
@@ -407,7 +407,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await runJob(deps, call);
     expect(new Set(await states())).toEqual(new Set(['PENDING']));
     expect(await job(message)).toBeUndefined();
-    const sent = queues.waiting('deliverSlow');
+    const sent = queues.messagesOf('deliverSlow');
     expect(sent.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
   });
 
@@ -419,7 +419,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     );
     await customer.ok(RECOVER, { endpointId, since });
     await run(queuedJobs()[0]!);
-    const delays = queues.waiting('deliverSlow').map(({ delaySeconds }) => delaySeconds);
+    const delays = queues.messagesOf('deliverSlow').map(({ delaySeconds }) => delaySeconds);
     expect(Math.max(...delays)).toBeGreaterThanOrEqual(2);
     for (const delay of new Set(delays)) expect(delays.filter((one) => one === delay).length).toBeLessThanOrEqual(100);
   });
@@ -457,7 +457,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     queues.clear();
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
-    const call = { message, clock: () => Date.now(), log: quiet, measures: keptMeasures() };
+    const call = { message, clock: () => Date.now(), log: quiet, measures: recordingMeasures() };
     await runJob(deps, { ...call, deadline: Date.now() });
     expect(queuedJobs()).toEqual([message]);
     expect((await job(message))?.leaseUntil).toBeUndefined();

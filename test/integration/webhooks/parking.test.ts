@@ -10,12 +10,12 @@ import { parkDelivery } from '../../../lib/webhooks/rules/delivery.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { clearTable, everyItem, storedItem } from '../../support/items.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 let engine: Engine;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 let system: DeliverySystem;
 let customer: Customer;
 let tenant: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(async () => {
   await clearTable(engine);
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   customer = await newWebhookCustomer();
   tenant = customer.apiKey;
   system = new DeliverySystem(tenant);
@@ -43,9 +43,9 @@ const create = async (fields: object): Promise<string> =>
 /** Opens the breaker of the endpoint by ten failures. Their retries are removed from the queue, but not from the table. */
 async function openBreaker(): Promise<void> {
   for (let i = 0; i < 10; i++) await system.publish(tenant);
-  for (let i = 0; i < 10; i++) await system.workOnNext();
+  for (let i = 0; i < 10; i++) await system.processNextMessage();
   expect(await openUntil()).toBe(system.now + 30 * SECOND);
-  system.slow.messages.length = 0;
+  system.retryQueue.messages.length = 0;
 }
 
 /** Publishes events, which are parked. Returns their ids. */
@@ -86,7 +86,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     const { _r } = await delivery(eventId);
-    await system.work({ tenant, eventId, endpointId, attemptNo: 1 });
+    await system.processMessage({ tenant, eventId, endpointId, attemptNo: 1 });
     expect((await delivery(eventId))._r).toBe(_r);
     expect(system.waiting).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
       system.now,
       system.timing,
     );
-    await system.slow.send(nextAttemptMessages(due!, system.now));
+    await system.retryQueue.send(nextAttemptMessages(due!, system.now));
     await system.drain(system.now);
     expect(hooks.at('/dead')).toHaveLength(11);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 1, parked: true });
@@ -109,7 +109,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
       system.now,
       system.timing,
     );
-    await system.slow.send(nextAttemptMessages(again!, system.now));
+    await system.retryQueue.send(nextAttemptMessages(again!, system.now));
     await system.drain(system.now);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
@@ -148,7 +148,7 @@ describe('the probe of an endpoint', () => {
     hooks.answer('/dead', { status: 200 });
     const { client } = system.attemptPorts;
     let crashes = 1;
-    system.replaced.attempt = {
+    system.replacedPorts.attempt = {
       client: {
         post: async (request) => (crashes-- > 0 ? Promise.reject(new Error('crash')) : client.post(request)),
       },
@@ -156,9 +156,10 @@ describe('the probe of an endpoint', () => {
     // The message of the crashed worker is lost too.
     while (crashes > 0) {
       await system.runNextJob();
-      for (const message of system.slow.messages.splice(0)) await system.work(message.body).catch(() => undefined);
+      for (const message of system.retryQueue.messages.splice(0))
+        await system.processMessage(message.body).catch(() => undefined);
     }
-    await system.untilTheEnd(tenant, eventId, [endpointId]);
+    await system.runUntilEnded(tenant, eventId, [endpointId]);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   });
 
@@ -171,7 +172,7 @@ describe('the probe of an endpoint', () => {
       at.push(system.now);
       return { status: 200 };
     });
-    hooks.came.length = 0;
+    hooks.received.length = 0;
     await system.drain();
     expect(await statesOf(ids)).toEqual(times(120, 'DELIVERED 1'));
     expect(hooks.at('/dead').map(({ headers }) => headers['webhook-id'])[0]).toBe(ids[0]);
@@ -188,8 +189,8 @@ describe('the probe of an endpoint', () => {
     const published: string[] = [];
     const publish = async () => published.push(await system.publish(tenant, { event: 'comment.update' }));
     for (let i = 0; i < 10; i++) await publish();
-    while ((await openUntil()) === undefined) await system.workOnNext();
-    system.slow.messages.length = 0;
+    while ((await openUntil()) === undefined) await system.processNextMessage();
+    system.retryQueue.messages.length = 0;
     for (let i = 0; i < 45; i++) await publish();
     await system.drain(system.now);
     hooks.answer('/dead', { status: 200 });
@@ -215,7 +216,7 @@ describe('released deliveries', () => {
     const ids = await park(620);
     let healthy = 50;
     hooks.answer('/dead', () => ({ status: healthy-- > 0 ? 200 : 500 }));
-    hooks.came.length = 0;
+    hooks.received.length = 0;
     const from = system.now;
     await system.drain(from + 45 * SECOND);
     expect(await openUntil()).toBeGreaterThan(system.now);
@@ -254,7 +255,7 @@ describe('released deliveries', () => {
     ]);
     const step = () => releaseParkedStep(system.releasePorts, job, () => system.now, system.call);
     await Promise.all([step(), step(), step()]);
-    expect(system.slow.messages.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
+    expect(system.retryQueue.messages.map(({ body }) => body.eventId).sort()).toEqual([...ids].sort());
     expect(await parked()).toBe(0);
   });
 
@@ -263,7 +264,7 @@ describe('released deliveries', () => {
     await park(1);
     hooks.answer('/dead', { status: 200 });
     const eventId = await system.publish(tenant);
-    system.live.messages.length = 0;
+    system.firstQueue.messages.length = 0;
     while ((await openUntil()) !== undefined) {
       await system.runNextJob();
       await system.drain(system.now);
@@ -322,7 +323,7 @@ describe('parked deliveries', () => {
     await system.drain(system.now + MINUTE);
     const [listed] = (await customer.ok(paths.list, {})).endpoints;
     expect(listed.disabled).toBe(true);
-    expect(system.troubles).toMatchObject([{ endpointId, stage: 'disabled' }]);
+    expect(system.ownerNotifications).toMatchObject([{ endpointId, stage: 'disabled' }]);
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
@@ -333,10 +334,10 @@ describe('parked deliveries', () => {
       if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
       else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
       else await customer.ok(paths.updateConfig, { isEnabled: false });
-      hooks.came.length = 0;
+      hooks.received.length = 0;
       await system.drain();
       expect(await statesOf(ids)).toEqual(times(20, 'CANCELLED 0'));
-      expect(hooks.came).toEqual([]);
+      expect(hooks.received).toEqual([]);
       expect(await parkingOf()).toBeUndefined();
     },
   );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AwsCall, type Recorder, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem, HOUR, MINUTE } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { Hooks } from '../../support/hooks.ts';
+import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const PARKED = 100;
@@ -17,11 +17,11 @@ const OUTBOX = 2;
 
 let engine: Engine;
 let recorder: Recorder;
-let hooks: Hooks;
+let hooks: WebhookReceiver;
 beforeAll(async () => {
   engine = await startEngine();
   recorder = await startRecorder();
-  hooks = await new Hooks().start();
+  hooks = await new WebhookReceiver().start();
   process.env.ALLOW_LOOPBACK_DELIVERY = 'true';
 });
 afterAll(async () => {
@@ -40,8 +40,8 @@ test('a delivery that is exhausted behind a dead endpoint costs at most $8 per m
   hooks.answer('/dead', { status: 500 });
   await customer.ok(paths.create, { url: hooks.url('/dead'), filterTypes: ['comment.add'] });
   for (let i = 0; i < 10; i++) await system.publish(tenant);
-  for (let i = 0; i < 10; i++) await system.workOnNext();
-  system.slow.messages.length = 0;
+  for (let i = 0; i < 10; i++) await system.processNextMessage();
+  system.retryQueue.messages.length = 0;
 
   for (let i = 0; i < PARKED; i++) await system.publish(tenant);
   const parking = await recorder.record(() => system.drain(system.now));

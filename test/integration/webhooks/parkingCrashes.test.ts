@@ -113,7 +113,7 @@ async function withEachFault(recover: () => void): Promise<Subject[]> {
   const trials = everyFault(calls).map((fault) => new Trial(fault));
   const subjects = await goThrough(trials, recover);
   // The calls of one event can come in another order, so that a few trials are shorter.
-  expect(subjects.filter(({ trial }) => trial.struck.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
+  expect(subjects.filter(({ trial }) => trial.injected.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
   return [undisturbed!, ...subjects];
 }
 
@@ -125,14 +125,14 @@ async function statesOf(): Promise<Map<string, string>> {
 /** Checks that every delivery has ended, that each attempt was made at most once more than there were faults, and that no job is left. */
 async function expectNothingLost(subjects: readonly Subject[], status: string): Promise<void> {
   expect(await cloud.due()).toEqual([]);
-  expect(cloud.dead).toEqual([]);
+  expect(cloud.deadLetters).toEqual([]);
   const states = await statesOf();
   for (const { trial, endpointId, events } of subjects) {
     for (const eventId of events) {
-      expect([trial.struck, states.get(`${eventId} ${endpointId}`)]).toEqual([trial.struck, status]);
-      for (const [attempt, times] of cloud.posts)
+      expect([trial.injected, states.get(`${eventId} ${endpointId}`)]).toEqual([trial.injected, status]);
+      for (const [attempt, times] of cloud.postCounts)
         if (attempt.startsWith(`${eventId} `))
-          expect([trial.struck, times <= 1 + trial.struck.length]).toEqual([trial.struck, true]);
+          expect([trial.injected, times <= 1 + trial.injected.length]).toEqual([trial.injected, true]);
     }
   }
 }

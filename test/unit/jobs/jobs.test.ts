@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { JobEntity, type JobKind, type JobMessage, type JobStore, type StoredJob } from '../../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps, type Step } from '../../../lib/jobs/runJob.ts';
 import type { QueueMessage } from '../../../lib/workers/sender.ts';
-import { keptMeasures } from '../../support/workers.ts';
+import { recordingMeasures } from '../../support/workers.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -57,7 +57,7 @@ class World {
       steps,
       queue: { send: (messages) => call(() => void this.sent.push(...messages)) },
     };
-    await runJob(deps, { message, clock: () => this.now, deadline, log, measures: keptMeasures() });
+    await runJob(deps, { message, clock: () => this.now, deadline, log, measures: recordingMeasures() });
   }
 
   /** Whether the sweeper finds the job. */

@@ -199,7 +199,7 @@ describe('a queue', () => {
       });
       await open(name).send([{ body: { name }, groupId: 'g' }]);
       const found = (Object.keys(queues) as (keyof typeof queues)[]).flatMap((each) =>
-        local.waiting(each).map((message) => [each, message]),
+        local.messagesOf(each).map((message) => [each, message]),
       );
       expect(found).toEqual([[name, { body: { name }, delaySeconds: 0 }]]);
     },
@@ -207,7 +207,7 @@ describe('a queue', () => {
 
   test('a queue takes hundreds of messages, and delayed ones', async () => {
     await open('deliver').send([...numbered(300), { body: { late: true }, delaySeconds: 900 }]);
-    const waiting = local.waiting('deliver');
+    const waiting = local.messagesOf('deliver');
     expect(waiting).toHaveLength(301);
     expect(waiting.filter(({ delaySeconds }) => delaySeconds > 0)).toEqual([
       { body: { late: true }, delaySeconds: 900 },
@@ -217,7 +217,7 @@ describe('a queue', () => {
   test('a queue returns any text that an id may contain', async () => {
     const body = { id: 'a\ufffe\uffff \u{1f600}\u{1ffff}\u0007\ud800 "\\' };
     await open('jobs').send([{ body }]);
-    expect(local.waiting('jobs')).toEqual([{ body, delaySeconds: 0 }]);
+    expect(local.messagesOf('jobs')).toEqual([{ body, delaySeconds: 0 }]);
   });
 
   test('sending to a queue that does not exist fails', async () => {

@@ -1,24 +1,25 @@
 /**
- * A reference model of organizations, folders, documents, users and groups: plain objects without background jobs. A
- * deletion removes the object at once, and a move takes effect at once. Access follows these rules: the nearest grant
- * wins, a document in a folder has the access type of the folder, and removing a user from a resource also revokes the
- * user's grants in it.
+ * A reference model of organizations, folders, documents, users and groups. It has plain objects and no background jobs, so deletions and moves take
+ * effect at once. Its rules of access:
+ * - The nearest grant counts.
+ * - A document in a folder has the access type of the folder.
+ * - Removing a user from a resource also revokes the user's grants on everything in it.
  */
 
 export type AccessType = 'public' | 'restricted' | 'organizationPrivate';
 export type AccessRole = 'editor' | 'viewer';
 
-export interface LivingFolder {
+export interface ModelFolder {
   readonly id: string;
-  own: AccessType | undefined;
-  parent: LivingFolder | undefined;
+  ownAccessType: AccessType | undefined;
+  parent: ModelFolder | undefined;
 }
 
-export interface LivingDocument {
+export interface ModelDocument {
   readonly id: string;
-  own: AccessType;
+  ownAccessType: AccessType;
   disabled: boolean;
-  folder: LivingFolder | undefined;
+  folder: ModelFolder | undefined;
   /** The ids of the threads of the document. */
   readonly threads: Set<string>;
 }
@@ -30,84 +31,85 @@ interface Grant {
 }
 
 /**
- * A resource on which users have grants. Compared by identity: a resource that is created again under the same id is a
- * new one.
+ * A resource on which users have grants. Resources are compared by identity, because a resource that is created again under the same id is another
+ * resource.
  */
-export type Thing = LivingOrganization | LivingFolder | LivingDocument;
+export type ModelResource = ModelOrganization | ModelFolder | ModelDocument;
 
 /** The resource that a request names. */
-export interface Named {
+export interface NamedResource {
   readonly type: 'organization' | 'folder' | 'document';
   readonly id: string;
 }
 
-export class LivingOrganization {
+export class ModelOrganization {
   readonly id: string;
   disabled = false;
-  readonly folders = new Map<string, LivingFolder>();
-  readonly documents = new Map<string, LivingDocument>();
+  readonly folders = new Map<string, ModelFolder>();
+  readonly documents = new Map<string, ModelDocument>();
   readonly groups = new Map<string, Set<string>>();
-  /** By user id, then by resource. */
-  readonly grants = new Map<string, Map<Thing, Grant>>();
-  readonly contacts = new Map<Thing, Set<string>>();
+  /** The grants by user id, then by resource. */
+  readonly grants = new Map<string, Map<ModelResource, Grant>>();
+  readonly contacts = new Map<ModelResource, Set<string>>();
   /**
-   * Access fields of revoked grants, by user id. The access context is read without checking the resources,
-   * so it may contain these fields until the jobs have ended.
+   * The access fields of revoked grants, by user id. `permissions/get` reads access fields without checking the resources, so an answer may contain
+   * these fields until the jobs have ended.
    */
-  readonly lingering = new Map<string, Set<string>>();
+  readonly revokedFields = new Map<string, Set<string>>();
 
   constructor(id: string) {
     this.id = id;
   }
 
   /** Returns the named organization, folder or document, or undefined. */
-  find({ type, id }: Named): Thing | undefined {
-    return type === 'organization' ? this : type === 'folder' ? this.folders.get(id) : this.documents.get(id);
+  find({ type, id }: NamedResource): ModelResource | undefined {
+    if (type === 'organization') return this;
+    return type === 'folder' ? this.folders.get(id) : this.documents.get(id);
   }
 
-  grantsOf(userId: string): Map<Thing, Grant> {
+  grantsOf(userId: string): Map<ModelResource, Grant> {
     return upsert(this.grants, userId, () => new Map());
   }
 
   /** Returns the grant of a user on the resource itself, unless the grant has expired at `now` (epoch ms). */
-  liveGrant(userId: string, resource: Thing, now: number): Grant | undefined {
+  currentGrant(userId: string, resource: ModelResource, now: number): Grant | undefined {
     const grant = this.grantsOf(userId).get(resource);
     return grant && (grant.expiresAt === undefined || grant.expiresAt > now / 1000) ? grant : undefined;
   }
 
-  contactsOf(resource: Thing): Set<string> {
+  contactsOf(resource: ModelResource): Set<string> {
     return upsert(this.contacts, resource, () => new Set());
   }
 
-  deleteDocument(document: LivingDocument): void {
+  deleteDocument(document: ModelDocument): void {
     this.documents.delete(document.id);
     this.#revokeAll(document);
   }
 
   /** Deletes a folder with all folders and documents in it. */
-  deleteFolder(folder: LivingFolder): void {
+  deleteFolder(folder: ModelFolder): void {
     for (const document of [...this.documents.values()])
-      if (chain(document.folder).includes(folder)) this.deleteDocument(document);
-    for (const one of [...this.folders.values()].filter((other) => chain(other).includes(folder))) {
-      this.folders.delete(one.id);
-      this.#revokeAll(one);
+      if (folderWithAncestors(document.folder).includes(folder)) this.deleteDocument(document);
+    for (const inner of [...this.folders.values()].filter((other) => folderWithAncestors(other).includes(folder))) {
+      this.folders.delete(inner.id);
+      this.#revokeAll(inner);
     }
   }
 
-  #revokeAll(resource: Thing): void {
+  #revokeAll(resource: ModelResource): void {
     this.contacts.delete(resource);
     for (const userId of this.grants.keys()) this.#revoke(userId, resource);
   }
 
-  #revoke(userId: string, resource: Thing): void {
-    const lingering = upsert(this.lingering, userId, () => new Set<string>());
+  #revoke(userId: string, resource: ModelResource): void {
+    const lingering = upsert(this.revokedFields, userId, () => new Set<string>());
     for (const field of this.grantsOf(userId).get(resource)?.fields ?? []) lingering.add(field);
     this.grantsOf(userId).delete(resource);
   }
 
   /** Removes a user's grants on a resource and on everything in it. */
-  removeUser(userId: string, resource: Thing): void {
-    const isWithin = (other: Thing) => resource === this || withAncestors(other).includes(resource);
+  removeUser(userId: string, resource: ModelResource): void {
+    const isWithin = (other: ModelResource) => resource === this || withAncestors(other).includes(resource);
     for (const other of [...this.grantsOf(userId).keys()]) if (isWithin(other)) this.#revoke(userId, other);
     for (const [other, users] of this.contacts) if (isWithin(other)) users.delete(userId);
     if (resource === this) for (const users of this.groups.values()) users.delete(userId);
@@ -121,10 +123,10 @@ export class LivingOrganization {
     userId: string,
     isKnown: boolean,
     now: number,
-    asked: { readonly folders: readonly string[]; readonly documents: readonly string[] },
+    requested: { readonly folders: readonly string[]; readonly documents: readonly string[] },
   ) {
     const grants = this.grantsOf(userId);
-    const live = (resource: Thing) => this.liveGrant(userId, resource, now);
+    const live = (resource: ModelResource) => this.currentGrant(userId, resource, now);
     const toEntry = ({ role, expiresAt }: Grant, accessType?: AccessType) => ({
       accessRole: role,
       ...(accessType && { accessType }),
@@ -136,7 +138,7 @@ export class LivingOrganization {
       ...(accessType && { accessType }),
     });
     const member = live(this);
-    const entry = (what: string, resource: LivingFolder | LivingDocument, accessType: AccessType) => {
+    const entry = (what: string, resource: ModelFolder | ModelDocument, accessType: AccessType) => {
       const nearest = withAncestors(resource)
         .map(live)
         .find((grant) => grant !== undefined);
@@ -149,15 +151,15 @@ export class LivingOrganization {
     const fields = [...new Set([...grants.keys()].flatMap((resource) => live(resource)?.fields ?? []))].sort();
     return {
       folders: Object.fromEntries(
-        asked.folders.map((id) => {
+        requested.folders.map((id) => {
           const folder = this.folders.get(id);
-          return [id, folder ? entry('folder', folder, typeOf(folder)) : missing('Folder')];
+          return [id, folder ? entry('folder', folder, accessTypeOf(folder)) : missing('Folder')];
         }),
       ),
       documents: Object.fromEntries(
-        asked.documents.map((id) => {
+        requested.documents.map((id) => {
           const document = this.documents.get(id);
-          return [id, document ? entry('document', document, typeOf(document)) : missing('Document')];
+          return [id, document ? entry('document', document, accessTypeOf(document)) : missing('Document')];
         }),
       ),
       organization: { [this.id]: member ? toEntry(member) : denied('organization') },
@@ -166,21 +168,21 @@ export class LivingOrganization {
   }
 }
 
-/** Returns a folder and its ancestors, nearest first. Returns an empty list without a folder. */
-export function chain(folder: LivingFolder | undefined): LivingFolder[] {
-  return folder ? [folder, ...chain(folder.parent)] : [];
+/** Returns a folder and its ancestors, nearest first. Returns an empty list if `folder` is undefined. */
+export function folderWithAncestors(folder: ModelFolder | undefined): ModelFolder[] {
+  return folder ? [folder, ...folderWithAncestors(folder.parent)] : [];
 }
 
 /** Returns a resource and its ancestor folders, nearest first. */
-export function withAncestors(resource: Thing): Thing[] {
-  if (resource instanceof LivingOrganization) return [resource];
-  return 'threads' in resource ? [resource, ...chain(resource.folder)] : chain(resource);
+export function withAncestors(resource: ModelResource): ModelResource[] {
+  if (resource instanceof ModelOrganization) return [resource];
+  return 'threads' in resource ? [resource, ...folderWithAncestors(resource.folder)] : folderWithAncestors(resource);
 }
 
 /** Returns the access type of a folder or document. A document in a folder has the access type of the folder. */
-export function typeOf(resource: LivingFolder | LivingDocument): AccessType {
-  if ('threads' in resource) return resource.folder ? typeOf(resource.folder) : resource.own;
-  return resource.own ?? (resource.parent ? typeOf(resource.parent) : 'public');
+export function accessTypeOf(resource: ModelFolder | ModelDocument): AccessType {
+  if ('threads' in resource) return resource.folder ? accessTypeOf(resource.folder) : resource.ownAccessType;
+  return resource.ownAccessType ?? (resource.parent ? accessTypeOf(resource.parent) : 'public');
 }
 
 function upsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -8,17 +8,17 @@ import type { Engine } from './engine.ts';
 import { everyItem } from './items.ts';
 import type { Queues } from './queues.ts';
 import {
-  chain,
-  type LivingDocument,
-  type LivingFolder,
-  LivingOrganization,
-  type Named,
-  type Thing,
-  typeOf,
-} from './life.ts';
-import { keptMeasures } from './workers.ts';
+  folderWithAncestors,
+  type ModelDocument,
+  type ModelFolder,
+  ModelOrganization,
+  type NamedResource,
+  type ModelResource,
+  accessTypeOf,
+} from './directoryModel.ts';
+import { recordingMeasures } from './workers.ts';
 
-/** All ids of the model. Requests also name ids that do not exist. */
+/** The ids that requests name, whether or not they exist at that time. */
 export const names = {
   organizations: ['acme', 'beta'],
   folders: ['fa', 'fb', 'fc', 'fd'],
@@ -27,7 +27,7 @@ export const names = {
   groups: ['group'],
 } as const;
 
-type Permissions = ReturnType<LivingOrganization['permissions']>;
+type Permissions = ReturnType<ModelOrganization['permissions']>;
 
 const PERMISSIONS = '/v2/auth/permissions/get';
 const everything = {
@@ -38,19 +38,19 @@ const everything = {
 };
 const quiet = {
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-  measures: keptMeasures(),
+  measures: recordingMeasures(),
 };
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
-/** Runs the handlers and jobs of a tenant with a clock of its own, and compares them with a model. */
-export class LifeWorld {
-  readonly organizations = new Map<string, LivingOrganization>();
-  /** The ids of the users that the tenant has. */
+/** Runs the handlers and jobs of a tenant with a simulated clock, and compares their answers with the model of `directoryModel.ts`. */
+export class DirectorySimulation {
+  readonly organizations = new Map<string, ModelOrganization>();
+  /** The ids of the users that exist in the tenant. */
   readonly known = new Set<string>();
-  /** The current time of handlers and jobs, epoch ms. */
+  /** The simulated time of handlers and jobs in epoch milliseconds. */
   now: number;
   #threads = 0;
-  /** Job ids in the order of their first messages. Ids that are created within the same second are not in order. */
+  /** The job ids in the order of their first messages. The ids themselves are not in order within a second. */
   readonly #jobOrder: string[] = [];
   readonly #engine: Engine;
   readonly #queues: Queues;
@@ -65,7 +65,7 @@ export class LifeWorld {
     this.now = now;
   }
 
-  /** Sends a request. Returns the error status of the request, or `done` or `failed` for one item. */
+  /** Sends a request. Returns its error status. Without an error, returns `done` or `failed` for `item`, or `done` without `item`. */
   async outcome(path: string, data: object, item?: string): Promise<string> {
     const { body } = await this.#customer.call(path, data);
     if (body.error) return body.error.status;
@@ -88,7 +88,7 @@ export class LifeWorld {
     const jobIds = (await everyItem(this.#engine)).flatMap(({ _t, jobId, PK }) =>
       _t === JobEntity.type && PK === JobEntity.partition({ tenant, jobId }) ? [jobId as string] : [],
     );
-    for (const { body } of this.#queues.waiting('jobs'))
+    for (const { body } of this.#queues.messagesOf('jobs'))
       if (!this.#jobOrder.includes(body.jobId)) this.#jobOrder.push(body.jobId);
     this.#queues.clear();
     jobIds.sort((a, b) => this.#jobOrder.indexOf(a) - this.#jobOrder.indexOf(b));
@@ -96,7 +96,7 @@ export class LifeWorld {
     return jobs.filter((job) => job !== undefined);
   }
 
-  /** Runs one step of a job. `crashes`: the worker crashes before it saves the progress. */
+  /** Runs one step of a job. With `crashes`, the worker crashes before it saves the progress. */
   async work({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
@@ -109,7 +109,7 @@ export class LifeWorld {
     for (let round = 0; ; round++) {
       const jobs = await this.jobs();
       if (jobs.length === 0) {
-        for (const { lingering } of this.organizations.values()) lingering.clear();
+        for (const { revokedFields } of this.organizations.values()) revokedFields.clear();
         return;
       }
       if (round === 20) throw new Error(`These jobs do not end: ${jobs.map(({ kind }) => kind).join()}`);
@@ -122,7 +122,7 @@ export class LifeWorld {
         });
         await this.expectPermissions();
       }
-      // Longer than any lease and any wait of a job.
+      // This time is longer than every lease and every wait of a job.
       this.now += 100_000;
     }
   }
@@ -133,21 +133,21 @@ export class LifeWorld {
       const answer = await this.answer(PERMISSIONS, { organizationId, ...everything });
       for (const userId of names.users) {
         const expected = org.permissions(userId, this.known.has(userId), this.now, names);
-        expect([userId, this.#withoutLingering(org, userId, answer[userId], expected)]).toEqual([userId, expected]);
+        expect([userId, this.#withoutRevokedFields(org, userId, answer[userId], expected)]).toEqual([userId, expected]);
       }
     }
   }
 
   /** Returns an answer without access fields of revoked grants, which may or may not be present. */
-  #withoutLingering(
-    org: LivingOrganization,
+  #withoutRevokedFields(
+    org: ModelOrganization,
     userId: string,
     answer: Permissions,
     { context }: Permissions,
   ): Permissions {
     const { context: shown, ...others } = answer;
     const fields = shown?.accessFields.filter(
-      (field) => context?.accessFields.includes(field) || !org.lingering.get(userId)?.has(field),
+      (field) => context?.accessFields.includes(field) || !org.revokedFields.get(userId)?.has(field),
     );
     return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
   }
@@ -169,13 +169,13 @@ export class LifeWorld {
     }
   }
 
-  async #expectDocuments(org: LivingOrganization): Promise<void> {
+  async #expectDocuments(org: ModelOrganization): Promise<void> {
     const at = { organizationId: org.id };
     const documents = [...org.documents.values()].sort(byId);
-    const toResponse = (one: LivingDocument) => ({
+    const toResponse = (one: ModelDocument) => ({
       id: one.id,
       disabled: one.disabled,
-      accessType: typeOf(one),
+      accessType: accessTypeOf(one),
       ...(one.folder && { folderId: one.folder.id }),
     });
     expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(toResponse));
@@ -201,8 +201,8 @@ export class LifeWorld {
     }
   }
 
-  async #expectFolders(org: LivingOrganization): Promise<void> {
-    const subFoldersOf = (parent: LivingFolder | undefined): object[] =>
+  async #expectFolders(org: ModelOrganization): Promise<void> {
+    const subFoldersOf = (parent: ModelFolder | undefined): object[] =>
       [...org.folders.values()]
         .filter((one) => one.parent === parent)
         .sort(byId)
@@ -211,12 +211,12 @@ export class LifeWorld {
           parentFolderId: parent?.id ?? 'root',
           ancestors: [
             'root',
-            ...chain(parent)
+            ...folderWithAncestors(parent)
               .map(({ id }) => id)
               .reverse(),
           ],
-          accessType: typeOf(one),
-          inheritAccessFromParent: one.own === undefined,
+          accessType: accessTypeOf(one),
+          inheritAccessFromParent: one.ownAccessType === undefined,
           subFolders: subFoldersOf(one),
         }));
     expect(
@@ -224,9 +224,9 @@ export class LifeWorld {
     ).toMatchObject(subFoldersOf(undefined));
   }
 
-  async #expectUsers(org: LivingOrganization): Promise<void> {
+  async #expectUsers(org: ModelOrganization): Promise<void> {
     const at = { organizationId: org.id };
-    const lists: [object, Thing][] = [[at, org]];
+    const lists: [object, ModelResource][] = [[at, org]];
     for (const folder of org.folders.values()) lists.push([{ ...at, folderId: folder.id }, folder]);
     for (const document of org.documents.values()) lists.push([{ ...at, documentId: document.id }, document]);
     for (const [data, resource] of lists) {
@@ -246,18 +246,18 @@ export class LifeWorld {
       await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
     this.organizations.clear();
     await this.finish();
-    const left = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${this.#customer.apiKey}#`));
-    expect(left.filter(({ _t, departures = [] }) => _t !== 'User' || departures.length > 0)).toEqual([]);
-    expect(left.map(({ userId }) => userId).sort()).toEqual([...this.known].sort());
+    const remaining = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${this.#customer.apiKey}#`));
+    expect(remaining.filter(({ _t, departures = [] }) => _t !== 'User' || departures.length > 0)).toEqual([]);
+    expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.known].sort());
   }
 }
 
 /** Returns the resource fields of a permission request. */
-export function resourceOf({ type, id }: Named, organizationId: string): object {
+export function resourceOf({ type, id }: NamedResource, organizationId: string): object {
   return type === 'organization' ? { type, id: organizationId } : { type, id, organizationId };
 }
 
 /** Returns the scope fields of a request about users. */
-export function scopeOf({ type, id }: Named): object {
+export function scopeOf({ type, id }: NamedResource): object {
   return type === 'organization' ? {} : { [`${type}Id`]: id };
 }
