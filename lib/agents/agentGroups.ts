@@ -29,7 +29,7 @@ export class AgentGroupStore {
     return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
-  /** Throws NOT_FOUND when some ids belong to no custom agent of the tenant and to no built-in agent. */
+  /** Throws NOT_FOUND if an id is neither the id of a custom agent of the tenant nor of a built-in agent. */
   async requireAgents(tenant: string, agentIds: readonly string[]): Promise<void> {
     const custom = distinct(agentIds).filter((agentId) => !findBuiltInAgent(agentId));
     const agents = await this.#table.getMany(
@@ -41,7 +41,7 @@ export class AgentGroupStore {
       throw new ApiError('NOT_FOUND', `agentIds: these agents do not exist: ${unknown.slice(0, 10).join(', ')}`);
   }
 
-  /** Stores a new group; `full` when the tenant has the most groups already. */
+  /** Stores a new group. Returns `full` if the tenant already has the largest number of groups. */
   async create(tenant: string, group: AgentGroup): Promise<'done' | 'full'> {
     return createCounted(this.#table, tenant, {
       of: 'GROUPS',
@@ -51,7 +51,7 @@ export class AgentGroupStore {
     });
   }
 
-  /** Changes a group and returns it. Writes nothing when `change` returns the same group. Throws NOT_FOUND for an unknown group. */
+  /** Changes a group and returns it. Writes nothing if `change` returns the same group. Throws NOT_FOUND for an unknown group. */
   async change(tenant: string, groupId: string, change: (group: AgentGroup) => AgentGroup): Promise<AgentGroup> {
     const group = await this.#changeIfExists(tenant, groupId, change);
     if (!group) throw unknownGroup();
@@ -72,7 +72,7 @@ export class AgentGroupStore {
     });
   }
 
-  /** Deletes a group, not its agents. Throws NOT_FOUND for an unknown group. */
+  /** Deletes a group, but not its agents. Throws NOT_FOUND for an unknown group. */
   async delete(tenant: string, groupId: string): Promise<void> {
     await retryOnConflict(async () => {
       const [stored, groups] = await Promise.all([

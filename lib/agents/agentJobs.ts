@@ -9,16 +9,16 @@ import type { BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { addRuns, type AgentRun } from './rules/runs.ts';
 
-/** Length of a step. Progress is stored after each step. */
+/** The length of a step in milliseconds. The progress of a job is stored after each step. */
 const STEP_MS = 2_000;
-/** Runs per transaction: two operations each, and one for the agent. */
+/** The largest number of runs that one transaction counts. Each needs two operations, and the agent needs one. */
 const RUNS_PER_TRANSACTION = 40;
 
 function agentIdOf({ data }: StoredJob): string {
   return z.object({ agentId: z.string() }).parse(JSON.parse(data)).agentId;
 }
 
-/** Runs a step of the purge of a deleted agent: its versions, its runs, and its id in groups. Idempotent. */
+/** Runs a step of the purge of a deleted agent. The purge deletes its versions and runs, and removes it from groups. Idempotent. */
 export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
   const budget = { clock, deadline: clock() + STEP_MS };
@@ -30,35 +30,36 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
 }
 
 /**
- * Runs a step of the job that counts the new runs of an agent. A run moves from NEW to COUNTED in the transaction
- * that adds it to the count, so each run is counted once, also by parallel and repeated jobs.
+ * Runs a step of the job that counts the new runs of an agent. The transaction that adds a run to the count also changes
+ * its state from NEW to COUNTED. Parallel and repeated jobs therefore count each run once.
  */
 export async function countAgentRunsStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const deadline = clock() + STEP_MS;
   for (let conflicts = 0; clock() < deadline;) {
-    const outcome = await countSome(table, job.tenant, agentIdOf(job));
+    const outcome = await countNextRuns(table, job.tenant, agentIdOf(job));
     if (outcome === 'none') return 'done';
     if (outcome === 'conflict') await pause(conflicts++);
   }
   return { progress: {} };
 }
 
-async function countSome(table: Table, tenant: string, agentId: string): Promise<'none' | 'done' | 'conflict'> {
-  const [{ values: found }, count] = await Promise.all([
+/** Counts up to 40 new runs of an agent. Returns `none` if there are no new runs. */
+async function countNextRuns(table: Table, tenant: string, agentId: string): Promise<'none' | 'done' | 'conflict'> {
+  const [{ values: newRuns }, countRuns] = await Promise.all([
     table.query(AgentRunEntity, { tenant, agentId }, { prefix: ['NEW'], limit: RUNS_PER_TRANSACTION }),
     findBuiltInAgent(agentId) ? readBuiltInAgent(table, tenant, agentId) : readCustomAgent(table, tenant, agentId),
   ]);
-  // The runs of a deleted agent are purged with its versions.
-  if (found.length === 0 || !count) return 'none';
-  const counted = await table.getMany(
+  // A deleted agent has no count. The purge deletes its runs with its versions.
+  if (newRuns.length === 0 || !countRuns) return 'none';
+  const countedRuns = await table.getMany(
     AgentRunEntity,
-    found.map(({ executionId }) => ({ tenant, agentId, state: 'COUNTED' as const, executionId })),
+    newRuns.map(({ executionId }) => ({ tenant, agentId, state: 'COUNTED' as const, executionId })),
   );
-  const runs = found.filter((_run, index) => !counted[index]);
+  const uncountedRuns = newRuns.filter((_run, index) => !countedRuns[index]);
   const outcome = await table.write([
-    ...found.map(({ executionId, _r }) => remove(AgentRunEntity, { tenant, agentId, state: 'NEW', executionId }, _r)),
-    ...runs.map((run) => insert(AgentRunEntity, { tenant, agentId, state: 'COUNTED', ...run })),
-    ...(runs.length > 0 ? [count(runs)] : []),
+    ...newRuns.map(({ executionId, _r }) => remove(AgentRunEntity, { tenant, agentId, state: 'NEW', executionId }, _r)),
+    ...uncountedRuns.map((run) => insert(AgentRunEntity, { tenant, agentId, state: 'COUNTED', ...run })),
+    ...(uncountedRuns.length > 0 ? [countRuns(uncountedRuns)] : []),
   ]);
   return outcome === 'done' ? 'done' : 'conflict';
 }

@@ -16,10 +16,10 @@ import type { Agent, AgentVersion, BuiltInChange, AgentWithVersion } from './rul
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
-/** More than a response can hold. */
+/** The largest size of all agents of a tenant that are read for a list, in bytes. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
-/** Custom agents, oldest first, and the changes of built-in agents by agent id. */
+/** The custom agents of a tenant, oldest first, and its settings of built-in agents by agent id. */
 export interface TenantAgents {
   readonly agents: readonly Agent[];
   readonly changes: ReadonlyMap<string, BuiltInChange>;
@@ -33,8 +33,8 @@ export class AgentReader {
   }
 
   /**
-   * Returns a custom agent with its current version; undefined for an unknown agent. Reads again when the version
-   * changes between the two reads.
+   * Returns a custom agent with its current version, or undefined for an unknown agent. The agent and the version are
+   * read one after the other. If another call changes the version in between, both are read again.
    */
   async get(
     tenant: string,
@@ -48,31 +48,31 @@ export class AgentReader {
     });
   }
 
-  /** Returns the tenant's change of a built-in agent. */
+  /** Returns the tenant's settings of a built-in agent, or undefined if the tenant has not changed the agent. */
   async getBuiltInChange(tenant: string, agentId: string): Promise<BuiltInChange | undefined> {
     return this.#table.get(BuiltInChangeEntity, { tenant, agentId });
   }
 
-  /** Returns all agents of a tenant. Throws INVALID_ARGUMENT when they are larger than a response. */
+  /** Returns all agents of a tenant. Throws INVALID_ARGUMENT if they are too large for one answer. */
   async list(tenant: string): Promise<TenantAgents> {
-    const listed: AgentListItem[] = [];
-    let bytesLeft = MAX_BYTES;
+    const items: AgentListItem[] = [];
+    let remainingBytes = MAX_BYTES;
     const read = (after: string | undefined) =>
       this.#table.query(AgentListItems, { tenant }, { limit: PAGE_AGENTS, after });
     for await (const { values, bytes } of pages(read)) {
-      listed.push(...values);
-      bytesLeft -= bytes;
-      if (bytesLeft < 0)
+      items.push(...values);
+      remainingBytes -= bytes;
+      if (remainingBytes < 0)
         throw invalid({
           path: ['groupId'],
           code: 'answer_too_large',
           message: 'groupId is required: all agents together are too large for one answer',
         });
     }
-    return toTenantAgents(listed);
+    return toTenantAgents(items);
   }
 
-  /** Returns those agents of a tenant that have the given ids. */
+  /** Returns the agents of a tenant that have the given ids. Unknown ids are left out. */
   async findByIds(tenant: string, agentIds: readonly string[]): Promise<TenantAgents> {
     const items = await this.#table.batchGet(
       ...agentIds.map((agentId) => ({
@@ -83,7 +83,7 @@ export class AgentReader {
     return toTenantAgents(items.filter((item) => item !== undefined));
   }
 
-  /** Returns a page of an agent's versions, newest first; undefined for an unknown agent. */
+  /** Returns a page of an agent's versions, newest first, or undefined for an unknown agent. */
   async listVersions(
     tenant: string,
     agentId: string,
@@ -97,9 +97,9 @@ export class AgentReader {
   }
 }
 
-function toTenantAgents(listed: readonly AgentListItem[]): TenantAgents {
-  const changes = listed.flatMap((one) => ('change' in one ? [[one.change.agentId, one.change] as const] : []));
-  return { agents: listed.flatMap((one) => ('agent' in one ? [one.agent] : [])), changes: new Map(changes) };
+function toTenantAgents(items: readonly AgentListItem[]): TenantAgents {
+  const changes = items.flatMap((item) => ('change' in item ? [[item.change.agentId, item.change] as const] : []));
+  return { agents: items.flatMap((item) => ('agent' in item ? [item.agent] : [])), changes: new Map(changes) };
 }
 
 export const readAgents: Capability<Pick<AgentReader, 'get' | 'getBuiltInChange' | 'list' | 'findByIds'>> =

@@ -12,12 +12,12 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** The agents that the comments of a call name: which exist, and which of their runs are recorded. */
-export class FoundAgents {
+/** Which agents exist of those that the comments of a call name, and which of their runs are recorded. */
+export class AgentLookup {
   readonly #tenant: string;
-  /** Ids of custom agents. */
+  /** The ids of existing custom agents. */
   readonly #agentIds: ReadonlySet<string>;
-  /** Keys of recorded runs. */
+  /** The keys of recorded runs, as `agentRunKey` returns them. */
   readonly #recorded: Set<string>;
 
   constructor(tenant: string, agentIds: ReadonlySet<string>, recorded: Set<string>) {
@@ -26,47 +26,48 @@ export class FoundAgents {
     this.#recorded = recorded;
   }
 
-  /** Returns the id of the first agent that does not exist. */
+  /** Returns the id of the first agent that does not exist, or undefined if all exist. */
   findMissing(agents: readonly CommentAgent[]): string | undefined {
     return agents.find(({ agentId }) => !findBuiltInAgent(agentId) && !this.#agentIds.has(agentId))?.agentId;
   }
 
-  /** Throws NOT_FOUND when one of the agents does not exist. */
+  /** Throws NOT_FOUND if one of the agents does not exist. */
   requireAll(agents: readonly CommentAgent[]): void {
-    const missing = this.findMissing(agents);
-    if (missing !== undefined) throw new ApiError('NOT_FOUND', agentNotFound(missing));
+    const missingId = this.findMissing(agents);
+    if (missingId !== undefined) throw new ApiError('NOT_FOUND', agentNotFound(missingId));
   }
 
   /**
-   * Returns the writes that record the new runs and start the jobs that count them, for the transaction of the comments. The transaction conflicts when
-   * another call records the same run. Call `written` after the transaction, so that the next one skips these runs.
+   * Returns the writes that record the new runs of agents and start the jobs that count them. They belong into the
+   * transaction that writes the comments. The transaction conflicts if another call records the same run. After the
+   * transaction, the caller must call `onWritten`. Later transactions of the call then skip these runs.
    */
   recordRuns(
     agents: readonly CommentAgent[],
     now: number,
   ): { readonly ops: readonly WriteOp[]; readonly onWritten: () => void } {
-    const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((one) => !this.#recorded.has(agentRunKey(one)));
+    const runs = distinctBy(agents.filter(isRun), agentRunKey).filter((run) => !this.#recorded.has(agentRunKey(run)));
     const agentIds = distinct(runs.map(({ agentId }) => agentId));
     return {
       ops: [
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // No queue message: the sweeper starts the job within a minute, and endpoints that add comments need no queue client.
+        // The sweeper starts the job within a minute. Without a queue message, endpoints that add comments need no queue client.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
           return startJob(this.#tenant, job, now);
         }),
       ],
       onWritten: () => {
-        for (const one of runs) this.#recorded.add(agentRunKey(one));
+        for (const run of runs) this.#recorded.add(agentRunKey(run));
       },
     };
   }
 }
 
-/** Reads which agents exist and which of their runs are recorded, in one BatchGetItem. */
-export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<FoundAgents> {
+/** Returns which of these agents exist and which of their runs are recorded. It sends one BatchGetItem. */
+export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<AgentLookup> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !findBuiltInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), agentRunKey);
   const items = await table.batchGet(
@@ -77,9 +78,9 @@ export async function findAgents(table: Table, tenant: string, agents: readonly 
   );
   const runItems = items.slice(custom.length);
   const recorded = runs.filter((_run, index) =>
-    runStates.some((_state, at) => runItems[index * runStates.length + at]),
+    runStates.some((_state, stateIndex) => runItems[index * runStates.length + stateIndex]),
   );
-  return new FoundAgents(
+  return new AgentLookup(
     tenant,
     new Set(custom.filter((_agentId, index) => items[index])),
     new Set(recorded.map(agentRunKey)),

@@ -5,7 +5,7 @@ import { hideSecrets, revealSecrets } from './rules/secrets.ts';
 
 const ownerOf = (tenant: string, agentId: string): SecretOwner => ({ tenant, purpose: 'agentSecrets', id: agentId });
 
-/** Returns the stored form of a version: its secrets are redacted and encrypted together. */
+/** Returns the stored form of a version. `__redacted__` replaces each secret, and all secrets are encrypted as one text. */
 export async function sealVersion(
   box: SecretBox,
   tenant: string,
@@ -27,9 +27,9 @@ export async function openVersion(
   agentId: string,
   { behaviour, metadata, secrets }: AgentVersion,
 ): Promise<Version> {
-  const opened = secrets === undefined ? '[]' : await box.open(secrets, ownerOf(tenant, agentId));
+  const secretsText = secrets === undefined ? '[]' : await box.open(secrets, ownerOf(tenant, agentId));
   return {
-    behaviour: revealSecrets(JSON.parse(behaviour) as Behaviour, JSON.parse(opened) as (string | number)[]),
+    behaviour: revealSecrets(JSON.parse(behaviour) as Behaviour, JSON.parse(secretsText) as (string | number)[]),
     metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Version['metadata']),
   };
 }

@@ -17,13 +17,14 @@ import {
   withVersion,
 } from './rules/agents.ts';
 
-/** When the sweeper starts a purge whose message was lost: later than the message, which is delayed. */
+/** How long after a deletion the sweeper starts the purge if its queue message was lost. The message itself is delayed for less time. */
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
 /** The stored content of a version. */
 type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
-/** The call that writes. A repeated call has the same id. */
+/** The call that writes. */
 interface Call {
+  /** The id of the call. A repeated call with the same Idempotency-Key has the same id. */
   readonly callId: string;
   readonly now: number;
 }
@@ -37,7 +38,7 @@ export class AgentWriter {
     this.#reader = new AgentReader(table);
   }
 
-  /** Stores a new agent with version 1; `full` when the tenant has the most agents already. */
+  /** Stores a new agent with version 1. Returns `full` if the tenant already has the largest number of agents. */
   async create(
     tenant: string,
     agent: Pick<Agent, 'agentId' | 'name' | 'description' | 'enabled'>,
@@ -58,7 +59,7 @@ export class AgentWriter {
     });
   }
 
-  /** Changes name, description or `enabled` without a new version. */
+  /** Changes name, description or `enabled` of a custom agent without a new version. */
   async update(tenant: string, agentId: string, change: IdentityChange, now: number): Promise<'done' | 'unknown'> {
     return retryOnConflict(async () => {
       const agent = await this.#table.get(AgentEntity, { tenant, agentId });
@@ -78,9 +79,9 @@ export class AgentWriter {
   }
 
   /**
-   * Writes the version after the current one, with the content that `change` returns for the current one, and returns
-   * its number; undefined for an unknown agent. On a conflict `change` runs again on the new current version, so
-   * parallel calls act one after the other.
+   * Writes the next version of an agent and returns its number, or undefined for an unknown agent. `change` returns the
+   * content of the next version from the current version. After a conflict, `change` runs again with the new current
+   * version, so parallel calls all succeed.
    */
   async addVersion(
     tenant: string,
@@ -106,9 +107,9 @@ export class AgentWriter {
   }
 
   /**
-   * Removes the current version and returns the number of the one before, which is current again; `first` when
-   * there is none before. Throws ABORTED when another call changes the version meanwhile, because this call was not
-   * about the new version.
+   * Removes the current version and returns the number of the previous version, which is then current again. Returns
+   * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call changes
+   * the version in the meantime, because the caller did not ask to remove that version.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;
@@ -126,7 +127,7 @@ export class AgentWriter {
       if (current.version === 1) return 'first';
       const version = current.version - 1;
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version });
-      // The version is missing only when the agent or its current version was removed meanwhile.
+      // The previous version is missing only if another call has removed the agent or its current version in the meantime.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
       return this.#write(
@@ -140,8 +141,8 @@ export class AgentWriter {
   }
 
   /**
-   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Undefined for an unknown
-   * agent.
+   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Returns the message of the
+   * job, or undefined for an unknown agent.
    */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
     return retryOnConflict(async () => {

@@ -9,8 +9,9 @@ const queryCount = {
 type Counted = keyof typeof queryCount;
 
 /**
- * Reads how many custom agents or groups a tenant has. `add` returns the write of the changed count, for the transaction that adds or deletes one,
- * so limits hold for parallel calls. Without a stored count, the items are counted once by a query.
+ * Returns the number of custom agents or groups of a tenant. If no number is stored yet, a query counts the items. `add`
+ * returns the write of the changed number. It belongs into the transaction that adds or deletes an item, so parallel calls
+ * cannot exceed a limit.
  */
 export async function readCount(
   table: Table,
@@ -28,7 +29,10 @@ export async function readCount(
   };
 }
 
-/** Writes a new agent or group and the increased count in one transaction; `full` when the tenant has `limit` already. */
+/**
+ * Writes a new agent or group and the increased number in one transaction. Returns `full` if the tenant already has `limit`
+ * items. `exists` returns whether the new item is stored.
+ */
 export async function createCounted(
   table: Table,
   tenant: string,
@@ -48,7 +52,7 @@ export async function createCounted(
     const { count, add } = await readCount(table, tenant, of);
     const isFull = count >= limit;
     if (!isFull && (await table.write([...ops, add(1)])) === 'done') return 'done';
-    // The id is as new as this call. If it exists, this call wrote it before it was repeated.
+    // This call made the id. If an item with the id exists, an earlier attempt of this call wrote it.
     if (await exists()) return 'done';
     return isFull ? 'full' : 'conflict';
   });

@@ -75,15 +75,15 @@ export const AgentGroupEntity = defineEntity({
 });
 
 /**
- * The transactions that add and delete agents or groups also write this count, so that the limits are exact. The count has its own
- * partition, because a list reads the whole partition of its items.
+ * The number of custom agents or agent groups of a tenant. The transactions that add and delete these items also write the
+ * number, so limits are exact. The number has its own partition, because a list reads the whole partition of its items.
  */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
   version: 1,
   scope: 'tenant',
   ownedBy: 'tenant',
-  purpose: 'The numbers of custom agents and of agent groups of an API key',
+  purpose: 'The number of custom agents, or of agent groups, of an API key',
   schema: z.object({ count: z.number() }),
   pk: (of: { tenant: string }) => [of.tenant, 'AGENT_COUNTS'],
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],

@@ -23,7 +23,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import { limits } from '../shared/schema.ts';
 import { readActivityConfig } from '../workspaces/configs/activityConfig.ts';
-import { findAgents, type FoundAgents, agentNotFound } from '../agents/agentRuns.ts';
+import { findAgents, type AgentLookup, agentNotFound } from '../agents/agentRuns.ts';
 import type { Stored } from '../table/entity.ts';
 import { judgmentFromThread } from '../memory/judgmentFromThread.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -156,7 +156,7 @@ export class ThreadWriter {
     const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
     // Numbers are reserved once per call, in parallel with the first reads. The number of a thread that fails stays unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
-    let agents: FoundAgents;
+    let agents: AgentLookup;
     let numbers: ReadonlyMap<string, number>;
     return writeEach<ThreadDraft, Stored<RecordPosition> | undefined, ThreadAdded>({
       table: this.#table,

@@ -4,7 +4,7 @@ import type { OpenKeys } from './behaviourShape.ts';
 import type { BuiltInAgent } from './builtIn.ts';
 import { runCount, toRunCountResponse } from './runs.ts';
 
-/** How many custom agents an API key may have. */
+/** The largest number of custom agents of an API key. */
 export const MAX_AGENTS = 1_000;
 
 /** A custom agent: the fields that are the same for all versions, and the number and id of the current version. Times are epoch ms. */
@@ -13,12 +13,12 @@ export const Agent = z.object({
   name: z.string(),
   description: z.string().optional(),
   enabled: z.boolean(),
-  /** Metadata of the current version as JSON text, for lists. */
+  /** The metadata of the current version as JSON text. Lists read it from here. */
   metadata: z.string().optional(),
   version: z.number(),
-  /** Id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
+  /** The id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
   versionId: z.string(),
-  /** Id of the call that restored the current version. A retry of that call does not restore again. */
+  /** The id of the call that restored the current version. If that call is repeated, it does not restore again. */
   restoredBy: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -30,9 +30,9 @@ export type Agent = z.output<typeof Agent>;
 export const AgentVersion = z.object({
   version: z.number(),
   versionId: z.string(),
-  /** JSON text, in which secrets are redacted. */
+  /** The behaviour as JSON text with redacted secrets. */
   behaviour: z.string(),
-  /** JSON text. */
+  /** The metadata as JSON text. */
   metadata: z.string().optional(),
   /** The secrets of `behaviour`, as encrypted text. */
   secrets: z.string().optional(),
@@ -40,7 +40,7 @@ export const AgentVersion = z.object({
 });
 export type AgentVersion = z.output<typeof AgentVersion>;
 
-/** Settings and run count of a built-in agent for one tenant. */
+/** The settings and the run count of a built-in agent for one tenant. */
 export const BuiltInChange = z.object({
   agentId: z.string(),
   enabled: z.boolean().optional(),
@@ -57,8 +57,8 @@ export interface AgentWithVersion {
 
 /** Returns the agent with `version` as its current version. Writes nothing. */
 export function withVersion(agent: Agent, { version, versionId, metadata, createdAt }: AgentVersion): Agent {
-  const { metadata: _, restoredBy: __, ...rest } = agent;
-  return { ...rest, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
+  const { metadata: _, restoredBy: __, ...otherFields } = agent;
+  return { ...otherFields, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
 }
 
 /** The fields of an agent that change without a new version. */
@@ -79,11 +79,11 @@ const agentRowFields = {
   managedBy: z.enum(['customer', 'system']),
   metadata: AnyObject,
   executionCount: z.number(),
-  /** Epoch ms; null before the first execution. */
+  /** The time of the latest execution, epoch ms; null before the first execution. */
   lastExecutedAt: z.number().nullable(),
-  /** Custom agents only. */
+  /** The current version of a custom agent; absent for a built-in agent. */
   version: z.number().optional(),
-  /** Built-in agents only. */
+  /** True for a built-in agent; absent for a custom agent. */
   system: z.literal(true).optional(),
 };
 
@@ -186,7 +186,7 @@ export function unknownAgent(): ApiError {
   return new ApiError('NOT_FOUND', 'Agent not found.');
 }
 
-/** Returns the error of a call that changes custom agents only and names a built-in agent. */
+/** Returns the error of a call that can change only custom agents, but names a built-in agent. */
 export function onlyCustomAgents(): ApiError {
   return invalid({
     path: ['agentId'],

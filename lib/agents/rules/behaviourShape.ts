@@ -13,7 +13,7 @@ import {
 } from '../../shared/schema.ts';
 import { HeaderSecret } from '../../workspaces/rules/mergeConfig.ts';
 
-/** How agents execute; the default is `ai`. */
+/** The ways in which agents execute; the default is `ai`. */
 export const executionStrategies = ['ai', 'service', 'service+ai', 'stagehand-agent', 'mcp-tools'] as const;
 const serviceIds = ['broken-links', 'crawler', 'screenshot', 'accessibility-checker', 'og-image-checker'] as const;
 const providers = ['claude', 'gemini', 'nova', 'openai'] as const;
@@ -28,10 +28,10 @@ const MAX_REST_ENDPOINTS = 10;
 const MAX_TOOLS = 64;
 const MAX_PASSWORD = 4_096;
 
-/** An object with documented fields, which are validated, and any other fields, which are kept; at most `bytes` as JSON. */
+/** Returns the schema of an object of at most `bytes` as JSON. It validates documented fields and keeps all other fields. */
 export function openFields<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   return withOpenKeys(shape, bytes).transform(
-    ({ open, ...known }) => ({ ...open, ...known }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
+    ({ open, ...declared }) => ({ ...open, ...declared }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
   );
 }
 
@@ -41,7 +41,7 @@ const optionalText = optional(Text);
 const anObject = optional(openFields({}));
 const names = (limit = MAX_NAMES) => optional(list(Name, limit, 0));
 const Url = z.string().min(1).max(LONGEST_URL);
-/** A URL to call, or a template of one. The address policy is applied when the URL is called. */
+/** A URL that an agent calls, or a template of such a URL. The address policy is not applied here, but when the URL is called. */
 const CallableUrl = Url.check(
   z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {
     error: 'must be a valid http(s) URL or a template of one',
@@ -52,7 +52,7 @@ const CallableUrl = Url.check(
   }),
 );
 
-/** Headers of a request by name. */
+/** The headers of a request, by name. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
   if (!isObject(value)) return;
   for (const [name, sent] of Object.entries(value)) {
@@ -66,7 +66,7 @@ const HeaderMap = OpenObject.check(({ value, issues }) => {
 
 const requiredFields = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
 
-/** Authentication at an external service. Token, password and headers are secrets. */
+/** The credentials for an external service. Token, password and headers are secrets. */
 const Auth = openFields({
   type: z.enum(['none', 'bearer', 'basic', 'header']),
   token: optional(HeaderSecret.min(1)),
@@ -116,7 +116,7 @@ const McpServer = z.strictObject({
   timeoutMs: optional(z.int().min(1).max(120_000)),
 });
 
-/** A model for one phase, instead of the default. */
+/** The model for one phase, instead of the default model. */
 const AiConfig = z.strictObject({
   provider: optional(z.enum(providers)),
   model: optionalName,
@@ -198,7 +198,7 @@ const Response = openFields({
 
 const Stage = optional(openFields({ enabled: flag }));
 
-/** Processing of findings: every stage runs unless it is disabled. */
+/** How findings are processed. Every stage runs unless it is disabled. */
 const PostProcess = openFields({
   guardrails: Stage,
   deletePreviousSuggestions: Stage,
@@ -234,7 +234,7 @@ const Input = openFields({
 
 const patterns = optional(list(Url, MAX_NAMES, 0));
 
-/** Pages and content types that an agent runs on. */
+/** The pages and content types on which an agent runs. */
 const Scope = openFields({
   pageScope: patterns,
   pageScopeExclude: patterns,
@@ -250,13 +250,13 @@ const Scope = openFields({
   ),
 });
 
-/** Notes of editing tools; not used when the agent runs. */
+/** Notes of editing tools. An agent does not use them when it runs. */
 const Setup = openFields({
   setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)),
   checklistOrigin: optional(OpenObject),
 });
 
-/** The documented fields of a version: what the agent does. */
+/** The documented fields of a version, which define what the agent does. */
 export const behaviourShape = {
   rawInstructions: optionalText,
   instructions: optionalText,

@@ -5,15 +5,15 @@ import { Id, isObject, Name, OpenObject, optional, Text } from '../../shared/sch
 import { behaviourShape, openFields, type OpenKeys } from './behaviourShape.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 
-/** Size of a version as JSON, with the agent's name and description. */
+/** The largest size of a version as JSON, with the agent's name and description. */
 export const VERSION_BYTES = 256 * 1024;
 /**
- * Size of the secrets of a version as JSON. Encrypted, they are in the same item as the version, and an item has at
- * most 400 KB.
+ * The largest size of the secrets of a version as JSON. The encrypted secrets are in the item of the version, and
+ * DynamoDB allows 400 KB for an item.
  */
 const SECRET_BYTES = 64 * 1024;
 
-/** Fields that are not part of the behaviour: those that all versions share, and those that the service generates. */
+/** The fields that are not part of the behaviour: fields that all versions share, and fields that the service generates. */
 const otherFields: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -32,7 +32,7 @@ const otherFields: ReadonlySet<string> = new Set([
 ]);
 const reservedMetadata = ['type', 'category', 'internal', 'apiKey'] as const;
 
-/** What an agent does: the documented fields and any other fields of the request, without metadata. */
+/** The behaviour of an agent: the documented fields and any other fields of the request, without metadata. */
 export type Behaviour = OpenKeys;
 
 /** The content of a version, with its secrets. */
@@ -86,14 +86,14 @@ interface CheckedFields {
   };
 }
 
-/** Returns the problems of an agent whose fields are valid one by one. */
+/** Returns the problems of an agent as a whole. Each field is valid on its own already. */
 function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   const { contextGathering = {}, execution = {} } = behaviour as CheckedFields;
   const { executionStrategy: strategy = 'ai', serviceId, mcpServers = [] } = execution;
   const restApi = contextGathering.strategyOptions?.['rest-api'];
   const restApiPath = ['contextGathering', 'strategyOptions', 'rest-api'];
   const serversPath = ['execution', 'mcpServers'];
-  // Redacted, as the version is stored: the placeholder can be longer than the secret.
+  // The size is that of the redacted version, which is stored. The placeholder can be longer than the secret.
   const { redacted, secrets } = hideSecrets(behaviour);
   const checks: readonly (readonly [isBroken: boolean, path: Path, message: string])[] = [
     [
@@ -123,7 +123,7 @@ function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   return checks.flatMap(([isBroken, path, message]) => (isBroken ? [{ path, message }] : []));
 }
 
-/** An item with the id of an earlier one is a problem: a secret could belong to either of them. */
+/** Returns checks that refuse an item with the id of an earlier item. A stored secret could belong to either of the two items. */
 function repeatedIds(items: readonly OpenKeys[] = [], path: Path): [boolean, Path, string][] {
   const ids = items.map(({ id }) => id);
   return ids.map((id, index) => [
@@ -143,14 +143,14 @@ function toIssues(problems: readonly Problem[]) {
 
 const versionShape = { metadata: optional(OpenObject), ...behaviourShape };
 
-/** An agent in a request. Server-managed fields are refused by `refuseKeys`, which answers in another form. */
+/** An agent in a request. The schema accepts server-managed fields, because `refuseKeys` refuses them with another form of error. */
 export const SentAgent = openFields(
   { name: Name, description: optional(Text), enabled: optional(z.boolean()), ...versionShape },
   VERSION_BYTES,
 ).check(({ value, issues }) => {
   const behaviour = behaviourOf(value);
-  const { missing } = keepSecrets(behaviour);
-  issues.push(...toIssues([...checkAgent(behaviour, value.metadata), ...missingSecrets(missing)]));
+  const { missingPaths } = keepSecrets(behaviour);
+  issues.push(...toIssues([...checkAgent(behaviour, value.metadata), ...missingSecrets(missingPaths)]));
 });
 
 /** An agent that `/v2/agents/create` accepts. */
@@ -158,20 +158,20 @@ export const CreateAgent = SentAgent.check(({ value, issues }) => {
   issues.push(...toIssues(serverManagedKeys(value).map((path) => ({ path, message: SERVER_MANAGED }))));
 });
 
-/** The change of an agent that makes a new version: at least one of `versionFields`. */
+/** A change of an agent that makes a new version. It must have at least one of `versionFields`. */
 export const SentVersion = openFields({ agentId: Id, ...versionShape }, VERSION_BYTES);
 export const versionFields: readonly string[] = Object.keys(versionShape);
 
 /**
- * Returns a schema that turns a change into the version after `stored`. Blocks are merged key by key, nested values
- * and metadata are replaced, and `__redacted__` keeps the stored secret.
+ * Returns a schema that turns a change into the version after `stored`. It merges blocks key by key. It replaces nested
+ * values and metadata. `__redacted__` keeps the stored secret.
  */
 export function versionAfter(stored: Version) {
   return z.custom<z.output<typeof SentVersion>>().transform((sent, { issues }): Version => {
-    const { kept, missing } = keepSecrets(behaviourOf(sent), stored.behaviour);
-    const behaviour = mergeBlocks(stored.behaviour, kept);
+    const { configuration, missingPaths } = keepSecrets(behaviourOf(sent), stored.behaviour);
+    const behaviour = mergeBlocks(stored.behaviour, configuration);
     const metadata = sent.metadata ?? stored.metadata;
-    issues.push(...toIssues([...missingSecrets(missing), ...checkAgent(behaviour, metadata)]));
+    issues.push(...toIssues([...missingSecrets(missingPaths), ...checkAgent(behaviour, metadata)]));
     return { behaviour, metadata };
   });
 }
@@ -185,7 +185,7 @@ function mergeBlocks(stored: Behaviour, sent: Behaviour): Behaviour {
   return Object.fromEntries(merged);
 }
 
-/** Copies by entries, which keeps a key `__proto__`. */
+/** Returns `before` with the sent keys. It copies entries, because a spread or an assignment could lose a key `__proto__`. */
 function mergeKeys(before: object, sent: object): OpenKeys {
   const changed = Object.entries(sent).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...Object.entries(before), ...changed]);

@@ -4,9 +4,9 @@ import { ApiError } from '../../shared/errors.ts';
 import { Id, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { toMetadataResponse } from './agents.ts';
 
-/** How many groups an API key may have. */
+/** The largest number of groups of an API key. */
 export const MAX_GROUPS = 50;
-/** How many agents a group may have. */
+/** The largest number of agents in a group. */
 export const MAX_MEMBERS = 100;
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2_000;
@@ -17,7 +17,7 @@ export const AgentGroup = z.object({
   name: z.string(),
   description: z.string().optional(),
   agentIds: z.array(z.string()),
-  /** JSON text. */
+  /** The metadata as JSON text. */
   metadata: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -34,7 +34,7 @@ export const NewGroup = z.strictObject({
   metadata: optional(OpenObject),
 });
 
-/** A change of the group itself; its agents are changed by `GroupMembers`. */
+/** A change of the name or the description of a group. `GroupMembers` changes its agents. */
 export const GroupChange = z.strictObject({
   groupId: Id,
   name: optional(GroupName),
@@ -68,7 +68,10 @@ export function changeGroup(
   return { ...group, name, ...(description !== undefined && { description }), updatedAt: now };
 }
 
-/** Appends agents to a group. Returns the same group when it has them all. Throws RESOURCE_EXHAUSTED above `MAX_MEMBERS`. */
+/**
+ * Returns the group with agents appended, or the same group if it already has all of them. Throws RESOURCE_EXHAUSTED if the
+ * group would have more than `MAX_MEMBERS` agents.
+ */
 export function withAgents(group: AgentGroup, added: readonly string[], now: number): AgentGroup {
   const agentIds = distinct([...group.agentIds, ...added]);
   if (agentIds.length === group.agentIds.length) return group;
@@ -77,7 +80,7 @@ export function withAgents(group: AgentGroup, added: readonly string[], now: num
   return { ...group, agentIds, updatedAt: now };
 }
 
-/** Removes agents from a group. Returns the same group when it has none of them. */
+/** Returns the group without these agents, or the same group if it has none of them. */
 export function withoutAgents(group: AgentGroup, removed: readonly string[], now: number): AgentGroup {
   const agentIds = group.agentIds.filter((agentId) => !removed.includes(agentId));
   return agentIds.length === group.agentIds.length ? group : { ...group, agentIds, updatedAt: now };
@@ -88,7 +91,7 @@ const responseShape = {
   name: z.string(),
   description: z.string().optional(),
   metadata: z.record(z.string(), z.unknown()),
-  /** Epoch ms. */
+  /** The time of creation, epoch ms. */
   createdAt: z.number(),
   updatedAt: z.number(),
 };

@@ -3,16 +3,16 @@ import * as z from 'zod';
 /** One execution of an agent that comments name. */
 export const AgentRun = z.object({
   executionId: z.string(),
-  /** Creation time of the first comment that names the execution, epoch ms. */
+  /** The creation time of the first comment that names the execution, epoch ms. */
   at: z.number(),
 });
 export type AgentRun = z.output<typeof AgentRun>;
 
-/** Number of executions of an agent and time of the latest, epoch ms; absent before the first. */
+/** The number of executions of an agent, and the time of the latest execution (epoch ms). Both are absent before the first execution. */
 export const runCount = { executionCount: z.number().optional(), lastExecutedAt: z.number().optional() };
 export type RunCount = z.output<z.ZodObject<typeof runCount>>;
 
-/** Adds runs that are not counted yet. */
+/** Returns an agent whose count includes these runs. The count must not include any of them yet. */
 export function addRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[]): T {
   if (runs.length === 0) return counted;
   return {
@@ -22,7 +22,7 @@ export function addRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[
   };
 }
 
-/** Returns the count for a response: 0 and null before the first execution. */
+/** Returns the count for a response. Before the first execution, the number is 0 and the time is null. */
 export function toRunCountResponse({ executionCount = 0, lastExecutedAt }: RunCount) {
   return { executionCount, lastExecutedAt: lastExecutedAt ?? null };
 }

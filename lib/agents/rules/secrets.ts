@@ -1,20 +1,24 @@
 import type { OpenKeys } from './behaviourShape.ts';
 
-/** Stands in place of a secret in responses and in stored configurations. In a request it keeps the stored secret. */
+/** The text that replaces a secret in responses and in stored configurations. In a request, this text keeps the stored secret. */
 export const REDACTED = '__redacted__';
 
 type Secret = string | number;
 export type Path = readonly (string | number)[];
 
-/** Fields of an `auth` block that are not secret. */
+/** The fields of an `auth` block that are not secret. */
 const openAuthFields: ReadonlySet<string> = new Set(['type', 'username']);
-/** Names of headers and query parameters that hold credentials. */
+/** Matches the names of headers and query parameters that contain credentials. */
 const CREDENTIAL_NAME =
   /auth(?!or(?!i))|cookie|token(?!s)|secret|passw|credential|signature|session|api[-_.]?key|access[-_.]?key|^key$/i;
 
 /**
- * `auth`: every text and number is secret, except the open fields. `parameters`: a value with a credential's name is
- * secret. `secret`: all are.
+ * Which texts and numbers in a part of a configuration are secret:
+ *
+ * - `open`: none
+ * - `parameters`: those whose name matches `CREDENTIAL_NAME`
+ * - `auth`: all except those of `openAuthFields`
+ * - `secret`: all
  */
 type Region = 'open' | 'parameters' | 'auth' | 'secret';
 
@@ -22,8 +26,8 @@ interface Position {
   readonly region: Region;
   readonly path: Path;
   /**
-   * As `path`, but an item of a list is named by its `id` if it has one. It finds the item again when the list is
-   * reordered.
+   * A path like `path` in which the `id` of an item replaces its index in the list. It still leads to the item after the
+   * list is reordered. For an item without an `id`, it has the index.
    */
   readonly identity: Path;
 }
@@ -31,8 +35,9 @@ interface Position {
 type Replace = (secret: Secret, path: Path, identity: string) => unknown;
 
 /**
- * Returns a configuration with each secret replaced, in document order. Secrets are the texts and numbers in `auth`
- * blocks at any depth, except type and username, and the headers and query parameters with the name of a credential.
+ * Returns a configuration in which `replace` replaces each secret. It is called in document order. Secrets are the texts
+ * and numbers in `auth` blocks at any depth, except type and username. Headers and query parameters with the name of a
+ * credential are secrets too.
  */
 function replaceSecrets<T>(configuration: T, replace: Replace): T {
   return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
@@ -44,7 +49,7 @@ function replaceIn(value: unknown, { region, path, identity }: Position, replace
       replaceIn(item, { region, path: [...path, index], identity: [...identity, idOf(item) ?? index] }, replace),
     );
   if (typeof value === 'object' && value !== null) {
-    // `Object.fromEntries` keeps a key `__proto__`; an assignment would set the prototype.
+    // `Object.fromEntries` keeps a key `__proto__`. An assignment would set the prototype instead.
     return Object.fromEntries(
       Object.entries(value).map(([key, item]: [string, unknown]) => {
         const position = { region: regionOf(key, item, region), path: [...path, key], identity: [...identity, key] };
@@ -70,7 +75,7 @@ function idOf(item: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns a configuration without its secrets, and the secrets in document order. */
+/** Returns a configuration with `__redacted__` instead of its secrets, and the secrets in document order. */
 export function hideSecrets<T extends OpenKeys>(
   configuration: T,
 ): { readonly redacted: T; readonly secrets: readonly Secret[] } {
@@ -82,35 +87,35 @@ export function hideSecrets<T extends OpenKeys>(
   return { redacted, secrets };
 }
 
-/** Returns the configuration that `hideSecrets` redacted. */
+/** Returns the configuration that `hideSecrets` redacted, with its secrets. */
 export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly Secret[]): T {
-  const rest = secrets.values();
+  const remaining = secrets.values();
   return replaceSecrets(redacted, () => {
-    const { value } = rest.next();
+    const { value } = remaining.next();
     if (value === undefined) throw new Error('A configuration has more places of secrets than secrets');
     return value;
   });
 }
 
 /**
- * Returns the sent configuration with the stored secret in place of `__redacted__`, and the paths where no secret is
- * stored.
+ * Returns the sent configuration with the stored secret instead of each `__redacted__`. `missingPaths` has the paths of
+ * `__redacted__` for which no secret is stored.
  */
 export function keepSecrets<T extends OpenKeys>(
   sent: T,
   stored: OpenKeys = {},
-): { readonly kept: T; readonly missing: readonly Path[] } {
+): { readonly configuration: T; readonly missingPaths: readonly Path[] } {
   const storedSecrets = new Map<string, Secret | undefined>();
   replaceSecrets(stored, (secret, _path, identity) => {
-    // Two items of a list with the same id are ambiguous, so neither secret is kept.
+    // If two items of a list have the same id, the secrets of both are ambiguous and are not kept.
     storedSecrets.set(identity, storedSecrets.has(identity) ? undefined : secret);
   });
-  const missing: Path[] = [];
-  const kept = replaceSecrets(sent, (secret, path, identity) => {
+  const missingPaths: Path[] = [];
+  const configuration = replaceSecrets(sent, (secret, path, identity) => {
     if (secret !== REDACTED) return secret;
     const storedSecret = storedSecrets.get(identity);
-    if (storedSecret === undefined) missing.push(path);
+    if (storedSecret === undefined) missingPaths.push(path);
     return storedSecret ?? REDACTED;
   });
-  return { kept, missing };
+  return { configuration, missingPaths };
 }

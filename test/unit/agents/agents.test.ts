@@ -408,7 +408,7 @@ describe('secrets of an agent', () => {
         { id: 'a', auth: 'second' },
       ],
     };
-    expect(keepSecrets(hideSecrets(twice).redacted, twice).missing).toEqual([
+    expect(keepSecrets(hideSecrets(twice).redacted, twice).missingPaths).toEqual([
       ['list', 0, 'auth'],
       ['list', 1, 'auth'],
     ]);
@@ -451,7 +451,7 @@ describe('secrets of an agent', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
     fc.assert(
       fc.property(withoutLiteral, (configuration) => {
-        const { kept, missing } = keepSecrets(hideSecrets(configuration).redacted, configuration);
+        const { configuration: kept, missingPaths: missing } = keepSecrets(hideSecrets(configuration).redacted, configuration);
         expect(missing).toEqual([]);
         expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
       }),

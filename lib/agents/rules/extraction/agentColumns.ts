@@ -3,10 +3,10 @@ import { type CellReader, readBoolean, readList, readName, readText } from './ce
 
 /** A field of an agent that a column can hold. */
 interface AgentField {
-  /** Path in the agent, with dots. */
+  /** The path of the field in the agent, with dots. */
   readonly path: string;
   readonly read: CellReader;
-  /** Simplified titles of its column, the most likely first. */
+  /** The titles that a column with this field can have, most likely first, in the form that `simplify` returns. */
   readonly titles: readonly string[];
 }
 
@@ -48,28 +48,34 @@ const fields = [
 export interface Header {
   readonly row: number;
   readonly columns: readonly { readonly field: AgentField; readonly title: string; readonly index: number }[];
-  /** Titles of columns without a field. */
+  /** The titles of columns that belong to no field. */
   readonly unused: readonly string[];
-  /** Number of columns. */
+  /** The number of columns. */
   readonly width: number;
 }
 
-/** How many rows, such as a title page, may come before the header and be the header. */
+/** The number of rows at the beginning of a table that can be the header. Other rows, such as a title, may come before the header. */
 const HEADER_ROWS = 10;
 const MAX_TITLE = 80;
 
-/** Returns the header of a table; undefined when the columns are not those of agents. */
+/** Returns the header of a table, or undefined if its columns are not those of agents. */
 export function findHeader(rows: readonly Row[]): Header | undefined {
   return rows.slice(0, HEADER_ROWS).map(readHeader).find(describesAgents);
 }
 
-/** A name alone does not make an agent: tables of all kinds have a name or a title next to other columns. */
+/**
+ * Returns whether the columns are those of agents. A column with names is not enough, because tables of all kinds have a
+ * name or a title beside other columns.
+ */
 function describesAgents({ columns, unused }: Header): boolean {
   const has = (path: string) => columns.some(({ field }) => field.path === path);
   return has('instructions') || (has('name') && (columns.length > 1 || unused.length === 0));
 }
 
-/** Returns how well rows fit as a table of agents: the number of known columns, or the number of cells when there is no header. */
+/**
+ * Returns a score that says how well rows fit as a table of agents. A table with a header always has a higher score than
+ * one without. The score grows with the number of columns that belong to fields, or without a header, with the number of cells.
+ */
 export function scoreTable(rows: readonly Row[]): number {
   const header = findHeader(rows);
   return header ? 1_000 + header.columns.length : (rows[0]?.cells.length ?? 0);
@@ -78,7 +84,7 @@ export function scoreTable(rows: readonly Row[]): number {
 function readHeader({ number, cells }: Row): Header {
   const titles = cells.map(simplify);
   const columns = fields.flatMap((field) => {
-    const index = field.titles.map((title) => titles.indexOf(title)).find((found) => found >= 0);
+    const index = field.titles.map((title) => titles.indexOf(title)).find((position) => position >= 0);
     return index === undefined ? [] : [{ field, title: (cells[index] ?? '').slice(0, MAX_TITLE), index }];
   });
   const used = new Set(columns.map(({ index }) => index));
@@ -90,7 +96,7 @@ function readHeader({ number, cells }: Row): Header {
   };
 }
 
-/** Titles are compared without case, spaces and punctuation. */
+/** Returns a title without case, spaces and punctuation, for comparisons. */
 function simplify(title: string): string {
   return title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,13 +1,13 @@
-/** Returns the value of a cell that is not blank, or the fault of the cell. */
+/** Returns the value of a cell that is not blank, or why the cell is invalid. */
 export type CellReader = (cell: string) => { readonly value: unknown } | { readonly problem: string };
 
-/** The values that spreadsheets store for a failed formula. */
+/** Matches the values that spreadsheets store for a failed formula. */
 const FORMULA_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)$/;
-/** Longer than any name of the service. It bounds the length of the text that patterns match. */
+/** The longest name in a cell. All names of the service are shorter. It limits the length of the text that patterns match. */
 const MAX_NAME = 200;
 const MAX_QUOTED = 60;
 
-/** Reads text as it is. Text that begins with `=` or `+` is not evaluated. */
+/** Returns the text of a cell unchanged. It does not evaluate text that begins with `=` or `+`. */
 export const readText: CellReader = (cell) =>
   FORMULA_ERROR.test(cell) ? { problem: `holds the error ${cell}` } : { value: cell };
 
@@ -22,7 +22,7 @@ export const readBoolean: CellReader = (cell) => {
   return { problem: `must be yes or no, not "${quoted}"` };
 };
 
-/** Reads a name of the service such as `web-page-text`, also when it is written `Web page text`. */
+/** Returns a name of the service, such as `web-page-text`. The cell can also spell it `Web page text`. */
 export const readName: CellReader = (cell) => {
   if (cell.length > MAX_NAME) return { problem: `must not have more than ${MAX_NAME} characters` };
   const read = readText(cell);
@@ -31,7 +31,10 @@ export const readName: CellReader = (cell) => {
   return { value: parts.map((part) => part.trim().replace(/[\s_]+/g, '-')).join('+') };
 };
 
-/** Reads several values in one cell, separated by line breaks or semicolons, or else by commas. */
+/**
+ * Returns a reader of cells with several values. Line breaks or semicolons separate the values. In a cell without them,
+ * commas do.
+ */
 export function readList(readItem: CellReader): CellReader {
   return (cell) => {
     const values: unknown[] = [];

@@ -8,13 +8,13 @@ import {
   toExtractionResult,
 } from './extractionResult.ts';
 
-/** A table of a file; the sheets of a workbook have names. */
+/** A table of a file. A sheet of a workbook has a name. */
 export type SourceTable = Table & { readonly name?: string };
 
 const MAX_NAME = 80;
 const MAX_LISTED = 20;
 
-/** Returns the agents of the first table whose columns are those of agents; undefined when there is no such table. */
+/** Returns the agents of the first table whose columns are those of agents, or undefined if there is no such table. */
 export function extractFromTables(tables: readonly SourceTable[]): ExtractionResult | undefined {
   for (const table of tables) {
     const header = findHeader(table.rows);
@@ -28,7 +28,8 @@ export function extractFromTables(tables: readonly SourceTable[]): ExtractionRes
 }
 
 /**
- * Returns the beginning of a row on one line. Cells are cut before they are joined: many cells may share one long text.
+ * Returns the beginning of a row on one line. It shortens cells before it joins them. Otherwise the joined text could be
+ * huge, because many cells may have the same long text.
  */
 export function rowText({ cells }: Row): string {
   return cells
@@ -74,7 +75,7 @@ function readAgent(
   return { agent: { ...agent, name: agentName } };
 }
 
-/** Returns the beginning of the instructions, as the name of an agent without one. */
+/** Returns the beginning of the instructions, which becomes the name of an agent that has no name. */
 function nameFrom(instructions: string): string {
   const [line = ''] = instructions.split('\n');
   if (line.length <= MAX_NAME) return line;
@@ -89,12 +90,12 @@ function describeColumns({ columns, unused }: Header, { name }: SourceTable): st
   return `The rows${sheet} were read by their columns: ${quoteList(columns.map(({ title }) => title))}.${others}`;
 }
 
-/** Returns the sentence of the summary that names the sheets other than `read`. */
-export function listUnreadSheets(tables: readonly SourceTable[], read: SourceTable): string[] {
-  const others = tables
-    .filter((table) => table !== read && table.rows.length + table.unread.length > 0)
+/** Returns the sentence of the summary that names all sheets except `readTable`. Without other sheets, returns no sentence. */
+export function listUnreadSheets(tables: readonly SourceTable[], readTable: SourceTable): string[] {
+  const unreadSheets = tables
+    .filter((table) => table !== readTable && table.rows.length + table.unread.length > 0)
     .map(({ name = '' }) => name);
-  return others.length > 0 ? [`Sheets that were not read: ${quoteList(others)}.`] : [];
+  return unreadSheets.length > 0 ? [`Sheets that were not read: ${quoteList(unreadSheets)}.`] : [];
 }
 
 function quoteList(titles: readonly string[]): string {

@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { optional } from '../../../shared/schema.ts';
 
-/** The largest file in bytes. In base64 it just fits into a request. */
+/** The largest file in bytes. In base64, such a file still fits into a request. */
 export const FILE_BYTES = 4_000_000;
 const MAX_FILE_NAME = 255;
 const MAX_MIME_TYPE = 255;
 
-/** Providers of the models that read files. */
+/** The providers of the models that read files. */
 export const providers = ['claude', 'nova'] as const;
 export type Provider = (typeof providers)[number];
 
-/** File formats by MIME type. */
+/** The file formats by MIME type. */
 const formats = {
   'text/csv': 'csv',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
@@ -19,7 +19,7 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** A MIME type in any case and with any parameters. */
+/** The MIME type of the file. Its case and its parameters make no difference. */
 const MimeType = z
   .string()
   .min(1)
@@ -36,7 +36,7 @@ const MimeType = z
     return z.NEVER;
   });
 
-/** A file in base64, with any line breaks. */
+/** A file in base64. Line breaks and spaces are ignored. */
 const FileBase64 = z
   .string()
   .min(1)
@@ -48,13 +48,13 @@ const FileBase64 = z
     };
     if (packed === '') return refuse('must not be empty');
     const digits = packed.replace(/={1,2}$/, '');
-    // The test looks for one wrong character: a match of the whole text overflows the stack at 5 MB.
+    // The pattern matches one wrong character. A pattern for the whole text would overflow the stack at 5 MB.
     if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
     const bytes = Buffer.from(packed, 'base64');
     return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;
   });
 
-/** The request of `/v2/agents/extract`. The file name is accepted and not used. */
+/** The request of `/v2/agents/extract`. The service does not use `fileName`. */
 export const ExtractionRequest = z.object({
   fileBase64: FileBase64,
   mimeType: MimeType,

@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { CreateAgent } from '../configuration.ts';
 
-/** How many agents one file can produce. */
+/** The largest number of agents that are extracted from one file. */
 export const MAX_EXTRACTED_AGENTS = 200;
-/** How many skipped parts are listed one by one. */
+/** The largest number of skipped parts that a response lists. */
 export const MAX_SKIPPED = 200;
-/** Size of the agents of one response as JSON, which keeps every response below the limit of API Gateway. */
+/** The largest size of the agents in one response, in bytes as JSON. With it, responses stay below the limit of API Gateway. */
 const AGENTS_BYTES = 3_000_000;
-/** Length of `originalText`, in characters. */
+/** The largest length of `originalText`, in characters. */
 export const ORIGINAL_CHARACTERS = 500;
 const MAX_ISSUES = 5;
 
 const Skipped = z.object({ originalText: z.string(), reason: z.string(), row: z.int().optional() });
 type Skipped = z.output<typeof Skipped>;
 
-/** The response of `/v2/agents/extract`: agents that `/v2/agents/create` accepts, and the parts of the file that gave none. */
+/** The response of `/v2/agents/extract`: agents that `/v2/agents/create` accepts, and the parts of the file that became no agent. */
 export const ExtractionResult = z.object({
   agents: z.array(z.looseObject({ name: z.string() })),
   summary: z.string(),
@@ -24,24 +24,24 @@ export type ExtractionResult = z.output<typeof ExtractionResult>;
 
 type ExtractedAgent = ExtractionResult['agents'][number];
 
-/** A piece of the file with the agent that was made from it, or with the reason why there is none. */
+/** A piece of the file, with the agent that was made from it or the reason why no agent was made. */
 export type Candidate = {
   readonly row?: number | undefined;
   /** The text of the piece, or its beginning. */
   readonly text: string;
-  /** Returns the title of the column that holds a field of the agent. */
+  /** Returns the title of the column with a field of the agent, or undefined if no column has the field. */
   readonly titleOf?: (field: string) => string | undefined;
 } & ({ readonly agent: Readonly<Record<string, unknown>> } | { readonly reason: string });
 
 /**
- * Returns the response. Agents are valid for `/v2/agents/create`, have distinct names and fit into the response; every other candidate is
- * skipped with a reason. `notes` are sentences for the summary.
+ * Returns the response. Its agents are valid for `/v2/agents/create`, have distinct names and fit into the response. All
+ * other candidates are in `skipped`, each with a reason. `notes` are sentences for the summary.
  */
 export function toExtractionResult(candidates: readonly Candidate[], notes: readonly string[] = []): ExtractionResult {
   const agents: ExtractedAgent[] = [];
   const names = new Set<string>();
   const skipped: Skipped[] = [];
-  let bytesLeft = AGENTS_BYTES;
+  let remainingBytes = AGENTS_BYTES;
   const add = (candidate: Candidate): string | undefined => {
     if ('reason' in candidate) return candidate.reason;
     const { error } = CreateAgent.safeParse(candidate.agent);
@@ -52,10 +52,10 @@ export function toExtractionResult(candidates: readonly Candidate[], notes: read
       return `An agent named "${agent.name}" was made of an earlier part of the file.`;
     if (agents.length >= MAX_EXTRACTED_AGENTS)
       return `At most ${MAX_EXTRACTED_AGENTS} agents are made of one file: send the rest as another.`;
-    if (bytes > bytesLeft)
+    if (bytes > remainingBytes)
       return 'The agents made of this file are too large for one answer: send the rest as another file.';
     names.add(agent.name.toLowerCase());
-    bytesLeft -= bytes;
+    remainingBytes -= bytes;
     agents.push(agent);
     return undefined;
   };
@@ -73,7 +73,7 @@ export function toExtractionResult(candidates: readonly Candidate[], notes: read
   return { agents, summary: [counts, ...notes].join(' '), skipped: limitSkipped(skipped) };
 }
 
-/** Returns at most MAX_SKIPPED entries; the last one counts those that are left out. */
+/** Returns at most MAX_SKIPPED entries. If more parts were skipped, the last entry says how many. */
 function limitSkipped(skipped: readonly Skipped[]): Skipped[] {
   const listed = skipped.slice(0, MAX_SKIPPED);
   const last = listed.at(-1);
@@ -87,13 +87,13 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the first issues of an invalid agent. A field that came from a column is named by the column's title. */
+/** Returns the first issues of an invalid agent as text. If a column has the field of an issue, the text names the column's title. */
 function describeIssues({ issues }: z.ZodError, { titleOf = () => undefined }: Candidate): string {
   const described = issues.map(({ path, message }) => {
     const names = path.filter((part) => typeof part === 'string');
     const title = names
       .map((_part, index) => titleOf(names.slice(0, index + 1).join('.')))
-      .find((found) => found !== undefined);
+      .find((columnTitle) => columnTitle !== undefined);
     return `${title === undefined ? path.join('.') : `Column "${title}"`}: ${message}`;
   });
   return described.slice(0, MAX_ISSUES).join('; ');

@@ -5,13 +5,13 @@ import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables
 /** A part of a file that fits into one question to a model. */
 export interface FilePart {
   readonly file: { readonly text: string } | { readonly pdf: Uint8Array };
-  /** The beginning of the part. */
+  /** The beginning of the part, for `originalText`. */
   readonly text: string;
-  /** The rows of the part, for a table. */
+  /** The rows of the part; absent if the file is not a table. */
   readonly rows?: readonly Row[];
 }
 
-/** A file as parts for a model. */
+/** A file, split into parts for a model. */
 export interface FileParts {
   readonly parts: readonly FilePart[];
   /** The pieces that are not sent to a model, with reasons. */
@@ -20,21 +20,22 @@ export interface FileParts {
   readonly notes: readonly string[];
 }
 
-/** Parts are sent in parallel, and each is short enough to be answered while the caller waits. */
+/** The largest number of parts of a file. All parts are sent in parallel. */
 const MAX_PARTS = 8;
+/** The largest number of characters of a part. The model can answer a part of this size while the caller waits. */
 const PART_CHARACTERS = 12_000;
 const MAX_CHARACTERS = MAX_PARTS * PART_CHARACTERS;
 const TOO_MUCH = `A model reads at most ${MAX_PARTS} parts of about ${PART_CHARACTERS} characters of one file: send the rest as another.`;
 const EMPTY = 'There is nothing in it.';
 
-/** Splits the first table that has rows into parts that each begin with the column titles. */
+/** Returns the parts of the first table that has rows. Each part begins with the column titles. */
 export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   const table = tables.find(({ rows }) => rows.length > 0);
   const [first] = table?.rows ?? [];
   if (!table || !first) return { parts: [], skipped: tables.flatMap(({ unread }) => unread), notes: [EMPTY] };
   const isTooLong = ({ cells }: Row) => cells.reduce((length, cell) => length + cell.length, 0) > PART_CHARACTERS;
-  // The first row may be the column titles or a row like the others, so it is sent as both.
-  const { groups, rest } = groupBySize(
+  // The first row may be the column titles or an ordinary row. It is therefore sent as a row, and as the titles of each part.
+  const { groups, remaining } = groupBySize(
     table.rows.filter((row) => !isTooLong(row)),
     (row) => toLine(row).length,
   );
@@ -51,19 +52,19 @@ export function partsOfTables(tables: readonly SourceTable[]): FileParts {
         table.rows.filter(isTooLong),
         `The row is longer than the ${PART_CHARACTERS} characters that a model reads at once.`,
       ),
-      ...skip(rest, TOO_MUCH),
+      ...skip(remaining, TOO_MUCH),
       ...table.unread,
     ],
     notes: listUnreadSheets(tables, table),
   };
 }
 
-/** Splits a text at the ends of paragraphs or lines. */
+/** Returns the parts of a text. Parts end at the ends of paragraphs or lines. */
 export function partsOfText(text: string): FileParts {
   const whole = text.trim();
-  const { groups, rest } = groupBySize(splitText(whole.slice(0, MAX_CHARACTERS)), (piece) => piece.length);
+  const { groups, remaining } = groupBySize(splitText(whole.slice(0, MAX_CHARACTERS)), (piece) => piece.length);
   const parts = groups.map((group) => group.join(''));
-  const omitted = `${rest.join('')}${whole.slice(MAX_CHARACTERS)}`.trim();
+  const omitted = `${remaining.join('')}${whole.slice(MAX_CHARACTERS)}`.trim();
   return {
     parts: parts.map((part) => ({ text: part.trim(), file: { text: part } })),
     notes: parts.length > 0 ? [] : [EMPTY],
@@ -76,34 +77,34 @@ export function partsOfPdf(pdf: Uint8Array): FileParts {
   return { parts: [{ file: { pdf }, text: 'The whole PDF' }], skipped: [], notes: [] };
 }
 
-/** Returns a row as one line of JSON, so that no text in a cell can end the row. */
+/** Returns a row as one line of JSON. Text in a cell cannot end the row, because JSON escapes line breaks. */
 function toLine({ number, cells }: Row): string {
   return JSON.stringify({ row: number, cells });
 }
 
 /**
- * Groups items in their order into at most MAX_PARTS groups of at most PART_CHARACTERS; `rest` has the items that do
- * not fit.
+ * Returns items in at most MAX_PARTS groups of at most PART_CHARACTERS each, in their order. `remaining` has the items that
+ * do not fit.
  */
-function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { groups: T[][]; rest: T[] } {
+function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { groups: T[][]; remaining: T[] } {
   const groups: T[][] = [];
   let group: T[] = [];
-  let room = 0;
+  let remainingSize = 0;
   for (const [index, item] of items.entries()) {
     const size = sizeOf(item);
-    if (size > room) {
-      if (groups.length === MAX_PARTS) return { groups, rest: items.slice(index) };
+    if (size > remainingSize) {
+      if (groups.length === MAX_PARTS) return { groups, remaining: items.slice(index) };
       group = [];
       groups.push(group);
-      room = PART_CHARACTERS;
+      remainingSize = PART_CHARACTERS;
     }
     group.push(item);
-    room -= size;
+    remainingSize -= size;
   }
-  return { groups, rest: [] };
+  return { groups, remaining: [] };
 }
 
-/** Splits a text into paragraphs, paragraphs that are too long into lines, and lines that are too long into pieces. */
+/** Returns the paragraphs of a text. It splits a paragraph that is too long into lines, and a line that is too long into pieces. */
 function splitText(text: string): string[] {
   const splitLong = (pieces: readonly string[], pattern: RegExp) =>
     pieces.flatMap((piece) => (piece.length <= PART_CHARACTERS ? [piece] : piece.split(pattern)));

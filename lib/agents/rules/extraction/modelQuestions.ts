@@ -8,42 +8,46 @@ import type { FilePart, FileParts } from './fileParts.ts';
 import { rowText } from './extractFromTables.ts';
 
 const MAX_TOKENS = 4_096;
-/** More items than one part of a file can contain. */
+/** The largest number of items of an answer that are read. No part of a file contains so many. */
 const MAX_ITEMS = 500;
 
 /** A request to a model to use one tool once. */
 export interface Question {
   readonly system: string;
   readonly task: string;
-  /** The content of the file. Untrusted. */
+  /** The content of the part of the file. It is untrusted. */
   readonly file: FilePart['file'];
   readonly tool: {
     readonly name: string;
     readonly description: string;
-    /** JSON Schema of the tool's input. */
+    /** The JSON Schema of the tool's input. */
     readonly schema: Readonly<Record<string, unknown>>;
   };
   readonly maxTokens: number;
 }
 
 /**
- * `busy`: throttled or unavailable. `late`: no answer before the deadline. `forbidden`: no access. `refused`: invalid
- * input.
+ * Why a call of a model failed:
+ *
+ * - `busy`: the model was throttled or unavailable
+ * - `late`: the model did not answer before the deadline
+ * - `forbidden`: the service may not call the model
+ * - `refused`: the model rejected the input
  */
 export type CallFailure = 'busy' | 'late' | 'forbidden' | 'refused';
 
 export type ModelAnswer =
-  /** The input that the model gave to the tool. `cutOff`: the answer reached a length limit. */
+  /** The model used the tool. `input` is the input of the tool. `cutOff` is true if the answer reached a length limit. */
   | { readonly outcome: 'answered'; readonly input: unknown; readonly cutOff: boolean }
-  /** The model did not use the tool; `stopped` is its stop reason. */
+  /** The model did not use the tool. `stopped` is its stop reason. */
   | { readonly outcome: 'nothing'; readonly stopped: string }
   | { readonly outcome: 'failed'; readonly why: CallFailure };
 
 const texts = z.array(z.string());
 
 /**
- * The fields of an agent that a model may fill. It has no URLs to call and no secrets: a file is untrusted, so it
- * must not decide where an agent sends data.
+ * The fields of an agent that a model may fill. URLs that an agent calls and secrets are not among them: a file is
+ * untrusted, so it must not decide where an agent sends data.
  */
 const AgentDraft = z.object({
   name: z.string().describe('A short name for the agent, unique among the agents'),
@@ -68,7 +72,7 @@ const rowShape = { row: z.number().describe('The row that it was made of') };
 const SkippedText = z.object({ originalText: z.string(), reason: z.string() });
 const ToolInput = z.object({ agents: z.array(z.unknown()), skipped: z.array(z.unknown()).default([]) });
 
-/** Returns the JSON Schema of the tool's input. For a table every item has its row number. */
+/** Returns the JSON Schema of the tool's input. For a table, every item has a row number. */
 function toolSchema(isTable: boolean): Record<string, unknown> {
   const [agent, skipped] = isTable
     ? [AgentDraft.extend(rowShape), SkippedText.extend(rowShape)]
@@ -103,21 +107,21 @@ export function questionAbout({ file, rows }: FilePart): Question {
   };
 }
 
-/** Returns the result when no model is set up: every part is skipped. */
+/** Returns the result for a service without a model, in which every part is skipped. */
 export function skipAllParts({ parts, skipped, notes }: FileParts, provider: Provider | undefined): ExtractionResult {
-  const missing = `No model${provider === undefined ? '' : ` of the provider ${provider}`} is set up to read this`;
+  const noModel = `No model${provider === undefined ? '' : ` of the provider ${provider}`} is set up to read this`;
   const reasonFor = ({ rows }: FilePart) =>
     rows === undefined
-      ? `${missing}.`
-      : `${missing}, and the titles of the columns are not those of agents, such as name and instructions.`;
+      ? `${noModel}.`
+      : `${noModel}, and the titles of the columns are not those of agents, such as name and instructions.`;
   return toExtractionResult([...parts.flatMap((part) => skipPart(part, reasonFor(part))), ...skipped], notes);
 }
 
 const UNUSABLE = 'The model that reads files cannot be used: the operator of this service must fix its settings.';
 
 /**
- * `reason` is for one skipped part; `status` and `message` are for a call whose parts all failed. The most severe
- * failure comes first.
+ * The texts of failures, most severe failure first. `reason` is for one skipped part. `status` and `message` are for a
+ * call whose parts all failed.
  */
 const failures = {
   forbidden: {
@@ -139,8 +143,8 @@ const failures = {
 } as const;
 
 /**
- * Returns the result of the answers to the questions about `parts`, in their order. Throws when the model failed on
- * every part.
+ * Returns the result of the answers to the questions about the parts. `answers` is in the order of the parts. Throws an
+ * `ApiError` if the model failed on every part.
  */
 export function extractFromAnswers(
   { parts, skipped, notes }: FileParts,
@@ -180,17 +184,17 @@ function candidatesOf(part: FilePart, answer: ModelAnswer): Candidate[] {
         ? 'The answer of the model was cut off: send this part again, in smaller pieces.'
         : 'The answer of the model has another form than requested.',
     );
-  // The last item of an answer that was cut off may be incomplete.
+  // If the answer was cut off, its last item may be incomplete.
   const agents = cutOff && data.skipped.length === 0 ? data.agents.slice(0, -1) : data.agents;
   const items = [
     ...agents.slice(0, MAX_ITEMS).map(toDraft),
     ...data.skipped.slice(0, MAX_ITEMS).flatMap(toSkippedText),
   ];
   if (part.rows) {
-    const missing = cutOff
+    const reasonWithoutItem = cutOff
       ? 'The answer of the model was cut off before this row.'
       : 'The model returned nothing for this row.';
-    return assignToRows(part.rows, items, missing);
+    return assignToRows(part.rows, items, reasonWithoutItem);
   }
   return [
     ...items.map(({ row: _, ...item }) => ({ ...item, text: item.text || part.text })),
@@ -223,7 +227,8 @@ function rowOf(item: unknown): number | undefined {
 }
 
 /**
- * Returns an object without the keys that are null, to the depth of a draft: models write null for what they leave out.
+ * Returns an object without keys whose value is null, at up to `levels` levels. Models write null for fields that they
+ * leave out. A draft has three levels.
  */
 function withoutNulls(value: unknown, levels = 3): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
@@ -233,25 +238,27 @@ function withoutNulls(value: unknown, levels = 3): unknown {
 }
 
 /**
- * Returns the items in the order of the rows. A row without an item is skipped, and so is an item without a valid row.
+ * Returns the items in the order of the rows. A row without an item becomes a skipped piece with the reason
+ * `reasonWithoutItem`. An item without a valid row becomes a skipped piece too.
  */
-function assignToRows(rows: readonly Row[], items: readonly Candidate[], missing: string): Candidate[] {
+function assignToRows(rows: readonly Row[], items: readonly Candidate[], reasonWithoutItem: string): Candidate[] {
   const numbers = new Set<number | undefined>(rows.map(({ number }) => number));
   const ofRows = rows.flatMap((row): Candidate[] => {
-    const own = items.filter((item) => item.row === row.number);
+    const itemsOfRow = items.filter((item) => item.row === row.number);
     const source = { row: row.number, text: rowText(row) };
-    return own.length === 0 ? [{ ...source, reason: missing }] : own.map((item) => ({ ...item, ...source }));
+    if (itemsOfRow.length === 0) return [{ ...source, reason: reasonWithoutItem }];
+    return itemsOfRow.map((item) => ({ ...item, ...source }));
   });
-  const others = items
+  const itemsWithoutRow = items
     .filter(({ row }) => !numbers.has(row))
     .map((item) => ({
       text: item.text,
       reason: 'reason' in item ? item.reason : 'The model did not name the row of this agent.',
     }));
-  return [...ofRows, ...others];
+  return [...ofRows, ...itemsWithoutRow];
 }
 
-/** Returns the whole part as skipped, row by row for a table. */
+/** Returns the whole part as skipped. Each row of a table is one skipped piece. */
 function skipPart({ rows, text }: FilePart, reason: string): Candidate[] {
   return rows?.map((row) => ({ row: row.number, text: rowText(row), reason })) ?? [{ text, reason }];
 }
