@@ -116,6 +116,8 @@ const LONGEST_PAUSE = 30_000;
 const STABLE_MILLISECONDS = 30_000;
 /** The token of the connection is renewed this long before it expires. */
 const RENEW_MILLISECONDS = 60_000;
+/** How long a push that was lost can stay unnoticed, about. */
+const CHECK_MILLISECONDS = 120_000;
 /** Hints of the user's own channel that are remembered, so that none is shown twice. */
 const MOST_REMEMBERED = 1_000;
 /** The most reads of one catch-up. Each has up to 500 changes. */
@@ -148,6 +150,7 @@ export class LiveDocument {
   #end: (() => void) | undefined;
   #catchUp: Promise<void> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
+  #check: ReturnType<typeof setTimeout> | undefined;
   #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly end: () => void } | undefined;
   readonly #onOnline = () => this.#pause?.end();
 
@@ -256,11 +259,13 @@ export class LiveDocument {
     );
     await this.#synchronise();
     this.#scheduleRenewal(connection, socket);
+    this.#scheduleCheck();
     return { ended };
   }
 
   #disconnect(): void {
     clearTimeout(this.#renewal);
+    clearTimeout(this.#check);
     this.#own.setConnected(false);
     this.#socket?.close();
     this.#socket = undefined;
@@ -285,6 +290,19 @@ export class LiveDocument {
       }
     };
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
+  }
+
+  /** Asks from time to time for missed changes: nothing else tells that the last push was lost. */
+  #scheduleCheck(): void {
+    const check = () => {
+      this.#catchUp ??= this.#readChanges().finally(() => (this.#catchUp = undefined));
+      this.#catchUp.then(
+        () => this.#scheduleCheck(),
+        () => this.#reconnect(),
+      );
+    };
+    clearTimeout(this.#check);
+    this.#check = setTimeout(check, CHECK_MILLISECONDS * (0.75 + Math.random() / 2));
   }
 
   #receive(socket: EventSocket, channel: string, event: unknown): void {

@@ -1,0 +1,290 @@
+import { fromBase64, toBase64 } from 'lib0/buffer';
+import { applyAwarenessUpdate, Awareness, encodeAwarenessUpdate, removeAwarenessStates } from 'y-protocols/awareness';
+import * as Y from 'yjs';
+import { ServiceError } from './calls.ts';
+import { Emitter } from './emitter.ts';
+import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './liveDocument.ts';
+
+type Call<D, R> = (data: D) => Promise<{ readonly data: R }>;
+type EditorName = DocumentName & { editorId: string };
+
+/** The parts of a user's client that a provider uses. */
+export interface EditorClient {
+  readonly v2: {
+    readonly crdt: {
+      readonly updates: {
+        readonly get: Call<
+          EditorName & { stateVector?: string; version?: number },
+          { readonly update: string; readonly stateVector?: string | undefined; readonly version: number }
+        >;
+        readonly push: Call<EditorName & { update: string; sessionId?: string }, unknown>;
+      };
+    };
+  };
+  live(document: DocumentName): Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
+}
+
+export interface EditorProviderOptions {
+  readonly client: EditorClient;
+  readonly organizationId: string;
+  readonly documentId: string;
+  readonly editorId: string;
+  /** The awareness of the editor, if the application has one already. */
+  readonly awareness?: Awareness;
+}
+
+export interface EditorProviderEvents {
+  /** Whether the Yjs document has everything that the service had at the last read. */
+  readonly synced: boolean;
+  readonly status: LiveStatus;
+  /** Whether every own edit is stored by the service. */
+  readonly saved: boolean;
+  /** The service rejected an edit or a read for good, such as an edit of a viewer. Nothing is sent any more. */
+  readonly rejected: ServiceError;
+}
+
+/** Own edits are collected for this long and then sent as one update. */
+const COLLECT_MILLISECONDS = 100;
+/** Changes of cursors are collected for this long and then published together. */
+const AWARENESS_MILLISECONDS = 50;
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+/** The bytes of an update of Yjs that changes nothing. */
+const EMPTY_UPDATE_BYTES = 2;
+
+interface AwarenessMessage {
+  readonly type: 'awareness.update' | 'awareness.query';
+  readonly editorId: string;
+  readonly update?: string;
+}
+
+/**
+ * Keeps a Yjs document the same as an editor of the service, for editor bindings of Yjs. Own edits are kept while the
+ * connection is down, and sent after it. The editor must exist: `/v2/crdt/add` makes it.
+ */
+export class EditorProvider {
+  readonly doc: Y.Doc;
+  readonly awareness: Awareness;
+  readonly #client: EditorClient;
+  readonly #name: EditorName;
+  readonly #live: Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
+  readonly #events = new Emitter<EditorProviderEvents>();
+  readonly #endings: (() => void)[] = [];
+  readonly #sessionId = crypto.randomUUID();
+  /** Own edits that the service does not have yet. */
+  #unsent: Uint8Array[] = [];
+  #sending: Promise<void> | undefined;
+  #sendTimer: ReturnType<typeof setTimeout> | undefined;
+  #readTimer: ReturnType<typeof setTimeout> | undefined;
+  #reading: Promise<void> | undefined;
+  #mustReadAgain = false;
+  /** The version of the last read. Later reads get only what came after it. */
+  #version: number | undefined;
+  #failures = 0;
+  #isSynced = false;
+  #hasStopped = false;
+  readonly #changedClients = new Set<number>();
+  #awarenessTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(doc: Y.Doc, { client, awareness, ...name }: EditorProviderOptions) {
+    this.doc = doc;
+    this.awareness = awareness ?? new Awareness(doc);
+    this.#client = client;
+    this.#name = name;
+    this.#live = client.live({ organizationId: name.organizationId, documentId: name.documentId });
+    const onEdit = (update: Uint8Array, origin: unknown) => {
+      if (origin !== this) this.#collect(update);
+    };
+    const onAwareness = ({ added, updated, removed }: Record<string, number[]>, origin: unknown) => {
+      if (origin !== this) this.#publishClients([...(added ?? []), ...(updated ?? []), ...(removed ?? [])]);
+    };
+    doc.on('update', onEdit);
+    this.awareness.on('update', onAwareness);
+    this.#endings.push(
+      () => doc.off('update', onEdit),
+      () => this.awareness.off('update', onAwareness),
+      this.#live.on('crdt', (message) => this.#receive(message)),
+      this.#live.on('awareness', (event) => this.#receiveAwareness(event as AwarenessMessage)),
+      this.#live.on('reload', () => this.#read()),
+      this.#live.on('status', (status) => this.#followStatus(status)),
+    );
+    if (this.#live.status === 'live') this.#followStatus('live');
+  }
+
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Whether every own edit is stored by the service. */
+  get saved(): boolean {
+    return this.#unsent.length === 0;
+  }
+
+  /** Adds a listener. Returns the function that removes it. */
+  on<N extends keyof EditorProviderEvents>(name: N, listener: (value: EditorProviderEvents[N]) => void): () => void {
+    return this.#events.on(name, listener);
+  }
+
+  /** Sends the last edits and ends the connection. */
+  async destroy(): Promise<void> {
+    if (this.#hasStopped && this.#endings.length === 0) return;
+    for (const end of this.#endings.splice(0)) end();
+    removeAwarenessStates(this.awareness, [this.doc.clientID], this);
+    this.#changedClients.add(this.doc.clientID);
+    await this.#publishNow();
+    clearTimeout(this.#sendTimer);
+    if (!this.#hasStopped) await this.#send().catch(() => undefined);
+    this.#stop();
+    await this.#live.close();
+    this.#events.clear();
+  }
+
+  #followStatus(status: LiveStatus): void {
+    this.#events.emit('status', status);
+    if (status === 'live') {
+      this.#read();
+      this.#scheduleSend(0);
+      // Other clients publish their cursors, and learn of this one.
+      this.#announce();
+      void this.#live.publish({ type: 'awareness.query', editorId: this.#name.editorId } satisfies AwarenessMessage);
+    } else {
+      this.#setSynced(false);
+      const others = [...this.awareness.getStates().keys()].filter((id) => id !== this.doc.clientID);
+      removeAwarenessStates(this.awareness, others, this);
+    }
+  }
+
+  #receive({ editorId, update }: EditorMessage): void {
+    if (editorId !== this.#name.editorId || this.#hasStopped) return;
+    // Yjs keeps an update that needs a missing one, and applies it when the missing one comes.
+    if (update === undefined) this.#read();
+    else Y.applyUpdate(this.doc, fromBase64(update), this);
+  }
+
+  /** Reads what the document lacks. A read that is asked for during another one starts after it. */
+  #read(): void {
+    if (this.#hasStopped) return;
+    clearTimeout(this.#readTimer);
+    if (this.#reading) {
+      this.#mustReadAgain = true;
+      return;
+    }
+    this.#reading = this.#readOnce()
+      .then(() => (this.#failures = 0))
+      .catch((error: unknown) => this.#retryLater(error, () => this.#read()))
+      .then(() => {
+        this.#reading = undefined;
+        if (!this.#mustReadAgain) return;
+        this.#mustReadAgain = false;
+        this.#read();
+      });
+  }
+
+  async #readOnce(): Promise<void> {
+    const isFirst = this.#version === undefined;
+    const { data } = await this.#client.v2.crdt.updates.get({
+      ...this.#name,
+      stateVector: toBase64(Y.encodeStateVector(this.doc)),
+      ...(this.#version !== undefined && { version: this.#version }),
+    });
+    if (this.#hasStopped) return;
+    Y.applyUpdate(this.doc, fromBase64(data.update), this);
+    this.#version = data.version;
+    // The document can have edits from before this provider, such as those that the browser stored.
+    if (isFirst && data.stateVector !== undefined) {
+      const missing = Y.encodeStateAsUpdate(this.doc, fromBase64(data.stateVector));
+      if (missing.length > EMPTY_UPDATE_BYTES) this.#collect(missing);
+    }
+    this.#setSynced(true);
+  }
+
+  #collect(update: Uint8Array): void {
+    if (this.#hasStopped) return;
+    const wasSaved = this.saved;
+    this.#unsent.push(update);
+    if (wasSaved) this.#events.emit('saved', false);
+    this.#sendTimer ??= setTimeout(() => this.#scheduleSend(0), COLLECT_MILLISECONDS);
+  }
+
+  #scheduleSend(milliseconds: number): void {
+    clearTimeout(this.#sendTimer);
+    this.#sendTimer = setTimeout(() => {
+      this.#sendTimer = undefined;
+      if (this.#live.status !== 'live') return;
+      this.#send().catch((error: unknown) => this.#retryLater(error, () => this.#scheduleSend(0)));
+    }, milliseconds);
+  }
+
+  /** Sends all edits that are not sent yet as one update. One call runs at a time. */
+  async #send(): Promise<void> {
+    if (this.#sending) await this.#sending.catch(() => undefined);
+    if (this.#sending || this.#unsent.length === 0) return;
+    const count = this.#unsent.length;
+    const update = toBase64(Y.mergeUpdates(this.#unsent));
+    this.#sending = this.#client.v2.crdt.updates
+      .push({ ...this.#name, update, sessionId: this.#sessionId })
+      .then(() => {
+        this.#unsent = this.#unsent.slice(count);
+        this.#failures = 0;
+        if (this.saved) this.#events.emit('saved', true);
+        else this.#scheduleSend(COLLECT_MILLISECONDS);
+      })
+      .finally(() => (this.#sending = undefined));
+    await this.#sending;
+  }
+
+  #retryLater(error: unknown, retry: () => void): void {
+    if (this.#hasStopped) return;
+    if (
+      error instanceof ServiceError &&
+      ['PERMISSION_DENIED', 'INVALID_ARGUMENT', 'NOT_FOUND'].includes(error.status)
+    ) {
+      this.#stop();
+      this.#events.emit('rejected', error);
+      return;
+    }
+    const milliseconds = Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
+    this.#failures += 1;
+    clearTimeout(this.#readTimer);
+    this.#readTimer = setTimeout(retry, milliseconds);
+  }
+
+  #receiveAwareness({ type, editorId, update }: AwarenessMessage): void {
+    if (editorId !== this.#name.editorId) return;
+    if (type === 'awareness.query') this.#announce();
+    else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
+  }
+
+  /** Publishes the own state under a new clock: clients that removed the state ignore the clock that they know. */
+  #announce(): void {
+    this.awareness.setLocalState(this.awareness.getLocalState());
+  }
+
+  #publishClients(clients: readonly number[]): void {
+    for (const id of clients) this.#changedClients.add(id);
+    this.#awarenessTimer ??= setTimeout(() => void this.#publishNow(), AWARENESS_MILLISECONDS);
+  }
+
+  async #publishNow(): Promise<void> {
+    clearTimeout(this.#awarenessTimer);
+    this.#awarenessTimer = undefined;
+    const clients = [...this.#changedClients].filter((id) => this.awareness.meta.has(id));
+    this.#changedClients.clear();
+    if (clients.length === 0 || this.#live.status !== 'live') return;
+    const update = toBase64(encodeAwarenessUpdate(this.awareness, clients));
+    const { editorId } = this.#name;
+    await this.#live.publish({ type: 'awareness.update', editorId, update } satisfies AwarenessMessage);
+  }
+
+  #setSynced(isSynced: boolean): void {
+    if (this.#isSynced === isSynced) return;
+    this.#isSynced = isSynced;
+    this.#events.emit('synced', isSynced);
+  }
+
+  #stop(): void {
+    this.#hasStopped = true;
+    for (const timer of [this.#sendTimer, this.#readTimer, this.#awarenessTimer]) clearTimeout(timer);
+    this.#setSynced(false);
+  }
+}

@@ -1,0 +1,280 @@
+import * as Y from 'yjs';
+import type { SocketLike } from '../../lib/client/eventSocket.ts';
+import { errorCatalogue, type ErrorStatus } from '../../lib/shared/errors.ts';
+
+const CONNECTING = 0;
+const OPEN = 1;
+const CLOSED = 3;
+const KEEP_ALIVE = 60_000;
+const channels = { document: '/live/t/o/d', awareness: '/live/t/o/d/awareness', user: '/user/t/u' };
+
+type Json = Record<string, any>;
+
+/** A failure that the fake service answers. */
+class Refusal extends Error {
+  readonly status: ErrorStatus;
+  constructor(status: ErrorStatus) {
+    super(status);
+    this.status = status;
+  }
+}
+
+/** What a client needs to reach the fake service. */
+export interface Connection {
+  readonly fetch: typeof fetch;
+  readonly WebSocket: new (url: string, protocols: string[]) => SocketLike;
+  readonly cut: () => void;
+}
+
+/**
+ * A service with one document, in memory: the endpoints and the WebSocket protocol that clients of users use. Answers and
+ * messages take some time of the timers, so tests can interrupt them.
+ */
+export class FakeLive {
+  readonly editor = new Y.Doc();
+  /** All messages of the document channel with a version, in order. */
+  readonly log: Json[] = [];
+  readonly users = new Map<string, Json>();
+  readonly states = new Map<string, Json>();
+  readonly sockets = new Set<FakeSocket>();
+  readonly calls: { path: string; data: Json; authorization: string }[] = [];
+  /** Set to refuse calls and connections. */
+  isDown = false;
+  isDenied = false;
+  /** The status that calls of a path get. */
+  readonly refusals = new Map<string, ErrorStatus>();
+  /** Whether pushes to document channels get lost. */
+  losesPushes = false;
+  /** Whether connections get no keep-alives. */
+  isSilent = false;
+  /** The oldest version that the log of changes still has. */
+  oldest = 1;
+  epoch = 0;
+  latency = () => 5;
+  /** Returns whether an answer gets lost after its call was carried out. */
+  crash: () => boolean = () => false;
+
+  get channels() {
+    const suffix = this.epoch === 0 ? '' : `-${this.epoch}`;
+    return { ...channels, document: channels.document + suffix, awareness: `${channels.document}${suffix}/awareness` };
+  }
+
+  /** The `fetch` of a client. */
+  readonly fetch = (async (url: URL, { body, headers }: { body: string; headers: Record<string, string> }) => {
+    await this.#travel();
+    if (this.#isUnreachable()) throw new TypeError('fetch failed');
+    const path = new URL(url).pathname;
+    const { data } = JSON.parse(body) as { data: Json };
+    this.calls.push({ path, data, authorization: headers.authorization ?? '' });
+    try {
+      const result = this.#answer(path, data, headers.authorization ?? '');
+      await this.#travel();
+      if (this.#isUnreachable() || this.crash()) throw new TypeError('fetch failed');
+      return new Response(JSON.stringify({ result: { status: 'success', message: 'Done.', data: result } }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const status = errorCatalogue[error.status].http;
+      return new Response(JSON.stringify({ error: { status: error.status, message: 'refused' } }), { status });
+    }
+  }) as unknown as typeof fetch;
+
+  /** The WebSocket of a client. */
+  get WebSocket(): new (url: string, protocols: string[]) => FakeSocket {
+    return FakeSocket.bind(null, this, new Set());
+  }
+
+  /** Returns a connection of one client, which a test can cut for good. */
+  connection(): Connection {
+    let isCut = false;
+    const hasBeenCut = () => isCut;
+    const sockets = new Set<FakeSocket>();
+    const cutFetch: typeof fetch = async (...request) => {
+      if (hasBeenCut()) throw new TypeError('fetch failed');
+      const answer = await this.fetch(...request);
+      if (hasBeenCut()) throw new TypeError('fetch failed');
+      return answer;
+    };
+    return {
+      fetch: cutFetch,
+      WebSocket: FakeSocket.bind(null, this, sockets),
+      cut: () => {
+        isCut = true;
+        for (const socket of sockets) socket.end();
+      },
+    };
+  }
+
+  /** Publishes a message of the document channel with the next version. */
+  hint(message: Json): void {
+    const versioned: Json = { at: Date.now(), ...message, version: this.log.length + 1 };
+    this.log.push(versioned);
+    this.push(this.channels.document, versioned);
+  }
+
+  push(channel: string, event: Json): void {
+    if (this.losesPushes && channel === this.channels.document) return;
+    for (const socket of this.sockets) socket.deliver(channel, event);
+  }
+
+  /** Ends all connections without notice. */
+  disconnect(): void {
+    for (const socket of [...this.sockets]) socket.end();
+  }
+
+  /** Replaces the channels of the document, as when a user lost access. */
+  revoke(): void {
+    const { document } = this.channels;
+    this.epoch += 1;
+    for (const socket of this.sockets) socket.deliver(document, { type: 'system.revoked' });
+  }
+
+  #isUnreachable(): boolean {
+    return this.isDown;
+  }
+
+  async #travel(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.latency()));
+  }
+
+  #answer(path: string, data: Json, authorization: string): Json {
+    const refusal = this.isDenied ? 'PERMISSION_DENIED' : this.refusals.get(path);
+    if (refusal) throw new Refusal(refusal);
+    switch (path) {
+      case '/v2/live/connect':
+        return {
+          url: 'ws://live.test/event/realtime',
+          host: 'live.test',
+          token: `live-${authorization}`,
+          expiresAt: Date.now() + 15 * 60_000,
+          channels: this.channels,
+        };
+      case '/v2/live/changes': {
+        const version = this.log.length;
+        const hints = this.log
+          .filter((hint) => hint.version > data.after && hint.version >= this.oldest)
+          .map(({ update: _update, ...hint }) => hint);
+        const complete = data.after <= version && Number(data.after) + hints.length === version;
+        return { hints: complete ? hints : [], userHints: [], version, complete, hasMore: false };
+      }
+      case '/v2/presence/get':
+        return { users: [...this.users.values()] };
+      case '/v2/presence/add':
+        for (const { userId, status } of data.users) {
+          const user = { userId, status, changedAt: Date.now(), leaseEndsAt: Date.now() + 30_000 };
+          this.users.set(userId, user);
+          this.push(this.channels.document, { type: 'presence.update', at: user.changedAt, user });
+        }
+        return { success: true };
+      case '/v2/presence/delete':
+        for (const userId of data.userIds) {
+          this.users.delete(userId);
+          this.push(this.channels.document, { type: 'presence.remove', at: Date.now(), userId });
+        }
+        return { success: true };
+      case '/v2/livestate/get':
+        return { states: [...this.states.values()] };
+      case '/v2/livestate/broadcast': {
+        const state = { liveStateDataId: data.liveStateDataId, data: data.data, at: Date.now() };
+        this.states.set(state.liveStateDataId, state);
+        this.push(this.channels.document, { type: 'livestate.update', ...state });
+        return { success: true };
+      }
+      case '/v2/crdt/updates/get': {
+        const vector = data.stateVector ? Buffer.from(data.stateVector, 'base64') : undefined;
+        return {
+          update: Buffer.from(Y.encodeStateAsUpdate(this.editor, vector)).toString('base64'),
+          ...(data.version === undefined && {
+            stateVector: Buffer.from(Y.encodeStateVector(this.editor)).toString('base64'),
+          }),
+          version: this.log.length,
+        };
+      }
+      case '/v2/crdt/updates/push': {
+        const update = Buffer.from(data.update, 'base64');
+        if (!Y.snapshotContainsUpdate(Y.snapshot(this.editor), update)) {
+          Y.applyUpdate(this.editor, update);
+          this.hint({ type: 'crdt.update', editorId: data.editorId, update: data.update });
+        }
+        return { version: this.log.length };
+      }
+      default:
+        throw new Refusal('NOT_FOUND');
+    }
+  }
+}
+
+/** A connection to the fake service. */
+export class FakeSocket implements SocketLike {
+  readyState = CONNECTING;
+  onopen: ((event: never) => void) | null = null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null = null;
+  onclose: ((event: never) => void) | null = null;
+  onerror: ((event: never) => void) | null = null;
+  readonly protocols: readonly string[];
+  readonly #service: FakeLive;
+  readonly #subscriptions = new Map<string, string>();
+  #keepAlive: ReturnType<typeof setInterval> | undefined;
+
+  /** `siblings` gets the new socket. */
+  constructor(service: FakeLive, siblings: Set<FakeSocket>, _url: string, protocols: string[]) {
+    this.#service = service;
+    siblings.add(this);
+    this.protocols = protocols;
+    setTimeout(() => {
+      if (this.readyState !== CONNECTING) return;
+      if (service.isDown) {
+        this.end();
+        return;
+      }
+      this.readyState = OPEN;
+      service.sockets.add(this);
+      this.#keepAlive = setInterval(() => {
+        if (!service.isSilent) this.#reply({ type: 'ka' });
+      }, KEEP_ALIVE);
+      this.onopen?.({} as never);
+    }, service.latency());
+  }
+
+  send(text: string): void {
+    const message = JSON.parse(text) as Json;
+    setTimeout(() => this.#handle(message), this.#service.latency());
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  end(): void {
+    if (this.readyState === CLOSED) return;
+    this.readyState = CLOSED;
+    clearInterval(this.#keepAlive);
+    this.#service.sockets.delete(this);
+    setTimeout(() => this.onclose?.({} as never), 0);
+  }
+
+  deliver(channel: string, event: Json): void {
+    for (const [id, subscribed] of this.#subscriptions)
+      if (subscribed === channel) this.#reply({ type: 'data', id, event: JSON.stringify(event) });
+  }
+
+  #handle(message: Json): void {
+    if (this.readyState !== OPEN) return;
+    const { type, id, channel } = message;
+    if (type === 'connection_init') this.#reply({ type: 'connection_ack', connectionTimeoutMs: 300_000 });
+    else if (type === 'subscribe') {
+      if (!Object.values(this.#service.channels).includes(channel)) {
+        this.#reply({ type: 'subscribe_error', id, errors: [{ errorType: 'UnauthorizedException' }] });
+        return;
+      }
+      this.#subscriptions.set(id, channel);
+      this.#reply({ type: 'subscribe_success', id });
+    } else if (type === 'publish') {
+      for (const event of message.events) this.#service.push(channel, JSON.parse(event) as Json);
+      this.#reply({ type: 'publish_success', id, successful: [], failed: [] });
+    }
+  }
+
+  #reply(message: Json): void {
+    if (this.readyState === OPEN) this.onmessage?.({ data: JSON.stringify(message) });
+  }
+}

@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import * as Y from 'yjs';
+import { EditorProvider } from '../../../lib/client/editorProvider.ts';
+import { createUserClient } from '../../../lib/client/userClient.ts';
+import { type Connection, FakeLive } from '../../support/fakeLive.ts';
+
+const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
+
+let service: FakeLive;
+let opened: EditorProvider[];
+beforeEach(() => {
+  jest.useFakeTimers({ now: 1_800_000_000_000 });
+  service = new FakeLive();
+  opened = [];
+});
+afterEach(async () => {
+  await closeAll();
+  jest.useRealTimers();
+});
+
+async function closeAll(): Promise<void> {
+  const closing = Promise.all(opened.splice(0).map((provider) => provider.destroy()));
+  await jest.advanceTimersByTimeAsync(60_000);
+  await closing;
+}
+
+/** The connection of each provider. */
+const connections = new Map<EditorProvider, Connection>();
+
+function open(doc = new Y.Doc()): EditorProvider {
+  const connection = service.connection();
+  const client = createUserClient({
+    baseUrl: 'https://api.test',
+    token: () => Promise.resolve('h.e30.s'),
+    fetch: connection.fetch,
+    WebSocket: connection.WebSocket,
+  });
+  const provider = new EditorProvider(doc, { ...name, client });
+  connections.set(provider, connection);
+  opened.push(provider);
+  return provider;
+}
+
+/** Ends a client without notice: nothing that it sends from now on arrives. */
+function kill(provider: EditorProvider): void {
+  connections.get(provider)?.cut();
+}
+
+const wait = (milliseconds = 400) => jest.advanceTimersByTimeAsync(milliseconds);
+const textOf = (doc: Y.Doc) => doc.getText('content').toJSON();
+const write = (doc: Y.Doc, text: string, at = 0) => doc.getText('content').insert(at, text);
+const pushes = () => service.calls.filter(({ path }) => path === '/v2/crdt/updates/push');
+
+describe('an editor provider', () => {
+  test('reads the editor at the start, then shows edits of others at once', async () => {
+    write(service.editor, 'Hello');
+    const [ada, grace] = [open(), open()];
+    const synced: boolean[] = [];
+    ada.on('synced', (isSynced) => synced.push(isSynced));
+    await wait();
+    expect([textOf(ada.doc), textOf(grace.doc), synced]).toEqual(['Hello', 'Hello', [true]]);
+    write(grace.doc, ' Ada', 5);
+    await wait();
+    expect([textOf(ada.doc), textOf(service.editor)]).toEqual(['Hello Ada', 'Hello Ada']);
+  });
+
+  test('sends edits within 100 ms as one update, and never its own or others edits again', async () => {
+    const [ada, grace] = [open(), open()];
+    await wait();
+    for (const letter of 'olleH') write(ada.doc, letter);
+    await wait();
+    expect(pushes()).toHaveLength(1);
+    expect(textOf(grace.doc)).toBe('Hello');
+    await wait(10_000);
+    expect(pushes()).toHaveLength(1);
+  });
+
+  test('says whether every edit is stored', async () => {
+    const ada = open();
+    const saved: boolean[] = [];
+    ada.on('saved', (isSaved) => saved.push(isSaved));
+    await wait();
+    write(ada.doc, 'A');
+    write(ada.doc, 'B');
+    expect([ada.saved, saved]).toEqual([false, [false]]);
+    await wait();
+    expect([ada.saved, saved]).toEqual([true, [false, true]]);
+  });
+
+  test('keeps edits while the connection is down, and sends them after it', async () => {
+    const ada = open();
+    await wait();
+    service.isDown = true;
+    service.disconnect();
+    await wait(60_000);
+    write(ada.doc, 'offline');
+    await wait(600_000);
+    expect(textOf(service.editor)).toBe('');
+    service.isDown = false;
+    await wait(120_000);
+    expect([textOf(service.editor), ada.saved, ada.synced]).toEqual(['offline', true, true]);
+  });
+
+  test('sends at the first read what the document had before, such as edits that the browser stored', async () => {
+    const doc = new Y.Doc();
+    write(doc, 'stored');
+    open(doc);
+    await wait();
+    expect(textOf(service.editor)).toBe('stored');
+  });
+
+  test('reads an update that was too large to push', async () => {
+    const ada = open();
+    await wait();
+    write(service.editor, 'large');
+    service.hint({ type: 'crdt.update', editorId: 'summary' });
+    await wait();
+    expect(textOf(ada.doc)).toBe('large');
+  });
+
+  test('ignores changes of other editors', async () => {
+    open();
+    await wait();
+    const reads = service.calls.length;
+    service.hint({ type: 'crdt.update', editorId: 'other' });
+    await wait();
+    expect(service.calls).toHaveLength(reads);
+  });
+
+  test('stops and reports when the service rejects it', async () => {
+    const ada = open();
+    const rejected: string[] = [];
+    ada.on('rejected', ({ status }) => rejected.push(status));
+    await wait();
+    service.refusals.set('/v2/crdt/updates/push', 'PERMISSION_DENIED');
+    write(ada.doc, 'A');
+    await wait(5_000);
+    expect(rejected).toEqual(['PERMISSION_DENIED']);
+    const calls = service.calls.length;
+    write(ada.doc, 'B');
+    await wait(5_000);
+    expect(service.calls).toHaveLength(calls);
+  });
+
+  test('sends the last edits when it is destroyed', async () => {
+    const ada = open();
+    await wait();
+    write(ada.doc, 'last');
+    await closeAll();
+    expect(textOf(service.editor)).toBe('last');
+    expect(service.sockets.size).toBe(0);
+  });
+});
+
+describe('awareness', () => {
+  test('is shown to others, also to those who come later, and ends with the provider', async () => {
+    const ada = open();
+    await wait();
+    ada.awareness.setLocalStateField('user', { name: 'Ada' });
+    await wait();
+    const grace = open();
+    await wait();
+    expect(grace.awareness.getStates().get(ada.doc.clientID)).toEqual({ user: { name: 'Ada' } });
+    ada.awareness.setLocalStateField('cursor', 3);
+    await wait();
+    expect(grace.awareness.getStates().get(ada.doc.clientID)).toMatchObject({ cursor: 3 });
+    const leaving = ada.destroy();
+    await wait(5_000);
+    await leaving;
+    expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
+  });
+
+  test('hides others while the connection is down, and shows them again after it', async () => {
+    const [ada, grace] = [open(), open()];
+    await wait();
+    ada.awareness.setLocalStateField('cursor', 1);
+    await wait();
+    expect(grace.awareness.getStates().size).toBe(2);
+    service.isDown = true;
+    service.disconnect();
+    await wait();
+    expect(grace.awareness.getStates().size).toBe(1);
+    service.isDown = false;
+    await wait(120_000);
+    expect(grace.awareness.getStates().get(ada.doc.clientID)).toMatchObject({ cursor: 1 });
+  });
+});
+
+type Step =
+  | { kind: 'insert'; client: number; at: number; text: string }
+  | { kind: 'delete'; client: number; at: number; length: number }
+  | { kind: 'disconnect' | 'lose pushes' | 'deliver pushes' | 'lose answers' | 'answer' | 'forget changes' }
+  | { kind: 'outage'; milliseconds: number }
+  | { kind: 'reload' | 'crash'; client: number }
+  | { kind: 'wait'; milliseconds: number };
+
+const CLIENTS = 3;
+const client = fc.nat({ max: CLIENTS - 1 });
+const at = fc.nat({ max: 40 });
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('insert' as const),
+        client,
+        at,
+        text: fc.string({ minLength: 1, maxLength: 3 }),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('delete' as const),
+        client,
+        at,
+        length: fc.integer({ min: 1, max: 4 }),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.integer({ min: 1, max: 400 }) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('outage' as const), milliseconds: fc.integer({ min: 1, max: 60_000 }) }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('reload' as const, 'crash'), client }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constantFrom(
+          'disconnect' as const,
+          'lose pushes',
+          'deliver pushes',
+          'lose answers',
+          'answer',
+          'forget changes',
+        ),
+      }),
+    },
+  ),
+  { maxLength: 40 },
+);
+
+test('all replicas become what the service stores, after random edits, disconnections, lost messages, reloads and crashes', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all: Step[]) => {
+      service = new FakeLive();
+      const providers = Array.from({ length: CLIENTS }, () => open());
+      await wait();
+      for (const step of all) await run(step, providers);
+      service.isDown = false;
+      service.losesPushes = false;
+      service.crash = () => false;
+      await wait(300_000);
+      const stored = textOf(service.editor);
+      for (const provider of providers) {
+        expect(textOf(provider.doc)).toBe(stored);
+        expect([provider.saved, provider.synced]).toEqual([true, true]);
+        expect(Y.encodeStateVector(provider.doc)).toEqual(Y.encodeStateVector(service.editor));
+      }
+      await closeAll();
+    }),
+    { numRuns: 60, seed: 20_260_101 },
+  );
+}, 120_000);
+
+async function run(step: Step, providers: EditorProvider[]): Promise<void> {
+  if (step.kind === 'insert' || step.kind === 'delete') {
+    const text = providers[step.client]!.doc.getText('content');
+    const position = Math.min(step.at, text.length);
+    if (step.kind === 'insert') text.insert(position, step.text);
+    else text.delete(position, Math.min(step.length, text.length - position));
+  } else if (step.kind === 'wait') await wait(step.milliseconds);
+  else if (step.kind === 'outage') {
+    service.isDown = true;
+    service.disconnect();
+    await wait(step.milliseconds);
+    service.isDown = false;
+  } else if (step.kind === 'reload' || step.kind === 'crash') {
+    // The page is loaded again. After a reload the browser has stored the Yjs document with its unsent edits.
+    const left = providers[step.client]!;
+    const doc = new Y.Doc();
+    if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(left.doc));
+    kill(left);
+    providers[step.client] = open(doc);
+  } else if (step.kind === 'disconnect') service.disconnect();
+  else if (step.kind === 'lose pushes') service.losesPushes = true;
+  else if (step.kind === 'deliver pushes') service.losesPushes = false;
+  else if (step.kind === 'forget changes') service.oldest = service.log.length + 1;
+  else {
+    let number = 0;
+    service.crash = step.kind === 'answer' ? () => false : () => number++ % 2 === 0;
+  }
+}

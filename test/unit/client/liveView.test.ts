@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { LiveStateView, PresenceView, VersionOrder } from '../../../lib/client/liveView.ts';
+import type { PresenceMessage } from '../../../lib/presence/rules.ts';
+
+const present = (userId: string, changedAt: number, status: 'online' | 'away' = 'online') => ({
+  userId,
+  status,
+  leaseEndsAt: changedAt + 30_000,
+  changedAt,
+});
+const update = (userId: string, at: number, status?: 'away'): PresenceMessage => ({
+  type: 'presence.update',
+  at,
+  user: present(userId, at, status),
+});
+const remove = (userId: string, at: number): PresenceMessage => ({ type: 'presence.remove', at, userId });
+const idsOf = (view: PresenceView) => view.users.map(({ userId }) => userId);
+
+describe('the view of presence', () => {
+  test('shows users in the order of their ids, and no user who has left', () => {
+    const view = new PresenceView();
+    for (const message of [update('grace', 1), update('ada', 2), remove('grace', 3)]) view.apply(message);
+    expect(idsOf(view)).toEqual(['ada']);
+  });
+
+  test('ends in the newest state of each user in any order of the messages, also twice', () => {
+    const messages = [
+      update('ada', 1),
+      update('ada', 2, 'away'),
+      remove('ada', 3),
+      update('ada', 4),
+      update('grace', 1),
+    ];
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...messages, ...messages], { minLength: 10 }), (shuffled) => {
+        const view = new PresenceView();
+        for (const message of shuffled) view.apply(message);
+        expect(view.users).toMatchObject([
+          { userId: 'ada', changedAt: 4 },
+          { userId: 'grace', changedAt: 1 },
+        ]);
+      }),
+    );
+  });
+
+  test('removes users who are missing in a read, except those whose message came during it', () => {
+    const view = new PresenceView();
+    view.apply(update('left', 1));
+    view.beginRead();
+    view.apply(update('joined', 2));
+    view.applyRead([present('ada', 1)]);
+    expect(idsOf(view)).toEqual(['ada', 'joined']);
+  });
+
+  test('does not bring back a user by a read that is older than the removal', () => {
+    const view = new PresenceView();
+    view.beginRead();
+    view.apply(remove('ada', 5));
+    view.applyRead([present('ada', 4)]);
+    expect(idsOf(view)).toEqual([]);
+  });
+});
+
+describe('the view of live states', () => {
+  test('never replaces a state by an older one or by the same one', () => {
+    const view = new LiveStateView();
+    expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toMatchObject({ data: { n: 2 } });
+    expect(view.apply({ liveStateDataId: 'a', data: { n: 1 }, at: 1 })).toBeUndefined();
+    expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toBeUndefined();
+    expect(view.get('a')).toEqual({ liveStateDataId: 'a', data: { n: 2 }, at: 2 });
+    expect(view.get('b')).toBeUndefined();
+  });
+});
+
+describe('the order of versions', () => {
+  test('shows each message once and in order, with catch-ups at random times', () => {
+    const pushes = fc.array(fc.record({ version: fc.integer({ min: 1, max: 12 }), isRead: fc.boolean() }), {
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(pushes, (events) => {
+        const order = new VersionOrder<{ version: number }>();
+        const shown: number[] = [];
+        const show = (messages: readonly { version: number }[]) =>
+          shown.push(...messages.map(({ version }) => version));
+        show(order.restart(0));
+        let newest = 0;
+        for (const { version, isRead } of events) {
+          newest = Math.max(newest, version);
+          if (!isRead) show(order.take({ version }).shown);
+          else {
+            const log = Array.from({ length: newest }, (_each, index) => ({ version: index + 1 }));
+            show(order.catchUp(log.slice(order.version), newest));
+            expect(order.isWaiting).toBe(false);
+          }
+        }
+        expect(shown).toEqual(Array.from({ length: shown.length }, (_each, index) => index + 1));
+        expect(order.version).toBe(shown.length);
+      }),
+    );
+  });
+
+  test('shows a pushed message instead of the same one of the log, because it can have more content', () => {
+    const order = new VersionOrder<{ version: number; update?: string }>();
+    order.restart(0);
+    expect(order.take({ version: 2, update: 'AAA=' })).toEqual({ shown: [], hasGap: true });
+    expect(order.catchUp([{ version: 1 }, { version: 2 }], 2)).toEqual([
+      { version: 1 },
+      { version: 2, update: 'AAA=' },
+    ]);
+  });
+});
