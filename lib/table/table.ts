@@ -8,7 +8,7 @@ import {
   BatchGetCommand,
   BatchWriteCommand,
   DeleteCommand,
-  DynamoDBDocumentClient,
+  type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   QueryCommand,
@@ -20,6 +20,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
+import { documentClients } from './documentClient.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
 import { pause, retryOnConflict } from './retryOnConflict.ts';
@@ -635,7 +636,7 @@ export function openTable(env: Environment): Table {
   let table = opened.get(name);
   if (!table) {
     const client = new DynamoDBClient(clientSettings);
-    table = new Table(DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } }), name);
+    table = new Table(documentClients.open(client), name);
     opened.set(name, table);
   }
   return table;

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { indexNames } from '../../../lib/app/capability.ts';
+import { documentClients } from '../../../lib/table/documentClient.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { type Item, matches, updated } from './expressions.ts';
 
@@ -43,7 +43,7 @@ export class MemoryTable {
   readonly #partitions = new Map<string, Entry[]>();
 
   install(): this {
-    DynamoDBDocumentClient.from = () => asDocumentClient({ send: (command) => this.send(command) });
+    documentClients.open = () => asDocumentClient({ send: (command) => this.send(command) });
     return this;
   }
 

@@ -1,4 +1,5 @@
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { documentClients } from '../../../lib/table/documentClient.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
 import { startEngine } from '../../support/engine.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
@@ -26,12 +27,12 @@ export async function startMemoryWorld() {
   return { table, cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
 }
 
-/** Starts the workers on the engine, with the SDK client of a deployment, and a receiver. */
+/** Starts the workers on the engine, with the client of a deployment, and a receiver. */
 export async function startEngineWorld() {
   const stopEngine = await startEnvironment();
   const cloud = new Cloud();
-  const open = DynamoDBDocumentClient.from;
-  DynamoDBDocumentClient.from = (...args) => observed(open.apply(DynamoDBDocumentClient, args), cloud.insert);
+  const { open } = documentClients;
+  documentClients.open = (client) => observed(open(client), cloud.insert);
   const receiver = await startReceiver();
   return { cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
 }

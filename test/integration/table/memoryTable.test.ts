@@ -1,3 +1,4 @@
+import { documentClients } from '../../../lib/table/documentClient.ts';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   // Powertools warns about metrics that are disabled.
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
   client = DynamoDBDocumentClient.from(new DynamoDBClient({}), { marshallOptions: { removeUndefinedValues: true } });
-  DynamoDBDocumentClient.from = () => asDocumentClient({ send });
+  documentClients.open = () => asDocumentClient({ send });
   memory.onInsert = cloud.insert;
 });
 afterAll(async () => {

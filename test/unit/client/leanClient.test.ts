@@ -17,6 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { documentClients } from '../../../lib/table/documentClient.ts';
 import { type Command, LeanClient } from '../../support/leanClient.ts';
 
 type Json = Record<string, any>;
@@ -26,6 +27,9 @@ const Key = { PK: 'T#key#ORG#acme', SK: 'DOC#~1' };
 
 let server: Server;
 let lean: LeanClient;
+let deployed: DynamoDBDocumentClient;
+/** The client that is compared with the SDK. */
+let compared: LeanClient | DynamoDBDocumentClient;
 let sdk: DynamoDBDocumentClient;
 /** The last request, and the answer to give. */
 let request: { target: unknown; body: Json };
@@ -49,6 +53,7 @@ beforeAll(async () => {
     credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
     maxAttempts: 1,
   });
+  deployed = documentClients.open(client);
   sdk = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 });
 afterAll(() => {
@@ -58,11 +63,11 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Returns the request that each client sends for a command, and what it makes of the answer. */
+/** Returns the request that the SDK and another client send for a command, and what each makes of the answer. */
 async function both(command: object, status: number, body: object) {
   answer = { status, body: JSON.stringify(body) };
   const outcomes = [];
-  for (const client of [sdk, lean] as { send(command: unknown): Promise<Json> }[]) {
+  for (const client of [sdk, compared] as { send(command: unknown): Promise<Json> }[]) {
     const outcome = await client.send(command as Command).then(
       ({ $metadata: _, ...given }) => ({ given }),
       (error: unknown) => ({ error: error as Json }),
@@ -95,7 +100,11 @@ const item = fc.dictionary(name, value, { maxKeys: 5 });
 /** Returns the item of a request in the form of an answer. */
 const wireOf = (body: Json) => body.Item as Json;
 
-describe('LeanClient', () => {
+describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
+  beforeAll(() => {
+    compared = client === 'LeanClient' ? lean : deployed;
+  });
+
   test('sends and reads any item like the SDK', async () => {
     await fc.assert(
       fc.asyncProperty(item, async (stored) => {
@@ -249,7 +258,9 @@ describe('LeanClient', () => {
     expect(JSON.stringify(bySdk.request.body)).not.toContain('__proto__');
     expect(byLean.outcome).toEqual({ error: new Error('No attribute can be named __proto__') });
   });
+});
 
+describe('LeanClient', () => {
   test('gives each of many concurrent calls its own answer', async () => {
     // Long answers arrive in several chunks.
     const respond = async (request: IncomingMessage, response: ServerResponse) => {

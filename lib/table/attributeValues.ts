@@ -1,0 +1,110 @@
+/** Converts items between JavaScript values and the attribute values of DynamoDB's JSON protocol. */
+
+/** A JSON object with any fields. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = Record<string, any>;
+
+/** Fields that hold an item or a part of one. */
+const ITEMS: ReadonlySet<string> = new Set([
+  'Item',
+  'Key',
+  'ExpressionAttributeValues',
+  'ExclusiveStartKey',
+  'LastEvaluatedKey',
+  'Attributes',
+]);
+const LISTS: ReadonlySet<string> = new Set(['Items', 'Keys']);
+/** Fields that hold a list of values without names. */
+const VALUES: ReadonlySet<string> = new Set(['SearchVector']);
+
+/** Returns the input of a document command as the body of a request. Throws for a value that DynamoDB cannot store exactly. */
+export function toRequestBody(input: Json): string {
+  return JSON.stringify(mapItems(input, toAttributes));
+}
+
+/** Returns the output of a document command from the body of a response. */
+export function fromResponseBody(body: string): Json {
+  return mapItems(JSON.parse(body) as Json, fromAttributes) as Json;
+}
+
+/** Returns the body of an error. Its items stay attribute values, with bytes instead of base64, as in the errors of the SDK. */
+export function fromErrorBody(body: string): Json {
+  return JSON.parse(body, (name, value: unknown) =>
+    name === 'B' && typeof value === 'string' ? toBytes(value) : value,
+  ) as Json;
+}
+
+/** Maps the items in a request or a response to another format. */
+function mapItems(value: unknown, map: (item: Json) => Json): unknown {
+  if (Array.isArray(value)) return value.map((element) => mapItems(element, map));
+  if (typeof value !== 'object' || value === null) return value;
+  const mapped: Json = {};
+  for (const [name, part] of Object.entries(value as Json)) mapped[name] = mapField(name, part, map);
+  return mapped;
+}
+
+function mapField(name: string, part: unknown, map: (item: Json) => Json): unknown {
+  if (ITEMS.has(name) && part) return map(part);
+  if (LISTS.has(name)) return (part as Json[]).map(map);
+  if (VALUES.has(name)) return (part as unknown[]).map(toAttribute);
+  if (name !== 'Responses') return mapItems(part, map);
+  return Object.fromEntries(
+    Object.entries(part as Record<string, Json[]>).map(([table, items]) => [table, items.map(map)]),
+  );
+}
+
+function toAttributes(fields: Json): Json {
+  // An assignment to this name would set the prototype of the result instead of a field.
+  if (Object.hasOwn(fields, '__proto__')) throw new Error('No attribute can be named __proto__');
+  const attributes: Json = {};
+  for (const name of Object.keys(fields)) if (fields[name] !== undefined) attributes[name] = toAttribute(fields[name]);
+  return attributes;
+}
+
+/** Returns the attribute value of a JavaScript value. Throws for values that the SDK refuses to write. */
+function toAttribute(value: unknown): Json {
+  if (value === null) return { NULL: true };
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'boolean') return { BOOL: value };
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return { N: String(value) };
+  if (Array.isArray(value))
+    return { L: value.filter((element) => element !== undefined && typeof element !== 'function').map(toAttribute) };
+  if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
+  if (typeof value === 'object') {
+    const { constructor } = value as { constructor?: { name?: string } };
+    if (!constructor || constructor.name === 'Object') return { M: toAttributes(value) };
+  }
+  throw new Error(`The table cannot store a value of type ${typeof value}`);
+}
+
+function fromAttributes(attributes: Json): Json {
+  const fields: Json = {};
+  for (const name of Object.keys(attributes)) fields[name] = fromAttribute(attributes[name] as Json);
+  return fields;
+}
+
+function fromAttribute(attribute: Json): unknown {
+  for (const type in attribute) {
+    const value: unknown = attribute[type];
+    switch (type) {
+      case 'S':
+      case 'BOOL':
+        return value;
+      case 'N':
+        return Number(value);
+      case 'M':
+        return fromAttributes(value as Json);
+      case 'L':
+        return (value as Json[]).map(fromAttribute);
+      case 'B':
+        return toBytes(value as string);
+      case 'NULL':
+        return null;
+    }
+  }
+  throw new Error(`The table cannot read an attribute of type ${Object.keys(attribute).join()}`);
+}
+
+function toBytes(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'));
+}

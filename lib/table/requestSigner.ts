@@ -1,0 +1,68 @@
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+
+/** The keys of an AWS account. Those of a function are temporary and have a session token. */
+export interface SigningCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** A POST to the path `/`. */
+export interface UnsignedRequest {
+  readonly host: string;
+  /** The value of `x-amz-target`. */
+  readonly target: string;
+  readonly body: string;
+}
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+
+/**
+ * Signs requests to one service in one region with Signature Version 4. Derives the signing key once per day and access key. The signer of the SDK
+ * does so too, but takes three times as long for each request.
+ */
+export class RequestSigner {
+  readonly #region: string;
+  readonly #service: string;
+  #derived: { readonly from: string; readonly key: KeyObject } | undefined;
+
+  constructor(region: string, service: string) {
+    this.#region = region;
+    this.#service = service;
+  }
+
+  /** Returns the headers of a signed request. `now` is in epoch milliseconds. */
+  sign(
+    { host, target, body }: UnsignedRequest,
+    { accessKeyId, secretAccessKey, sessionToken }: SigningCredentials,
+    now: number,
+  ): Record<string, string> {
+    const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '');
+    const day = time.slice(0, 8);
+    const headers: Record<string, string> = {
+      host,
+      'x-amz-date': time,
+      ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
+      'x-amz-target': target,
+    };
+    // The names above are in alphabetical order, as the canonical request requires.
+    const names = Object.keys(headers).join(';');
+    const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
+    const canonical = `POST\n/\n\n${lines.join('')}\n${names}\n${hash('sha256', body)}`;
+    const scope = `${day}/${this.#region}/${this.#service}/aws4_request`;
+    const toSign = `${ALGORITHM}\n${time}\n${scope}\n${hash('sha256', canonical)}`;
+    const signature = createHmac('sha256', this.#signingKey(secretAccessKey, day)).update(toSign).digest('hex');
+    const authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
+    return { ...headers, 'content-type': 'application/x-amz-json-1.0', authorization };
+  }
+
+  #signingKey(secretAccessKey: string, day: string): KeyObject {
+    const from = `${day} ${secretAccessKey}`;
+    if (this.#derived?.from === from) return this.#derived.key;
+    const parts = [day, this.#region, this.#service, 'aws4_request'];
+    let key = Buffer.from(`AWS4${secretAccessKey}`);
+    for (const part of parts) key = createHmac('sha256', key).update(part).digest();
+    this.#derived = { from, key: createSecretKey(key) };
+    return this.#derived.key;
+  }
+}

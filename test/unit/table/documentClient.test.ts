@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
+import { documentClients } from '../../../lib/table/documentClient.ts';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const TableName = 'table';
+const get = new GetCommand({ TableName, Key: { PK: 'a', SK: 'b' } });
+const put = new PutCommand({ TableName, Item: { PK: 'a', SK: 'b', text: 'Ünïcode' } });
+const environment = { ...process.env };
+
+let server: Server;
+let client: DynamoDBDocumentClient;
+let received: Received[];
+/** The next answers. `hang` stands for none. The last one is repeated. */
+let answers: (readonly [status: number, body: string] | 'hang')[];
+
+beforeEach(async () => {
+  received = [];
+  server = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push({ headers: request.headers, body });
+      const answer = (answers.length > 1 ? answers.shift() : answers[0])!;
+      if (answer !== 'hang') response.writeHead(answer[0]).end(answer[1]);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  Object.assign(process.env, {
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'AKID',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_SESSION_TOKEN: 'session/token+=',
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
+  client = documentClients.open(
+    new DynamoDBClient({ maxAttempts: 3, requestHandler: { requestTimeout: 50, throwOnRequestTimeout: true } }),
+  );
+});
+afterEach(async () => {
+  client.destroy();
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+  process.env = { ...environment };
+});
+
+const errorBody = (type: string, more: object = {}) =>
+  JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'No', ...more });
+
+/** Returns the error of a call, with the number of its attempts. */
+async function failureOf(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown as Error & { code?: string; $metadata: { attempts: number } },
+  );
+  return { name: error?.name, code: error?.code, attempts: error?.$metadata.attempts };
+}
+
+describe('the document client', () => {
+  test('signs each request with the credentials of the environment', async () => {
+    answers = [[200, '{}']];
+    await client.send(put);
+    const [{ headers, body }] = received as [Received];
+    expect(headers['x-amz-security-token']).toBe('session/token+=');
+    const authorization = readAuthorization(headers.authorization)!;
+    expect(authorization).toMatchObject({
+      accessKeyId: 'AKID',
+      scope: `${String(headers['x-amz-date']).slice(0, 8)}/eu-west-1/dynamodb/aws4_request`,
+      signedHeaders: ['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-target'],
+    });
+    const bodyHash = createHash('sha256').update(body).digest('hex');
+    const request = { method: 'POST', url: '/', headers, bodyHash };
+    expect(signatureVerifier('secret')(authorization, request)).toBe(true);
+    expect(signatureVerifier('another')(authorization, request)).toBe(false);
+    const changed = { ...request, headers: { ...headers, 'x-amz-target': 'DynamoDB_20120810.DeleteItem' } };
+    expect(signatureVerifier('secret')(authorization, changed)).toBe(false);
+  });
+
+  test('uses new credentials of the environment', async () => {
+    answers = [[200, '{}']];
+    await client.send(get);
+    client.destroy();
+    client = documentClients.open(new DynamoDBClient({}));
+    process.env.AWS_SECRET_ACCESS_KEY = 'rotated';
+    await client.send(get);
+    const { headers, body } = received[1]!;
+    const bodyHash = createHash('sha256').update(body).digest('hex');
+    const request = { method: 'POST', url: '/', headers, bodyHash };
+    expect(signatureVerifier('rotated')(readAuthorization(headers.authorization)!, request)).toBe(true);
+  });
+
+  test('repeats a call after an internal error of DynamoDB, with the same token of a transaction', async () => {
+    answers = [
+      [500, errorBody('InternalServerError')],
+      [200, '{}'],
+    ];
+    await client.send(new TransactWriteCommand({ TransactItems: [{ Put: put.input }] }));
+    const tokens = received.map(({ body }) => (JSON.parse(body) as { ClientRequestToken: string }).ClientRequestToken);
+    expect(tokens).toHaveLength(2);
+    expect(tokens[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(tokens[1]).toBe(tokens[0]);
+  });
+
+  test.each([
+    [
+      'throttling',
+      [400, errorBody('ProvisionedThroughputExceededException')],
+      'ProvisionedThroughputExceededException',
+    ],
+    ['a server error without JSON', [503, '<html>'], 'HTTP 503'],
+  ] as const)('throws the last error after three attempts: %s', async (_what, answer, name) => {
+    answers = [answer];
+    expect(await failureOf(client.send(get))).toMatchObject({ name, attempts: 3 });
+    expect(received).toHaveLength(3);
+  });
+
+  test.each(['ConditionalCheckFailedException', 'ValidationException', 'AccessDeniedException'])(
+    'makes one attempt for %s',
+    async (name) => {
+      answers = [[400, errorBody(name)]];
+      expect(await failureOf(client.send(put))).toMatchObject({ name, attempts: 1 });
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  test('says how many attempts a failed condition had', async () => {
+    answers = [
+      [500, errorBody('InternalServerError')],
+      [400, errorBody('ConditionalCheckFailedException', { Item: { PK: { S: 'a' } } })],
+    ];
+    await expect(client.send(put)).rejects.toMatchObject({ Item: { PK: { S: 'a' } }, $metadata: { attempts: 2 } });
+  });
+
+  test('ends a call that gets no answer', async () => {
+    answers = ['hang'];
+    expect(await failureOf(client.send(get))).toMatchObject({ name: 'TimeoutError', attempts: 3 });
+  });
+
+  test('throws the code of a connection that is refused', async () => {
+    server.close();
+    server.closeAllConnections();
+    expect(await failureOf(client.send(get))).toMatchObject({ code: 'ECONNREFUSED', attempts: 3 });
+    server.listen(0);
+  });
+});
