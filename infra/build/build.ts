@@ -77,6 +77,7 @@ export async function buildFunctions({
     alias: {
       '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
       '@aws-sdk/token-providers': './infra/build/lambdaTokens.ts',
+      '@aws-sdk/lib-dynamodb': './infra/build/lambdaDocumentCommands.ts',
       '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts',
     },
     legalComments: 'none',

@@ -1,8 +1,7 @@
 /** Converts items between JavaScript values and the attribute values of DynamoDB's JSON protocol. */
 
-/** A JSON object with any fields. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Json = Record<string, any>;
+/** A JSON object with unknown fields. */
+export type Json = Record<string, unknown>;
 
 /** Fields that hold an item or a part of one. */
 const ITEMS: ReadonlySet<string> = new Set([
@@ -29,9 +28,9 @@ export function fromResponseBody(body: string): Json {
 
 /** Returns the body of an error. Its items stay attribute values, with bytes instead of base64, as in the errors of the SDK. */
 export function fromErrorBody(body: string): Json {
-  return JSON.parse(body, (name, value: unknown) =>
-    name === 'B' && typeof value === 'string' ? toBytes(value) : value,
-  ) as Json;
+  const reviver = (name: string, value: unknown) =>
+    name === 'B' && typeof value === 'string' ? toBytes(value) : value;
+  return JSON.parse(body, reviver) as Json;
 }
 
 /** Maps the items in a request or a response to another format. */
@@ -39,12 +38,12 @@ function mapItems(value: unknown, map: (item: Json) => Json): unknown {
   if (Array.isArray(value)) return value.map((element) => mapItems(element, map));
   if (typeof value !== 'object' || value === null) return value;
   const mapped: Json = {};
-  for (const [name, part] of Object.entries(value as Json)) mapped[name] = mapField(name, part, map);
+  for (const [name, part] of Object.entries(value)) mapped[name] = mapField(name, part, map);
   return mapped;
 }
 
 function mapField(name: string, part: unknown, map: (item: Json) => Json): unknown {
-  if (ITEMS.has(name) && part) return map(part);
+  if (ITEMS.has(name) && part) return map(part as Json);
   if (LISTS.has(name)) return (part as Json[]).map(map);
   if (VALUES.has(name)) return (part as unknown[]).map(toAttribute);
   if (name !== 'Responses') return mapItems(part, map);
@@ -72,12 +71,13 @@ function toAttribute(value: unknown): Json {
   if (value instanceof Uint8Array) return { B: Buffer.from(value).toString('base64') };
   if (typeof value === 'object') {
     const { constructor } = value as { constructor?: { name?: string } };
-    if (!constructor || constructor.name === 'Object') return { M: toAttributes(value) };
+    if (!constructor || constructor.name === 'Object') return { M: toAttributes(value as Json) };
   }
   throw new Error(`The table cannot store a value of type ${typeof value}`);
 }
 
-function fromAttributes(attributes: Json): Json {
+/** Returns the fields of an item from its attribute values. */
+export function fromAttributes(attributes: Json): Json {
   const fields: Json = {};
   for (const name of Object.keys(attributes)) fields[name] = fromAttribute(attributes[name] as Json);
   return fields;
@@ -97,7 +97,7 @@ function fromAttribute(attribute: Json): unknown {
       case 'L':
         return (value as Json[]).map(fromAttribute);
       case 'B':
-        return toBytes(value as string);
+        return toBytes(value as string | Uint8Array);
       case 'NULL':
         return null;
     }
@@ -105,6 +105,7 @@ function fromAttribute(attribute: Json): unknown {
   throw new Error(`The table cannot read an attribute of type ${Object.keys(attribute).join()}`);
 }
 
-function toBytes(base64: string): Uint8Array {
-  return new Uint8Array(Buffer.from(base64, 'base64'));
+/** Returns the bytes of a binary attribute: base64 in responses, bytes in errors. */
+function toBytes(value: string | Uint8Array): Uint8Array {
+  return typeof value === 'string' ? new Uint8Array(Buffer.from(value, 'base64')) : value;
 }

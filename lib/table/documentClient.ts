@@ -61,12 +61,10 @@ interface CallError extends Error {
   cause?: Error;
   $metadata?: { httpStatusCode?: number; attempts?: number };
 }
-type RequestHandler = DynamoDBClient['config']['requestHandler'];
-type HttpRequest = Parameters<RequestHandler['handle']>[0];
 
 /**
- * Executes the commands of the SDK's document client in a tenth of the SDK's CPU time. Credentials, endpoint, region, connections, timeouts and retries are
- * those of an SDK client. Serialisation, signature and errors are its own. The SDK spends its time in more than twenty middlewares of each call.
+ * Executes the commands of the SDK's document client in a tenth of its CPU time. Credentials, endpoint, region, connections, timeouts and
+ * retries are those of an SDK client. Serialisation, signature and errors are its own. The SDK spends its time in the middlewares of each call.
  */
 class DocumentClient {
   readonly #config: DynamoDBClient['config'];
@@ -127,10 +125,13 @@ class DocumentClient {
   }
 
   async #resolveDestination(): Promise<Destination> {
-    const { endpointProvider, region, useFipsEndpoint, useDualstackEndpoint } = this.#config;
-    const Region = await region();
-    const Endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? process.env.AWS_ENDPOINT_URL;
-    const [UseFIPS, UseDualStack] = await Promise.all([useFipsEndpoint(), useDualstackEndpoint()]);
+    const { endpointProvider, region, serviceConfiguredEndpoint, useFipsEndpoint, useDualstackEndpoint } = this.#config;
+    const [Region, Endpoint, UseFIPS, UseDualStack] = await Promise.all([
+      region(),
+      serviceConfiguredEndpoint?.(),
+      useFipsEndpoint(),
+      useDualstackEndpoint(),
+    ]);
     const { url } = endpointProvider({ Region, UseFIPS, UseDualStack, ...(Endpoint !== undefined && { Endpoint }) });
     return { url, signer: new RequestSigner(Region, 'dynamodb') };
   }
@@ -142,7 +143,7 @@ function toError({ status, headers, body }: Reply): Error {
   const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
   const requestId = headers['x-amzn-requestid'];
   const $metadata = { httpStatusCode: status, ...(requestId !== undefined && { requestId }) };
-  const what = String(message ?? Message ?? name);
+  const what = [message, Message, name].find((part) => typeof part === 'string') ?? name;
   if (name === 'ConditionalCheckFailedException')
     return new ConditionalCheckFailedException({ message: what, $metadata, ...fields });
   const $fault = status < 500 ? 'client' : 'server';

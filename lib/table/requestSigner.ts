@@ -18,8 +18,8 @@ export interface UnsignedRequest {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /**
- * Signs requests to one service in one region with Signature Version 4. Derives the signing key once per day and access key. The signer of the SDK
- * does so too, but takes three times as long for each request.
+ * Signs requests to one service in one region with Signature Version 4. Derives the signing key once per day and secret key. The signer of the
+ * SDK takes three times as long.
  */
 export class RequestSigner {
   readonly #region: string;

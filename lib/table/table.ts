@@ -18,8 +18,8 @@ import {
   type QueryCommandInput,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Environment, IndexName } from '../app/capability.ts';
+import { fromAttributes } from './attributeValues.ts';
 import { documentClients } from './documentClient.ts';
 import type { Entity, Key, Stored } from './entity.ts';
 import { keyPrefix } from './keys.ts';
@@ -484,7 +484,7 @@ export class Table {
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       // The exception has the stored item. If it has none, the item was deleted between two calls.
-      const stored = error.Item && entity.fromItem(unmarshall(error.Item), 0);
+      const stored = error.Item && entity.fromItem(fromAttributes(error.Item), 0);
       // The SDK repeats a write whose answer was lost. Then the stored value is the one of this call.
       if (stored?.claim === value.claim) return 'done';
       return stored ?? this.putIf(entity, value, 'absent');
@@ -714,7 +714,7 @@ function errorName(error: unknown): string {
 function isOwnRepetition(op: WriteOp, error: unknown): boolean {
   if (!('put' in op) || op.condition !== ABSENT || !(error instanceof ConditionalCheckFailedException)) return false;
   const repeated = (error.$metadata.attempts ?? 1) > 1;
-  return repeated && error.Item !== undefined && isDeepStrictEqual(unmarshall(error.Item), op.put);
+  return repeated && error.Item !== undefined && isDeepStrictEqual(fromAttributes(error.Item), op.put);
 }
 
 /** Returns the positions of the operations that failed because of their condition or another transaction. Rethrows other errors. */

@@ -1,10 +1,16 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Connections, type Reply } from '../../infra/local/table/connections.ts';
-import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from '../../lib/table/attributeValues.ts';
-import { type DocumentCommand, documentClients, operationOf } from '../../lib/table/documentClient.ts';
+import { fromErrorBody, fromResponseBody, toRequestBody } from '../../lib/table/attributeValues.ts';
+import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 
-export type Command = DocumentCommand;
+type Json = Record<string, any>;
+
+/** A command of the document client. */
+export interface Command {
+  readonly constructor: { readonly name: string };
+  readonly input: Json;
+}
 
 /** Returns the headers of a call. The engine reads the access key but does not check the signature. */
 const headers = () =>

@@ -1,0 +1,21 @@
+/**
+ * Replaces the commands of the SDK's document client in the bundles (see build.ts). The client of the table reads only their names and inputs
+ * (lib/table/documentClient.ts). Those of the SDK also contain its serialisation.
+ */
+class DocumentCommand {
+  readonly input: object;
+
+  constructor(input: object) {
+    this.input = input;
+  }
+}
+
+export class BatchGetCommand extends DocumentCommand {}
+export class BatchWriteCommand extends DocumentCommand {}
+export class DeleteCommand extends DocumentCommand {}
+export class GetCommand extends DocumentCommand {}
+export class PutCommand extends DocumentCommand {}
+export class QueryCommand extends DocumentCommand {}
+export class SearchVectorsCommand extends DocumentCommand {}
+export class TransactWriteCommand extends DocumentCommand {}
+export class UpdateCommand extends DocumentCommand {}
