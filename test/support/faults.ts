@@ -11,9 +11,9 @@ export interface Faults {
   stop(): Promise<void>;
 }
 
-/** Starts a proxy that can fail between the client and the table of `startEngine`. Call it before the first request. */
+/** Starts a proxy between the client and the table of `startEngine`, which can let calls fail. Must be called before the first request. */
 export async function startFaults(): Promise<Faults> {
-  // The retries of the client are part of the tested behaviour.
+  // The tests use the client of a deployment, because its retries are part of the tested behaviour.
   openTablesWithSdk();
   const engine = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   let failing: { operation: string; passing: number } | undefined;

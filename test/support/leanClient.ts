@@ -46,12 +46,12 @@ export class LeanClient {
 
 const openDeployed = documentClients.open;
 
-/** Makes functions that open the table from now on use a lean client, for tests with much data that do not test the client. */
+/** Makes all tables that are opened from now on use a lean client. */
 export function openTablesLean(): void {
   documentClients.open = () => asDocumentClient(new LeanClient());
 }
 
-/** Makes functions that open the table from now on use the client of a deployment. */
+/** Makes all tables that are opened from now on use the client of a deployment. */
 export function openTablesWithSdk(): void {
   documentClients.open = openDeployed;
 }
