@@ -6,21 +6,21 @@ export type BedrockClient = Pick<BedrockRuntimeClient, 'send'>;
 let client: BedrockRuntimeClient | undefined;
 
 /**
- * Returns the Bedrock client of the process, created at the first call. It does not retry: `retryCall` does, with a
- * deadline. It opens a connection per call (its default), because a connection that stayed open while the function was
- * frozen would fail the first calls.
+ * Returns the Bedrock client of the process. The first call creates it. The client does not retry, because `retryCall` retries with
+ * a deadline. The client opens a new connection for each call (its default). An open connection can break while Lambda freezes the
+ * function.
  */
 export function openBedrock(): BedrockRuntimeClient {
   client ??= new BedrockRuntimeClient({ maxAttempts: 1 });
   return client;
 }
 
-/** How often and how long a model is called. Times in milliseconds. */
+/** How often and how long a model is called. Times are milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** Longest wait for one answer. */
+  /** The longest wait for one answer. */
   readonly timeout: number;
-  /** Longest pause after the first attempt. It doubles after each of the next four. */
+  /** The longest pause after the first attempt. It doubles after each of the next four attempts. */
   readonly pause: number;
 }
 
@@ -28,8 +28,8 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws its error when `canRetry` is false,
- * when no attempt is left, and when the pause would exceed the deadline (epoch ms). An aborted `signal` ends a pause.
+ * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws the error of the call if `canRetry` returns false,
+ * if no attempt remains, or if the pause would exceed the deadline (epoch ms). An aborted `signal` ends a pause.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,
@@ -50,9 +50,7 @@ export async function retryCall<T>(
   }
 }
 
-/**
- * Returns the name of an error. The message is never logged, because it can repeat the text that was sent to the model.
- */
+/** Returns the name of an error. Messages are never logged, because they can contain the text that was sent to the model. */
 export function nameOfError(error: unknown): string {
   return (error as { name?: string }).name ?? 'Error';
 }

@@ -9,12 +9,12 @@ import type { Provider } from '../agents/rules/extraction/extractionRequest.ts';
 import type { CallFailure, ModelAnswer, Question } from '../agents/rules/extraction/modelQuestions.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
 
-/** The answers to several questions, in their order. */
+/** The answers to several questions, in the order of the questions. */
 export interface ModelAnswers {
   readonly answers: readonly ModelAnswer[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Distinct names of errors and stop reasons. They hold nothing of the file. */
+  /** Distinct names of errors and stop reasons. They contain no text of the file. */
   readonly problems: readonly string[];
 }
 
@@ -24,7 +24,7 @@ interface CallResult {
   readonly problem?: string;
 }
 
-/** Errors that a later attempt may avoid. */
+/** The names of errors after which another attempt can succeed. */
 const retryable: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'ServiceUnavailableException',
@@ -33,7 +33,7 @@ const retryable: ReadonlySet<string> = new Set([
   'ModelErrorException',
 ]);
 
-/** Failures by the name of the error; any other error is `busy`. */
+/** The failures by the name of the error. Any other error means `busy`. */
 const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['AbortError', 'late'],
   ['TimeoutError', 'late'],
@@ -45,7 +45,7 @@ const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['ValidationException', 'refused'],
 ]);
 
-/** A model behind Bedrock's Converse API, which is the same for all providers. */
+/** A model that is called through Bedrock's Converse API. This API is the same for all providers. */
 export class ConverseModel {
   readonly provider: Provider;
   readonly #modelId: string;
@@ -59,14 +59,17 @@ export class ConverseModel {
     this.#retries = retries;
   }
 
-  /** Asks all questions in parallel and returns by `deadline` (epoch ms). Never throws: an answer can be a failure. */
+  /**
+   * Sends all questions in parallel. Returns at the latest at `deadline` (epoch ms). Never throws, because an answer can be a
+   * failure.
+   */
   async ask(questions: readonly Question[], deadline: number): Promise<ModelAnswers> {
     const results = await Promise.all(questions.map((question) => this.#askOne(question, deadline)));
     const usage = results.map(({ output }) => output?.usage);
     return {
       answers: results.map(({ answer }) => answer),
-      inputTokens: usage.reduce((sum, one) => sum + (one?.inputTokens ?? 0), 0),
-      outputTokens: usage.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
+      inputTokens: usage.reduce((sum, tokens) => sum + (tokens?.inputTokens ?? 0), 0),
+      outputTokens: usage.reduce((sum, tokens) => sum + (tokens?.outputTokens ?? 0), 0),
       problems: [...new Set(results.flatMap(({ problem = [] }) => problem))],
     };
   }
@@ -94,7 +97,7 @@ export class ConverseModel {
 }
 
 function toRequest({ system, task, file, tool, maxTokens }: Question) {
-  // The model reads the name of a document too, so it is not the caller's file name.
+  // The model also reads the name of the document, so this name is not the caller's file name.
   const content: ContentBlock =
     'pdf' in file ? { document: { format: 'pdf', name: 'file', source: { bytes: file.pdf } } } : { text: file.text };
   const { name, description, schema } = tool;
@@ -118,10 +121,12 @@ function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Quest
   return { outcome: 'answered', input: used.input, cutOff };
 }
 
-/** Returns the model of a provider, or of the first configured one; undefined when the operator has configured none. */
+/**
+ * Returns the model of a provider, by default of the first configured provider. Returns undefined if the model is not configured.
+ */
 export type FindModel = (provider: Provider | undefined) => ConverseModel | undefined;
 
-/** The models that read files. */
+/** The capability to call the models that read files. */
 export const findFileModel: Capability<FindModel> = {
   grants: [
     { resource: 'model/claude', actions: ['InvokeModel'] },

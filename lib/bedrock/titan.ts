@@ -6,22 +6,22 @@ import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type BedrockClient, defaultRetries, nameOfError, openBedrock, retryCall, type RetryPolicy } from './client.ts';
 
-/** Amazon Titan Text Embeddings V2. */
+/** The model id of Amazon Titan Text Embeddings V2. */
 export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';
 
 const PARALLEL_CALLS = 8;
 const BUDGET_MS = 10_000;
 /**
- * The model takes 50,000 characters and 8,192 tokens. A token is four to five characters in most languages, and one or
- * less in a few.
+ * The most characters that are sent to the model. The model accepts 50,000 characters and 8,192 tokens. A token is four to five
+ * characters in most languages, and one character or less in a few languages.
  */
 const MAX_TEXT = 30_000;
-/** A text of this length never has too many tokens, so the model refuses it for another reason. */
+/** A text of this length never has too many tokens. If the model rejects it, the reason is a different one. */
 const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });
 
-/** Embeds texts with Titan, which takes one text per call. */
+/** Embeds texts with Titan, which accepts one text per call. */
 export class TitanEmbedder {
   readonly model = TITAN_MODEL;
   readonly #client: BedrockClient;
@@ -32,13 +32,13 @@ export class TitanEmbedder {
     this.#retries = retries;
   }
 
-  /** Returns a unit vector for each text. Throws UNAVAILABLE when one text fails; all calls have ended by then. */
+  /** Returns a unit vector for each text. Throws UNAVAILABLE if one text fails, after all calls have ended. */
   async embed(
     texts: readonly string[],
     { deadline = Date.now() + BUDGET_MS }: { readonly deadline?: number | undefined } = {},
   ): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
-    // The first failure ends the other calls: the result is all or nothing, and calls cost money.
+    // The first failure ends the other calls, because their results would not be used, and calls cost money.
     const failure = new AbortController();
     await inParallel([...texts.entries()], PARALLEL_CALLS, async ([index, text]) => {
       if (failure.signal.aborted) return;
@@ -52,7 +52,7 @@ export class TitanEmbedder {
     return vectors;
   }
 
-  /** Returns the vector of a text, or of its beginning when the text is too long for the model. */
+  /** Returns the vector of a text, or the vector of its beginning if the text is too long for the model. */
   async #embedOne(text: string, deadline: number, signal: AbortSignal): Promise<Float32Array> {
     let start = truncate(text, MAX_TEXT);
     return retryCall(
@@ -91,28 +91,33 @@ export class TitanEmbedder {
 }
 
 /**
- * Returns the first characters of a text, never half a character. The model rejects blank texts, so a dot stands for
- * them.
+ * Returns the first characters of a text, without half a character at the end. Returns a dot for a blank text, because the model
+ * rejects blank texts.
  */
 function truncate(text: string, length: number): string {
   const start = text.slice(0, length).toWellFormed();
   return start.trim() === '' ? '.' : start;
 }
 
-/** A client error (4xx) stays the same on a retry, except timeouts, model errors and throttling. */
+/**
+ * Returns whether another attempt can succeed. It cannot after a client error (4xx), except timeouts, model errors and throttling.
+ */
 function canRetry(error: unknown): boolean {
   const { $metadata: { httpStatusCode: status = 500 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
   return status < 400 || status >= 500 || [408, 424, 429].includes(status);
 }
 
-/** The cause is for the log, without the message of the error, which can repeat the text. */
+/**
+ * Returns the error for the caller. Its cause is for the log. It leaves out the message of the model's error, which can contain the
+ * text.
+ */
 function unavailable(error: unknown): ApiError {
   return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', {
     cause: new Error(`The embedding model failed: ${nameOfError(error)}`),
   });
 }
 
-/** Titan as an embedder. */
+/** The capability to embed texts with Titan. */
 export const titanEmbedder: Capability<TitanEmbedder> = {
   grants: [{ resource: 'model/embedding', actions: ['InvokeModel'] }],
   env: [],

@@ -3,7 +3,7 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
-/** Issues signed auth tokens. Requests are authenticated by the hash of their token, so only the issuer needs the signing key. */
+/** Issues signed auth tokens. A request is authenticated by the hash of its token, so only the issuer needs the signing key. */
 export class TokenIssuer {
   readonly #ring: KeyRing;
   readonly #issuer: string;
@@ -13,7 +13,7 @@ export class TokenIssuer {
     this.#issuer = issuer;
   }
 
-  /** Returns a JWT (HS256) for an API key. `tokenId` makes it unique, `now` is epoch milliseconds. */
+  /** Returns a JWT (HS256) for an API key. `tokenId` makes the JWT unique. `now` is epoch milliseconds. */
   async issue(apiKey: string, tokenId: string, now: number): Promise<string> {
     const { version, key } = await this.#ring.current();
     return new SignJWT()
@@ -26,7 +26,7 @@ export class TokenIssuer {
   }
 }
 
-/** Issues auth tokens. A function with this capability may read the signing key. */
+/** The capability to issue auth tokens. It includes reading the signing key. */
 export const tokenIssuer: Capability<TokenIssuer> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],

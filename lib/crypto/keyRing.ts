@@ -4,16 +4,16 @@ import { clientSettings } from '../app/sdkSettings.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
-/** After a missing version, the secret is read again at most this often: made-up versions must not flood Secrets Manager. */
+/** The least time between two reads of the secret for missing versions. Invented versions must not flood Secrets Manager. */
 const RETRY_MILLISECONDS = 10_000;
-/** After this time the current version is read again: a rotation takes effect within it. */
+/** How long a process uses the current version before it reads the secret again. A rotation takes effect within this time. */
 const CURRENT_MILLISECONDS = 5 * 60_000;
-/** The longest time that this read may delay a call. After it the call uses the keys read before. */
+/** The longest time that a repeated read can delay a call. After that, the call uses the earlier keys. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
- * A secret of Secrets Manager with versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. To rotate, an operator adds version 2 and
- * points `current` at it. Values sealed under version 1 stay readable.
+ * A secret of Secrets Manager with versioned keys: `{ "current": "2", "1": "…", "2": "…" }`. To rotate the key, an operator adds
+ * version 2 and sets `current` to it. Values that were sealed with version 1 stay readable.
  */
 export class KeyRing {
   readonly #arn: string;
@@ -26,7 +26,7 @@ export class KeyRing {
     this.#client = client;
   }
 
-  /** Returns the version to seal new values under, and its key. */
+  /** Returns the version that seals new values, and its key. */
   async current(): Promise<{ version: string; key: string }> {
     if (this.#keys && Date.now() - this.#readAt > CURRENT_MILLISECONDS) this.#refresh(this.#keys);
     const keys = await this.#read();
@@ -34,16 +34,16 @@ export class KeyRing {
     return { version, key: await this.byVersion(version) };
   }
 
-  /** Returns the key of a version. Throws when the secret has no such version, even after it is read again. */
+  /** Returns the key of a version. Throws if the secret does not have the version, even after it was read again. */
   async byVersion(version: string): Promise<string> {
     const key = await this.find(version);
     if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
     return key;
   }
 
-  /** Returns the key of a version that may be made up; undefined without such a version. */
+  /** Returns the key of a version that a caller sent. Returns undefined if the secret does not have the version. */
   async find(version: string): Promise<string | undefined> {
-    // This entry holds the name of a version, not a key.
+    // This entry contains the name of a version, and not a key.
     if (version === 'current') return undefined;
     const key = (await this.#read()).get(version);
     if (key !== undefined || Date.now() - this.#readAt <= RETRY_MILLISECONDS) return key;
@@ -51,7 +51,7 @@ export class KeyRing {
     return (await this.#read()).get(version);
   }
 
-  /** Reads the secret again. The keys read before stay in use when that fails. */
+  /** Reads the secret again. If that fails, the earlier keys stay in use. */
   #refresh(keys: Promise<Map<string, string>>): void {
     this.#keys = this.#fetch(AbortSignal.timeout(REFRESH_TIMEOUT_MILLISECONDS)).catch(() => keys);
   }

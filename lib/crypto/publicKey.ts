@@ -2,13 +2,16 @@ import { constants, createPublicKey, type KeyObject, publicEncrypt } from 'node:
 
 const MIN_BITS = 2_048;
 
-/** One PEM block of a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not match. */
+/**
+ * The form of a PEM block with a public key: `PUBLIC KEY` (SPKI) or `RSA PUBLIC KEY` (PKCS#1). Private keys and certificates do not
+ * match.
+ */
 const PEM = /^\s*-----BEGIN ((?:RSA )?PUBLIC KEY)-----([^-]+)-----END ((?:RSA )?PUBLIC KEY)-----\s*$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Returns the RSA public key to encrypt payloads with. Accepts SPKI and PKCS#1, as PEM or as the base64 between its lines. Returns
- * undefined for anything else: keys below 2048 bits, other kinds, private keys, and keys that cannot encrypt.
+ * Returns the RSA public key that encrypts payloads. Accepts SPKI and PKCS#1, as PEM or as the base64 text inside the PEM. Returns
+ * undefined for any other text: keys below 2048 bits, other kinds of keys, private keys, and keys that cannot encrypt.
  */
 export function parsePublicKey(text: string): KeyObject | undefined {
   const [, begin, body, end] = PEM.exec(text) ?? [];
@@ -23,16 +26,18 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
     const read = createPublicKey({ key: der, format: 'der', type });
     if (read.asymmetricKeyType !== 'rsa') return undefined;
-    // Built from its numbers: Node cannot export a key that it read as PKCS#1.
+    // The key is built again from its numbers, because Node cannot export a key that it read as PKCS#1.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
-    // Node also accepts a private key, and bytes behind the key. Neither equals the exported key.
+    // Node also accepts a private key, and a key with additional bytes. Neither of them equals the exported key.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Returns whether a key is long enough, has a safe exponent, and encrypts: OpenSSL rejects some keys only on use. */
+/**
+ * Returns whether a key is long enough, has a safe exponent, and can encrypt. OpenSSL rejects some keys only when they are used.
+ */
 function isUsable(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
   if (modulusLength < MIN_BITS || publicExponent < 3n || publicExponent % 2n === 0n) return false;

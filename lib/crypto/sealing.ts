@@ -3,19 +3,22 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives a 32-byte key for one purpose from a secret (HKDF-SHA-256). `context` names the owner and the purpose. */
+/** Derives a 32-byte key for one purpose from a secret (HKDF-SHA-256). `context` identifies the owner and the purpose. */
 export function deriveKey(secret: string | Uint8Array, context: readonly string[]): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', JSON.stringify(context), 32));
 }
 
-/** Encrypts bytes with AES-256-GCM. Returns a random IV, the ciphertext and the tag. `bound` names the owner: only the same one opens them. */
+/**
+ * Encrypts bytes with AES-256-GCM. Returns a random IV, the ciphertext and the tag. Only a call with the same `bound` can decrypt
+ * the result.
+ */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(JSON.stringify(bound)));
   return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts what `sealBytes` returned; undefined when the key, the owner or any bit differs. */
+/** Decrypts a result of `sealBytes`. Returns undefined if the key, `bound` or any bit is different. */
 export function openBytes(key: Uint8Array, sealed: Uint8Array, bound: readonly string[]): Buffer | undefined {
   if (sealed.length < IV_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, IV_BYTES), {

@@ -2,12 +2,12 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
-/** The owner of a stored secret. It opens only for the same owner, so a copied ciphertext is worthless. */
+/** The owner of a stored secret. A secret can be decrypted only for its owner, so a copied ciphertext is worthless. */
 export interface SecretOwner {
   readonly tenant: string;
-  /** For example `authToken`. */
+  /** The purpose of the secret, for example `authToken`. */
   readonly purpose: string;
-  /** The id of the record that has the secret. */
+  /** The id of the record that contains the secret. */
   readonly id: string;
 }
 
@@ -29,7 +29,7 @@ export class SecretBox {
     return `${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the plain text. Throws when it was sealed for another owner, which is an internal error. */
+  /** Returns the plain text of a sealed secret. Throws an internal error if the secret was sealed for another owner. */
   async open(sealed: string, owner: SecretOwner): Promise<string> {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);
@@ -59,7 +59,7 @@ function bound(owner: SecretOwner): string[] {
   return [owner.tenant, owner.purpose, owner.id];
 }
 
-/** Seals and opens secrets at rest. A function with this capability may read the master key. */
+/** The capability to seal and open secrets at rest. It includes reading the master key. */
 export const secretBox: Capability<SecretBox> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],

@@ -18,17 +18,18 @@ export interface OccurredEvent {
   readonly tenant: string;
   readonly eventId: string;
   readonly event: string;
-  /** The customer's ids. */
+  /** The organization id that the customer chose. */
   readonly organizationId?: string | undefined;
+  /** The document id that the customer chose. */
   readonly documentId?: string | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly payload: EventPayload;
 }
 
-/** Delivers events in another way than by webhooks, such as by mail. The same event can come twice. */
+/** Delivers events by mail or as in-app notifications. The same event can be consumed twice. */
 export interface EventConsumer {
-  /** Whether the event may have a recipient, by its type and the configuration of its tenant. */
+  /** Returns whether events of this type can have recipients under the configuration of the tenant. */
   concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
   consume(event: OccurredEvent): Promise<void>;
 }
@@ -41,7 +42,7 @@ export interface AudienceDeps {
 
 const nobody: RecipientRules = { levelsOf: () => levelsFor(undefined, undefined), maySee: () => false };
 
-/** Returns all users in the audience but the actor, addressed users first. */
+/** Returns all users in the audience except the actor, addressed users first. */
 export function audienceMembers({ actorId, addressed, following }: Audience): string[] {
   return distinct([...addressed, ...following]).filter((userId) => userId !== actorId);
 }
@@ -51,7 +52,7 @@ interface EventLocation {
   readonly document: Stored<Document> | undefined;
 }
 
-/** Reads the organization and document of an event; undefined when one of them was deleted. */
+/** Reads the organization and document of an event. Returns undefined if one of them was deleted. */
 async function readLocation(
   table: Table,
   { tenant, organizationId, documentId, payload }: OccurredEvent,
@@ -60,7 +61,7 @@ async function readLocation(
   if (organizationId === undefined) return undefined;
   const readDocument = async (organizationKey: string) =>
     documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organizationKey, documentId });
-  // The thread names the organization, so that both reads run in parallel.
+  // The thread contains the organization key, so both reads can run in parallel.
   const [organization, documentOfThread] = await Promise.all([
     table.get(OrganizationEntity, { tenant, organizationId }),
     thread && readDocument(thread.organizationKey),
@@ -72,12 +73,12 @@ async function readLocation(
   return { organization, document };
 }
 
-/** The access rules of an event: those of its thread, and the access fields of its comments. */
+/** The access rules of an event: the rules of its thread, and the access fields of its comments. */
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event; undefined when its thread was deleted. `comment.delete` then uses the recorded rules, so that
- * users who could see the comment are notified. One BatchGet.
+ * Reads the current access rules of an event with one BatchGet. If its thread was deleted, returns undefined, except for
+ * `comment.delete`: this event then uses its recorded rules, so that users who could see the comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
@@ -99,9 +100,11 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
 }
 
 /**
- * Reads the settings and access rights that decide about the recipients of an event, at the time of delivery. A user without a profile can be
- * a recipient of an event in a public document. An event in a deleted document or thread has no recipients, except `comment.delete` when the
- * thread was deleted with its last comment.
+ * Reads the current settings and access rights that decide about the recipients of an event. A user without a profile can be a
+ * recipient of an event in a public document.
+ *
+ * An event in a deleted document or thread has no recipients, except `comment.delete` if the thread was deleted with its last
+ * comment.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,

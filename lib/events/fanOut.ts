@@ -22,36 +22,41 @@ export interface FanOutPorts {
   /** The queue of first attempts. */
   readonly firstQueue: QueueSender;
   readonly timing: Timing;
-  /** Each is called once per batch, so that a consumer reads the configuration of a tenant once per batch. */
+  /** Functions that create the consumers of one batch. A consumer reads the configuration of each tenant once. */
   readonly consumers: readonly (() => EventConsumer)[];
 }
 
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 interface FanOutOptions {
-  /** Whether the messages are not sent now. The sweeper sends them when the queue of first attempts is shorter. */
+  /** Whether the queue of first attempts is long. No messages are sent then. The sweeper sends them later. */
   readonly isBacklogged?: boolean;
-  /** Whether the event was found by the sweeper. Its groups are stored, so that the next sweeps wait longer and longer for its messages. */
+  /**
+   * Whether the sweeper found the events. Their groups are then stored, so that each sweep waits longer before it sends a message
+   * again.
+   */
   readonly isSwept?: boolean;
 }
 
-/** An event with the work that its fan-out found. */
+/** An event with its receivers. */
 interface PlannedEvent {
   readonly event: StoredEvent;
   readonly endpointIds: readonly string[];
   /** The consumers that the event may concern. */
   readonly consumers: readonly EventConsumer[];
-  /** Whether the first attempts are stored in groups. The event then leaves the outbox now, else after its first attempts. */
+  /** Whether the first attempts are stored in groups. The event then leaves the outbox now, otherwise after its first attempts. */
   readonly isGrouped: boolean;
 }
 
-/** Events in parallel. */
+/** The number of events that are processed at the same time. */
 const PARALLEL = 10;
 
 /**
- * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Events leave the outbox last: here, or
- * after their first attempts if these fit in one message and nobody else consumes the event. An event whose fan-out fails stays in the outbox.
- * Every step can run twice. Returns the ids of the failed events; one failed event does not affect the others.
+ * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Returns the ids of the
+ * events whose fan-out failed. A failed event does not affect other events, and stays in the outbox. Every step can run twice.
+ *
+ * An event leaves the outbox at the end of the fan-out. If its first attempts fit in one message and no other consumer needs it,
+ * the event leaves the outbox after its first attempts.
  */
 export async function fanOut(
   ports: FanOutPorts,
@@ -61,11 +66,11 @@ export async function fanOut(
 ): Promise<ReadonlySet<string>> {
   const { groups, outbox, timing } = ports;
   const failed = new Set<string>();
-  const run = async (some: readonly StoredEvent[], work: () => Promise<void>) => {
+  const run = async (affected: readonly StoredEvent[], work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
-      for (const { eventId } of some) {
+      for (const { eventId } of affected) {
         failed.add(eventId);
         call.log.error(logMessages.eventFanOutFailed, { eventId, error });
       }
@@ -74,7 +79,7 @@ export async function fanOut(
   const consumers = ports.consumers.map((open) => open());
   const subscriptionsOf = readOnce((tenant) => ports.subscriptions.read(tenant));
   const planned: PlannedEvent[] = [];
-  // All events at once: their reads share calls.
+  // All events run at the same time, so that their reads share calls.
   await Promise.all(
     events.map((event) =>
       run([event], async () => {
@@ -100,27 +105,29 @@ export async function fanOut(
   const delay = timing.schedule[0] ?? 0;
   await forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
     const now = call.clock();
-    const parts = groupEndpointIds(endpointIds).map((part) => toFirstAttempts(event, part, now, timing));
-    const created = isGrouped ? await groups.create(parts) : [];
-    // The message of a group that exists was sent before, or the sweep of the groups sends it.
-    const grouped = isSwept ? created : parts;
-    const named = isGrouped ? grouped : parts.map((part) => ({ ...part, group: ALL_FIRST_ATTEMPTS }));
-    if (named.length > 0)
+    const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
+    const newGroups = isGrouped ? await groups.create(allGroups) : [];
+    // In a sweep, the message of an existing group was sent before, or the sweep of groups sends it.
+    const storedGroups = isSwept ? newGroups : allGroups;
+    const groupsToSend = isGrouped ? storedGroups : allGroups.map((group) => ({ ...group, group: ALL_FIRST_ATTEMPTS }));
+    if (groupsToSend.length > 0)
       messages.set(
         event,
-        named.map((part) => firstAttemptMessage(part, delay)),
+        groupsToSend.map((group) => firstAttemptMessage(group, delay)),
       );
   });
   if (!isBacklogged) await run([...messages.keys()], () => ports.firstQueue.send([...messages.values()].flat()));
   const concerned = new Map(
-    planned.flatMap(({ event, consumers: some }) =>
-      some.length > 0 && !failed.has(event.eventId) ? [[event.eventId, { event, some }] as const] : [],
+    planned.flatMap((plan) =>
+      plan.consumers.length > 0 && !failed.has(plan.event.eventId) ? [[plan.event.eventId, plan] as const] : [],
     ),
   );
   const concernedEvents = [...concerned.values()].map(({ event }) => event);
   await run(concernedEvents, async () => {
     await inParallel(await outbox.withPayloads(concernedEvents), PARALLEL, (event) =>
-      run([event], () => runAll((concerned.get(event.eventId)?.some ?? []).map((one) => one.consume(event)))),
+      run([event], () =>
+        runAll((concerned.get(event.eventId)?.consumers ?? []).map((consumer) => consumer.consume(event))),
+      ),
     );
   });
   await forEachPlanned(async ({ event, isGrouped }) => {
@@ -131,14 +138,14 @@ export async function fanOut(
   return failed;
 }
 
-/** Returns the consumers that an event may concern. Only an event with an audience has recipients. */
+/** Returns the consumers for which an event can have recipients. Only an event with an audience has recipients. */
 async function concernedBy(event: StoredEvent, consumers: readonly EventConsumer[]): Promise<EventConsumer[]> {
   if (!event.hasAudience) return [];
   const answers = await Promise.all(consumers.map((consumer) => consumer.concerns(event)));
   return consumers.filter((_consumer, index) => answers[index]);
 }
 
-/** Returns a function that reads the value of each tenant once. A failed read is thrown only for the events of that tenant. */
+/** Returns a function that reads the value of each tenant once. If a read fails, only calls for that tenant throw. */
 function readOnce<T>(read: (tenant: string) => Promise<T>): (tenant: string) => Promise<T> {
   const reads = new Map<string, Promise<T>>();
   return (tenant) => {
@@ -153,13 +160,13 @@ function matchingTargets(event: StoredEvent, { endpoints, basic }: Subscriptions
   return [...matching.map(({ endpointId }) => endpointId), ...matchingBasicTargets(event, basic)];
 }
 
-/** Waits for all, even if one fails. Then throws the first failure. */
+/** Waits until all promises have ended. Then throws the first failure, if there is one. */
 async function runAll(work: readonly Promise<void>[]): Promise<void> {
   const failure = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;
 }
 
-/** Fan events out to webhooks, mails and in-app notifications. */
+/** The capability to fan events out to webhooks, mails and in-app notifications. */
 export const fanOutCapability: Capability<FanOutPorts> = /* @__PURE__ */ combine(
   {
     outbox: processOutbox,

@@ -11,24 +11,28 @@ import { insert, type ItemRead, replace, type Table, type WriteOp } from '../tab
 import { storeCapability } from '../table/storeCapability.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
-/** The entries of the outbox and of due deliveries are spread over this many index partitions, each for about 1,000 writes a second. */
+/** The number of index partitions for the outbox and for due deliveries. Each partition allows about 1,000 writes per second. */
 export const outboxShards = 128;
-/** The events of a tenant are listed from this many index partitions. */
+/** The number of index partitions for the events of one tenant. */
 export const tenantShards = 16;
 
 const Schema = z.object({
   eventId: z.string(),
   event: z.string(),
-  /** Under the customer's ids. */
+  /** The organization id that the customer chose. */
   organizationId: z.string().optional(),
+  /** The document id that the customer chose. */
   documentId: z.string().optional(),
   channels: z.array(z.string()).optional(),
   createdAt: z.number(),
-  /** From 0 to 127. */
+  /** The number of the partition in the index of the outbox, from 0 to 127. */
   shard: z.number(),
   /** Whether the event has an audience: users who may get a mail or an in-app notification. */
   hasAudience: z.boolean().optional(),
-  /** When the event left the outbox, epoch ms: its first attempts have ended or are in groups, and mails and notifications are written. */
+  /**
+   * When the event left the outbox, epoch ms. Its first attempts have then ended or are in groups, and its mails and notifications
+   * are written.
+   */
   fannedOutAt: z.number().optional(),
 });
 
@@ -38,7 +42,7 @@ export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: s
 /** An event with its payload. */
 export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
-/** An event. It is in the outbox, which is in gsi3, until nothing depends on it any more: all its work is done, or is stored elsewhere. */
+/** An event. It is in the outbox (gsi3) until all its work is done, or is stored in other items. */
 export const EventEntity = defineEntity({
   type: 'Event',
   version: 1,
@@ -72,7 +76,7 @@ function pendingEvents(shard: number): string[] {
   return ['PENDING', String(shard)];
 }
 
-/** The payload of an event. A separate item keeps the mark for fan-out cheap. */
+/** The payload of an event. It is a separate item, so that the write which removes the event from the outbox stays small. */
 export const EventPayloadEntity = defineEntity({
   type: 'EventPayload',
   version: 1,
@@ -85,7 +89,7 @@ export const EventPayloadEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** Returns the item of an event's payload for a batch read. */
+/** Returns the read of an event's payload, for a batch read. */
 export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<EventPayload> {
   return { key: EventPayloadEntity.key(key), fromItem: parsePayload };
 }
@@ -95,7 +99,7 @@ function parsePayload(item: Record<string, unknown>, now: number): Stored<EventP
   return stored && { ...(JSON.parse(stored.payload) as EventPayload), _r: stored._r };
 }
 
-/** The change behind an event. The event id derives from it, so a repeated request writes no second event. */
+/** The change that caused an event. The event id derives from it, so a repeated request writes no second event. */
 export interface Cause {
   readonly type: string;
   readonly id: string;
@@ -103,7 +107,7 @@ export interface Cause {
 }
 
 export interface NewEvent {
-  /** A dotted event type, as in `comment.add`. */
+  /** The event type, for example `comment.add`. */
   readonly event: string;
   readonly cause: Cause;
   readonly organizationId?: string | undefined;
@@ -113,19 +117,22 @@ export interface NewEvent {
 }
 
 /**
- * Returns the operations that write an event, for the transaction of the change that causes it. Throws INVALID_ARGUMENT for a payload larger
- * than 256 KB.
+ * Returns the operations that write an event, for the transaction of the change that causes it. Throws INVALID_ARGUMENT for a
+ * payload larger than 256 KB.
  */
 export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
   return recordEvent(tenant, event, now).ops;
 }
 
-/** Does the same and also returns the event. `fannedOut`: its first attempts are in the same transaction. `eventId`: the id is not derived from the cause. */
+/**
+ * Returns the operations that write an event, like `emit`, and the event. With `fannedOut`, the event is not put into the outbox.
+ * With `eventId`, the id does not derive from the cause.
+ */
 export function recordEvent(
   tenant: string,
   { payload, cause, channels, ...event }: NewEvent,
   now: number,
-  { fannedOut = false, eventId: chosen }: { fannedOut?: boolean; eventId?: string | undefined } = {},
+  { fannedOut = false, eventId: givenId }: { fannedOut?: boolean; eventId?: string | undefined } = {},
 ): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
   if (isLongerThan(text, LARGEST_PAYLOAD_BYTES))
@@ -134,7 +141,7 @@ export function recordEvent(
       `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`,
     );
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
-  const eventId = chosen ?? toMessageId(digest);
+  const eventId = givenId ?? toMessageId(digest);
   const shard = (digest.at(-1) ?? 0) % outboxShards;
   const stored = {
     eventId,
@@ -154,29 +161,32 @@ export function recordEvent(
   };
 }
 
-function digestOf(of: readonly (string | number)[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(of)).digest();
+function digestOf(parts: readonly (string | number)[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
 }
 
 function toMessageId(digest: Buffer): string {
   return `msg_${digest.toString('base64url').replace(/[-_]/g, '0').slice(0, 27)}`;
 }
 
-/** Publishers' ids that can be message ids unchanged, in a header and in signatures. Generated ids begin with `msg_`. */
+/**
+ * The form of a publisher's id that can be a message id: it is valid in a header, and does not begin with `msg_` like generated
+ * ids.
+ */
 const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
 
-/** Returns the message id of an event with a publisher's id: that id if it is valid, else one derived from it. */
+/** Returns the message id of an event with a publisher's id: this id if it is valid, otherwise an id that derives from it. */
 export function publishedId(tenant: string, id: string): string {
   return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));
 }
 
-/** Returns the event of a stream record; undefined when it has expired, or its first attempts were written together with it. */
+/** Returns the event of a stream record. Returns undefined if the event has expired or was never in the outbox. */
 export function toInsertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
   const event = EventEntity.fromItem(item, now);
   return event && event.fannedOutAt === undefined ? { ...event, tenant: tenantOf(item as unknown as Key) } : undefined;
 }
 
-/** The outbox, for fan-out and the sweeper. */
+/** Reads events in the outbox and removes them from it. */
 export class OutboxStore {
   readonly #table: Table;
 
@@ -184,7 +194,7 @@ export class OutboxStore {
     this.#table = table;
   }
 
-  /** Returns these events with their payloads, except expired ones. One BatchGet per 100 events, in parallel. */
+  /** Returns events with their payloads, without expired events. Reads 100 events in one BatchGet. */
   async withPayloads(events: readonly StoredEvent[]): Promise<EventToDeliver[]> {
     const payloads = await this.#table.batchGet(...events.map(payloadItem));
     return events.flatMap((event, index) => {
@@ -193,7 +203,7 @@ export class OutboxStore {
     });
   }
 
-  /** Removes an event from the outbox. Does nothing if another worker did. */
+  /** Removes an event from the outbox. Does nothing if another worker has removed it. */
   async markFannedOut(event: StoredEvent, now: number): Promise<void> {
     await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
   }
@@ -209,20 +219,20 @@ export class OutboxStore {
       ...options,
       between,
     });
-    const found = await this.#table.getByKeys(EventEntity, keys);
+    const events = await this.#table.getByKeys(EventEntity, keys);
     const values = keys.flatMap((key, index) => {
-      const event = found[index];
+      const event = events[index];
       return event && event.fannedOutAt === undefined ? [{ ...event, tenant: tenantOf(key) }] : [];
     });
     return { values, next };
   }
 }
 
-/** Read the payloads of events and remove them from the outbox. */
+/** The capability to read the payloads of events and to remove events from the outbox. */
 export const processOutbox: Capability<Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>> =
   /* @__PURE__ */ storeCapability(OutboxStore, ['BatchGetItem', 'PutItem']);
 
-/** Remove events from the outbox. */
+/** The capability to remove events from the outbox. */
 export const endOutbox: Capability<Pick<OutboxStore, 'markFannedOut'>> = /* @__PURE__ */ storeCapability(OutboxStore, [
   'PutItem',
 ]);

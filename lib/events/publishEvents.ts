@@ -28,8 +28,9 @@ export class EventPublisher {
   }
 
   /**
-   * Writes an event and returns its message id. The same `eventId` again, or the same `call` without one, returns the first message id and
-   * writes nothing, even with other contents. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an unknown document.
+   * Writes an event and returns its message id. A repeated call with the same `eventId` writes nothing and returns the first
+   * message id, even if its content is different. Without `eventId`, the same applies to `call`. Throws INVALID_ARGUMENT for an
+   * unknown organization, NOT_FOUND for an unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
@@ -51,7 +52,10 @@ export class EventPublisher {
     });
   }
 
-  /** Returns the stored thread that the event names, if any: only users who may see it are notified. */
+  /**
+   * Returns the stored thread whose annotation id is in the event, if there is one. Only users who may see this thread are
+   * notified.
+   */
   async #thread(
     tenant: string,
     organization: Organization,

@@ -9,14 +9,16 @@ export interface OutboxSweepPorts {
   readonly fanOut: FanOutPorts;
   /** Whether the queue of first attempts is long. */
   readonly isBacklogged: IsBacklogged;
-  /** How old an event in the outbox must be: younger ones are still on their way through the stream. */
+  /** How old an event in the outbox must be, because the stream may still bring a newer event. */
   readonly reconcileAfterMs: number;
 }
 
 /**
- * Returns the sweep that fans out events which the stream did not bring, whose fan-out failed, or whose first attempts have not ended. Their first
- * attempts are stored in groups. During a backlog, messages are not sent: those of the stream's fan-out may wait in the queue, and the sweep of the
- * groups sends them later. Throws if the fan-out of an event fails.
+ * Returns the sweep that fans out old events in the outbox: the stream did not bring them, their fan-out failed, or their first
+ * attempts have not ended. The sweep stores their first attempts in groups. Throws if the fan-out of an event fails.
+ *
+ * During a backlog, the sweep sends no messages, because earlier messages may still be in the queue. The sweep of groups sends them
+ * later.
  */
 export function sweepOutbox({
   outbox,

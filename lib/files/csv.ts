@@ -2,16 +2,16 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { boundedCells, isBlank, type Row, type Table, tableLimits, type UnreadPart } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** The number of first rows that decide about the delimiter. */
+/** The number of rows at the start of a file that decide about the delimiter. */
 const SAMPLE_ROWS = 20;
-/** Each quote that is never closed can cost a pass over the rest of the file. */
+/** The most quotes without an end. The parser can read the remaining file once for each of them. */
 const MAX_OPEN_QUOTES = 20;
 const MAX_EXCERPT_BYTES = 4 * 1_024;
-const FILE_GOES_ON = 'The file is longer than the limit: this row and all rows after it were left out.';
+const FILE_TOO_LONG = 'The file is longer than the limit: this row and all rows after it were left out.';
 
 /**
- * Returns the table of a CSV text. The delimiter is a comma, semicolon, tab or bar: the one whose first rows get the
- * highest score from `scoreOf`.
+ * Returns the table of a CSV text. The delimiter can be a comma, semicolon, tab or bar. The delimiter whose first rows get the
+ * highest score from `scoreOf` is used.
  */
 export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number): Table {
   const bytes = Buffer.from(text);
@@ -23,46 +23,46 @@ export function readCsv(text: string, scoreOf: (rows: readonly Row[]) => number)
   return readRows(bytes, delimiter);
 }
 
-/** Reads all rows. A quote that is never closed makes its line unreadable, not the lines after it. */
+/** Reads all rows. If a quote has no end, only the line of the quote is unreadable. */
 function readRows(bytes: Buffer, delimiter: string): Table {
   const rows: Row[] = [];
   const unread: UnreadPart[] = [];
-  let rest = bytes;
+  let remaining = bytes;
   let line = 0;
   const endBefore = (row: number): Table => ({
     rows,
-    unread: [...unread, { row, text: firstLineOf(rest), reason: FILE_GOES_ON }],
+    unread: [...unread, { row, text: firstLineOf(remaining), reason: FILE_TOO_LONG }],
   });
-  while (rest.length > 0) {
-    const left = tableLimits.lines - line;
-    if (left <= 0) return endBefore(line + 1);
-    const part = readRecords(rest, delimiter, left);
+  while (remaining.length > 0) {
+    const remainingLines = tableLimits.lines - line;
+    if (remainingLines <= 0) return endBefore(line + 1);
+    const part = readRecords(remaining, delimiter, remainingLines);
     for (const row of part.rows) {
       if (isBlank(row)) continue;
       const number = line + row.number;
       if (rows.length === tableLimits.rows) return endBefore(number);
       rows.push({ ...row, number });
     }
-    rest = rest.subarray(part.bytes);
+    remaining = remaining.subarray(part.bytes);
     line += part.rows.length;
     if (!part.hasOpenQuote) continue;
     if (unread.length >= MAX_OPEN_QUOTES) return endBefore(line + 1);
     line++;
-    unread.push({ row: line, text: firstLineOf(rest), reason: 'A quote is not closed.' });
-    rest = rest.subarray(lengthOfLine(rest));
+    unread.push({ row: line, text: firstLineOf(remaining), reason: 'A quote is not closed.' });
+    remaining = remaining.subarray(lengthOfLine(remaining));
   }
   return { rows, unread };
 }
 
-/** A quote includes the lines up to another quote inside a later cell. */
+/** Thrown if a quoted cell contains several lines and ends at a quote inside a later cell. */
 class OpenQuote extends Error {}
 
 interface Records {
-  /** Numbered from 1, including blank ones. */
+  /** All rows, also blank rows, with numbers from 1. */
   readonly rows: Row[];
-  /** Where the records end. */
+  /** The number of bytes of the records. */
   readonly bytes: number;
-  /** Whether the next line opens a quote that is never closed. */
+  /** Whether the next line has a quote without an end. */
   readonly hasOpenQuote: boolean;
 }
 
@@ -92,7 +92,7 @@ function readRecords(bytes: Buffer, delimiter: string, most: number): Records {
   return { rows, bytes: rows.length < most ? bytes.length : end, hasOpenQuote: false };
 }
 
-/** Returns whether all quotes are at positions that CSV allows. Hand-written files have quotes within cells. */
+/** Returns whether all quotes are at positions that CSV allows. Files that people write can have quotes inside cells. */
 function isStrictCsv(bytes: Buffer, delimiter: string): boolean {
   try {
     parse(bytes, { delimiter, record_delimiter: '\n', relax_column_count: true });

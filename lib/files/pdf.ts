@@ -1,9 +1,9 @@
-import { FileFault } from './fileFault.ts';
+import { InvalidFileError } from './invalidFileError.ts';
 
-/** Readers of PDFs look for the marker only here. Other bytes may precede it. */
+/** The number of bytes at the start of a file in which PDF readers look for the marker. Other bytes can precede it. */
 const MARKER_WITHIN = 1_024;
 
-/** Throws FileFault unless the file begins like a PDF. Nothing else in it is read, and nothing is run. */
+/** Throws InvalidFileError if the file does not begin like a PDF. No other part of the file is read. */
 export function requirePdf(bytes: Buffer): void {
-  if (!bytes.subarray(0, MARKER_WITHIN).includes('%PDF-')) throw new FileFault('is not a PDF');
+  if (!bytes.subarray(0, MARKER_WITHIN).includes('%PDF-')) throw new InvalidFileError('is not a PDF');
 }

@@ -1,12 +1,12 @@
 /** A row with at least one cell that is not blank. */
 export interface Row {
-  /** The number in the file, from 1. */
+  /** The number of the row in the file, from 1. */
   readonly number: number;
-  /** The texts of the cells, including blank ones. Cells at the end may be missing. */
+  /** The texts of the cells, including blank cells. Cells at the end can be missing. */
   readonly cells: readonly string[];
 }
 
-/** A part of a file that is not among the rows. */
+/** A part of a file that was not read. */
 export interface UnreadPart {
   readonly row?: number;
   /** The beginning of the part. */
@@ -20,14 +20,14 @@ export interface Table {
   readonly unread: readonly UnreadPart[];
 }
 
-/** How much of a table is read, whatever size the file claims. */
+/** How much of a table is read. */
 export const tableLimits = {
-  /** Rows that are not blank. */
+  /** The most rows that are not blank. */
   rows: 500,
-  /** Rows including blank ones. */
+  /** The most rows, including blank rows. */
   lines: 5_000,
   columns: 100,
-  /** Longer than any field of an agent: a cell that is cut is rejected and never taken for the whole. */
+  /** Longer cells are cut. Every field of an agent has a smaller limit, so a cut cell is rejected later. */
   cellCharacters: 40_000,
 } as const;
 

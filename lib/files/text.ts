@@ -1,6 +1,6 @@
-import { FileFault } from './fileFault.ts';
+import { InvalidFileError } from './invalidFileError.ts';
 
-/** Control characters that do not occur in text. Form feeds do: they separate pages. */
+/** Control characters that do not occur in text. Form feeds are allowed, because they separate pages. */
 const NOT_TEXT = /[\u0000-\u0008\u000B\u000E-\u001F\u007F]/;
 
 /** Byte order marks in hexadecimal. */
@@ -11,15 +11,15 @@ const marks: readonly [mark: string, encoding: string][] = [
 ];
 
 /**
- * Returns the text of a file with `\n` as line end. The byte order mark names the encoding. Without one the text is UTF-8 or, when
- * that fails, Windows-1252. Throws FileFault when the bytes are not text.
+ * Returns the text of a file with `\n` as line end. The byte order mark decides about the encoding. Without a mark, the text is
+ * decoded as UTF-8, or as Windows-1252 if it is not valid UTF-8. Throws InvalidFileError if the bytes are not text.
  */
 export function decodeText(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 3)).toString('hex');
   const marked = marks.find(([mark]) => start.startsWith(mark))?.[1];
   const decoded = decode(bytes, marked ?? 'utf-8') ?? (marked ? undefined : decode(bytes, 'windows-1252'));
   const text = decoded?.replace(/\r\n?/g, '\n');
-  if (text === undefined || NOT_TEXT.test(text)) throw new FileFault('is not text');
+  if (text === undefined || NOT_TEXT.test(text)) throw new InvalidFileError('is not text');
   return text;
 }
 

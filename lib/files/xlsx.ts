@@ -1,19 +1,19 @@
 import { posix } from 'node:path';
-import { FileFault } from './fileFault.ts';
+import { InvalidFileError } from './invalidFileError.ts';
 import { boundedCells, isBlank, type Table } from './table.ts';
 import { formatDate, readDateStyles } from './xlsxDates.ts';
 import { readSharedStrings, readSheet, type Sheet, type SheetCell } from './xlsxSheet.ts';
 import { localName, newXmlBudget, readXml, type XmlBudget } from './xml.ts';
 import { Zip } from './zip.ts';
 
-/** All parts of a workbook together, unpacked. */
+/** The largest size of all parts of a workbook together, unpacked. */
 const UNPACKED_BYTES = 12 * 1_024 * 1_024;
 const MAX_SHEETS = 10;
-/** The answer names sheets that are not read, up to this number of sheets. */
+/** The most sheets of a file. The answer contains the names of the sheets that were not read. */
 const MAX_NAMED_SHEETS = 200;
-/** No part has a longer path. To resolve `..` in a path can take quadratic time. */
+/** Longer paths are ignored, because to resolve `..` in a path can take quadratic time. */
 const MAX_PATH_CHARACTERS = 1_024;
-/** How spreadsheets from before 2007, and those with a password, begin. */
+/** The first bytes, in hexadecimal, of spreadsheets from before 2007 and of spreadsheets with a password. */
 const OLD_FORMAT = 'd0cf11e0';
 
 /** A visible sheet of a workbook. */
@@ -22,12 +22,12 @@ export interface NamedTable extends Table {
 }
 
 /**
- * Returns the visible sheets of an XLSX file. Only the first ten are read. The text of a cell is its stored text:
- * formulas are not run, and links are not followed. Throws FileFault when the file cannot be read.
+ * Returns the visible sheets of an XLSX file. Only the first ten sheets are read. The text of a cell is its stored text: formulas
+ * are not run, and links are not followed. Throws InvalidFileError if the file cannot be read.
  */
 export function readWorkbook(bytes: Buffer): NamedTable[] {
   if (bytes.toString('hex', 0, 4) === OLD_FORMAT)
-    throw new FileFault(
+    throw new InvalidFileError(
       'is a spreadsheet of an old format, or protected by a password: save it as XLSX without a password',
     );
   const zip = new Zip(bytes, UNPACKED_BYTES);
@@ -42,10 +42,10 @@ export function readWorkbook(bytes: Buffer): NamedTable[] {
     const part = readTarget(targets.get(id)?.target);
     return part ? [{ name, sheet: readSheet(part, budget) }] : [];
   });
-  if (read.length === 0) throw new FileFault('has no visible sheet');
+  if (read.length === 0) throw new InvalidFileError('has no visible sheet');
   const readType = (type: string) => {
-    const found = [...targets.values()].find((target) => target.type === type);
-    return found && readTarget(found.target);
+    const relation = [...targets.values()].find((target) => target.type === type);
+    return relation && readTarget(relation.target);
   };
   const cells = read.flatMap(({ sheet }) => sheet.rows.flatMap((row) => row.cells));
   const shared = new Set(cells.flatMap((cell) => (cell?.type === 's' ? Number(cell.text) : [])));
@@ -73,20 +73,20 @@ interface Relation {
 
 interface Index {
   readonly sheets: readonly { readonly name: string; readonly id: string }[];
-  /** The folder of the workbook. Its relations start from here. */
+  /** The folder of the workbook. The paths of its relations are relative to this folder. */
   readonly folder: string;
-  /** By the id of the relation. */
+  /** The relations of the workbook, by id. */
   readonly targets: ReadonlyMap<string, Relation>;
   /** Whether days are counted from 1904. */
   readonly dates1904: boolean;
 }
 
-/** Returns the visible sheets with their parts. */
+/** Returns the visible sheets of a workbook and its relations. */
 function readIndex(zip: Zip, budget: XmlBudget): Index {
   const relations = readRelations(zip, '', '', budget);
   const workbook = [...relations.values()].find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml';
   const part = zip.read(workbook);
-  if (part === undefined) throw new FileFault('is not an XLSX file');
+  if (part === undefined) throw new InvalidFileError('is not an XLSX file');
   const sheets: Index['sheets'][number][] = [];
   let dates1904 = false;
   const open = (name: string, attributes: Readonly<Record<string, string>>) => {
@@ -95,7 +95,7 @@ function readIndex(zip: Zip, budget: XmlBudget): Index {
     if (name !== 'sheet' || state !== 'visible') return;
     const [, id = ''] = Object.entries(attributes).find(([key]) => key.includes(':') && localName(key) === 'id') ?? [];
     if (sheets.push({ name: sheetName, id }) > MAX_NAMED_SHEETS)
-      throw new FileFault(`has more than ${MAX_NAMED_SHEETS} sheets`);
+      throw new InvalidFileError(`has more than ${MAX_NAMED_SHEETS} sheets`);
   };
   readXml(part, { open }, budget);
   const { dir, base } = posix.parse(workbook);

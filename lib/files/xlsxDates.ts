@@ -1,13 +1,13 @@
 import { readXml, type XmlBudget } from './xml.ts';
 
-/** Built-in number formats that show a date or a time. */
+/** The ids of built-in number formats that show a date or a time. */
 const BUILT_IN_DATES = [14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47];
-/** Literal parts of a format: quoted, escaped or in brackets. An open quote or bracket reaches to the end. */
+/** A literal part of a format: quoted, escaped or in brackets. A quote or bracket without an end contains the remaining format. */
 const LITERAL = /"[^"]*"?|\\.|_.|\*.|\[[^\]]*\]?/g;
 const MAX_FORMAT_CHARACTERS = 255;
 const MAX_STYLES = 70_000;
 const DAY_SECONDS = 86_400;
-/** 9999-12-31. */
+/** The number of the day 9999-12-31. */
 const MAX_DAYS = 2_958_466;
 
 /** Returns a function that says whether a cell style shows its number as a date. */
@@ -32,8 +32,8 @@ export function readDateStyles(part: Buffer | undefined, budget: XmlBudget): (st
 }
 
 /**
- * Returns a date as text, `2026-03-01` or `2026-03-01 09:30:00`, or the text itself when it is not a date.
- * Spreadsheets count days from 1904, or from 1900 with a 29 February that did not exist.
+ * Returns the text of a date, for example `2026-03-01` or `2026-03-01 09:30:00`. Returns `text` itself if it is not a number of
+ * days. Spreadsheets count days from 1904, or from 1900 with a 29 February that did not exist.
  */
 export function formatDate(text: string, dates1904: boolean): string {
   const days = Number(text);

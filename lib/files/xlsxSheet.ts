@@ -8,7 +8,7 @@ export interface SheetCell {
   readonly text: string;
 }
 
-/** A sheet without its empty rows. In a row, `cells` is indexed by column; an empty cell is undefined. */
+/** A sheet without its empty rows. In a row, `cells` is indexed by column, and an empty cell is undefined. */
 export interface Sheet {
   readonly rows: readonly { readonly number: number; readonly cells: readonly (SheetCell | undefined)[] }[];
   readonly unread: readonly UnreadPart[];
@@ -36,8 +36,8 @@ class TextCollector {
 }
 
 /**
- * Reads a sheet within `tableLimits`. Drops cells beyond the last allowed column and does not fill skipped rows. A high address such
- * as `ZZZ9000000` therefore does not make the result large.
+ * Reads a sheet within `tableLimits`. Ignores cells after the last allowed column, and does not fill skipped rows. A high address
+ * such as `ZZZ9000000` therefore does not make the result large.
  */
 export function readSheet(xml: Buffer, budget: XmlBudget): Sheet {
   const rows: { number: number; cells: (SheetCell | undefined)[] }[] = [];

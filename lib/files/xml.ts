@@ -1,40 +1,40 @@
 import { SaxesParser } from 'saxes';
-import { FileFault } from './fileFault.ts';
+import { InvalidFileError } from './invalidFileError.ts';
 
 const MAX_ATTRIBUTES = 100;
 const MAX_DEPTH = 100;
 const CHUNK_BYTES = 64 * 1_024;
 
-/** How much may still be read of the XML documents of one file. Each element and each character takes time. */
+/** The remaining numbers of elements and characters that may be read in the XML documents of one file. Both cost time. */
 export interface XmlBudget {
   elements: number;
   characters: number;
 }
 
-/** Returns the budget of all documents of one file: about 0.7 s of CPU. */
+/** Returns the budget for all documents of one file. To read it takes about 0.7 s of CPU. */
 export function newXmlBudget(): XmlBudget {
   return { elements: 300_000, characters: 6_000_000 };
 }
 
-/** What to do with the parts of an XML document. Names come without prefixes. Each function may throw `STOP`. */
+/** Functions that are called for the parts of an XML document. Names have no prefixes. Each function may throw `STOP`. */
 export interface XmlReader {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** Ends the reading of a document without an error. */
+/** A function of an `XmlReader` throws this value to end the reading of a document without an error. */
 export const STOP = new Error('Stop');
 
 /**
- * Reads an XML document in chunks and takes what it reads from the budget. Document types are rejected, so XML's own
- * entities are the only ones. Throws FileFault when the document is malformed, nested too deep, or exceeds the budget.
+ * Reads an XML document in chunks, and subtracts its elements and characters from the budget. Document types are rejected, so a
+ * document cannot define entities. Throws InvalidFileError if the document is malformed, nested too deep, or exceeds the budget.
  */
 export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): void {
   const parser = new SaxesParser();
   let [depth, attributes] = [0, 0];
   const reject = () => {
-    throw new FileFault('is damaged: its XML is malformed');
+    throw new InvalidFileError('is damaged: its XML is malformed');
   };
   parser.on('error', reject);
   parser.on('doctype', reject);
@@ -44,7 +44,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
   parser.on('opentagstart', () => {
     attributes = 0;
     if (++depth > MAX_DEPTH) reject();
-    if (--budget.elements < 0) throw new FileFault('is too large: its parts have too many elements in all');
+    if (--budget.elements < 0) throw new InvalidFileError('is too large: its parts have too many elements in all');
   });
   parser.on('opentag', (tag) => reader.open?.(localName(tag.name), tag.attributes as Record<string, string>));
   parser.on('text', (text) => reader.text?.(text));
@@ -58,7 +58,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
     for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
       const text = decoder.decode(bytes.subarray(start, start + CHUNK_BYTES), { stream: true });
       budget.characters -= text.length;
-      if (budget.characters < 0) throw new FileFault('is too large: its parts have too many characters in all');
+      if (budget.characters < 0) throw new InvalidFileError('is too large: its parts have too many characters in all');
       // The parser handles carriage returns one by one, which costs memory.
       parser.write(text.replace(/\r\n?/g, '\n'));
     }
@@ -68,7 +68,7 @@ export function readXml(bytes: Buffer, reader: XmlReader, budget: XmlBudget): vo
   }
 }
 
-/** Encodings by their byte order mark in hexadecimal. */
+/** The encodings by their byte order mark in hexadecimal. */
 const encodings: ReadonlyMap<string, string> = new Map([
   ['fffe', 'utf-16le'],
   ['feff', 'utf-16be'],

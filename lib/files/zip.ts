@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { FileFault } from './fileFault.ts';
+import { InvalidFileError } from './invalidFileError.ts';
 
-/** An entry of an archive's directory. It leaves out the unpacked size, because a forged archive can state any size. */
+/** An entry in the directory of an archive. It does not contain the unpacked size, because a forged archive can state any size. */
 interface Entry {
-  readonly at: number;
+  readonly offset: number;
   readonly flags: number;
   readonly method: number;
   readonly checksum: number;
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 const MAX_PARTS = 2_000;
-/** No part that is read has a longer name. To resolve `..` in a path can take quadratic time. */
+/** Parts with longer names are ignored, because to resolve `..` in a path can take quadratic time. */
 const MAX_NAME_BYTES = 1_024;
 const [END, END_BYTES, MAX_COMMENT_BYTES] = [0x06054b50, 22, 0xffff];
 const [ENTRY, ENTRY_BYTES] = [0x02014b50, 46];
@@ -22,51 +22,55 @@ const [STORED, DEFLATED] = [0, 8];
 const DAMAGED = 'is damaged, or is not a file of this type';
 const TOO_LARGE = 'is too large when it is unpacked';
 
-/** The parts of a ZIP archive. Names lead only to parts of the archive, and all parts that are read share one limit. */
+/**
+ * The parts of a ZIP archive. A name can only select a part of the archive. All parts that are read share one limit of unpacked
+ * bytes.
+ */
 export class Zip {
   readonly #bytes: Buffer;
   readonly #entries: ReadonlyMap<string, Entry>;
-  /** How many unpacked bytes may still be read. */
-  #left: number;
+  /** The remaining number of unpacked bytes that may be read. */
+  #remainingBytes: number;
 
   constructor(bytes: Buffer, limit: number) {
     this.#bytes = bytes;
-    this.#left = limit;
+    this.#remainingBytes = limit;
     this.#entries = readDirectory(bytes);
   }
 
   /**
-   * Returns the bytes of a part; undefined without a part of this name. Throws FileFault when it is damaged, encrypted
-   * or too large.
+   * Returns the bytes of a part. Returns undefined if no part has this name. Throws InvalidFileError if the part is damaged,
+   * encrypted or too large.
    */
   read(name: string): Buffer | undefined {
     const entry = this.#entries.get(normalizeName(name));
     if (entry === undefined) return undefined;
-    if (entry.flags & 1) throw new FileFault('is protected by a password');
+    if (entry.flags & 1) throw new InvalidFileError('is protected by a password');
     const part = this.#unpack(entry);
-    if (crc32(part) !== entry.checksum) throw new FileFault(DAMAGED);
-    this.#left -= part.length;
+    if (crc32(part) !== entry.checksum) throw new InvalidFileError(DAMAGED);
+    this.#remainingBytes -= part.length;
     return part;
   }
 
-  #unpack({ at, method, packed }: Entry): Buffer {
+  #unpack({ offset, method, packed }: Entry): Buffer {
     const bytes = this.#bytes;
-    if (at + LOCAL_BYTES > bytes.length || bytes.readUInt32LE(at) !== LOCAL) throw new FileFault(DAMAGED);
-    const start = at + LOCAL_BYTES + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28);
+    if (offset + LOCAL_BYTES > bytes.length || bytes.readUInt32LE(offset) !== LOCAL)
+      throw new InvalidFileError(DAMAGED);
+    const start = offset + LOCAL_BYTES + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28);
     const body = bytes.subarray(start, start + packed);
-    if (body.length < packed || (method !== STORED && method !== DEFLATED)) throw new FileFault(DAMAGED);
-    if (method === STORED && packed <= this.#left) return body;
-    if (method === STORED || this.#left === 0) throw new FileFault(TOO_LARGE);
+    if (body.length < packed || (method !== STORED && method !== DEFLATED)) throw new InvalidFileError(DAMAGED);
+    if (method === STORED && packed <= this.#remainingBytes) return body;
+    if (method === STORED || this.#remainingBytes === 0) throw new InvalidFileError(TOO_LARGE);
     try {
-      return inflateRawSync(body, { maxOutputLength: this.#left });
+      return inflateRawSync(body, { maxOutputLength: this.#remainingBytes });
     } catch (error) {
       const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-      throw new FileFault(isTooLarge ? TOO_LARGE : DAMAGED);
+      throw new InvalidFileError(isTooLarge ? TOO_LARGE : DAMAGED);
     }
   }
 }
 
-/** Returns the form in which names are compared: in lower case, from the root. */
+/** Returns a name in the form that names are compared in: an absolute path in lower case. */
 function normalizeName(name: string): string {
   return posix.resolve('/', name.replaceAll('\\', '/')).toLowerCase();
 }
@@ -74,29 +78,30 @@ function normalizeName(name: string): string {
 function readDirectory(bytes: Buffer): Map<string, Entry> {
   const end = findDirectoryEnd(bytes);
   const count = bytes.readUInt16LE(end + 10);
-  if (count > MAX_PARTS) throw new FileFault('has too many parts');
+  if (count > MAX_PARTS) throw new InvalidFileError('has too many parts');
   const entries = new Map<string, Entry>();
-  let at = bytes.readUInt32LE(end + 16);
+  let start = bytes.readUInt32LE(end + 16);
   for (let index = 0; index < count; index++) {
-    if (at + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(at) !== ENTRY) throw new FileFault(DAMAGED);
-    const nameEnd = at + ENTRY_BYTES + bytes.readUInt16LE(at + 28);
+    if (start + ENTRY_BYTES > bytes.length || bytes.readUInt32LE(start) !== ENTRY) throw new InvalidFileError(DAMAGED);
+    const nameEnd = start + ENTRY_BYTES + bytes.readUInt16LE(start + 28);
     const entry = {
-      at: bytes.readUInt32LE(at + 42),
-      flags: bytes.readUInt16LE(at + 8),
-      method: bytes.readUInt16LE(at + 10),
-      checksum: bytes.readUInt32LE(at + 16),
-      packed: bytes.readUInt32LE(at + 20),
+      offset: bytes.readUInt32LE(start + 42),
+      flags: bytes.readUInt16LE(start + 8),
+      method: bytes.readUInt16LE(start + 10),
+      checksum: bytes.readUInt32LE(start + 16),
+      packed: bytes.readUInt32LE(start + 20),
     };
-    const name = bytes.subarray(at + ENTRY_BYTES, nameEnd);
+    const name = bytes.subarray(start + ENTRY_BYTES, nameEnd);
     if (name.length <= MAX_NAME_BYTES) entries.set(normalizeName(name.toString()), entry);
-    at = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
+    start = nameEnd + bytes.readUInt16LE(start + 30) + bytes.readUInt16LE(start + 32);
   }
   return entries;
 }
 
-/** Returns where the end record of the directory begins. Only a comment may follow it. */
+/** Returns the offset of the end record of the directory. Only a comment may follow this record. */
 function findDirectoryEnd(bytes: Buffer): number {
   const first = Math.max(0, bytes.length - END_BYTES - MAX_COMMENT_BYTES);
-  for (let at = bytes.length - END_BYTES; at >= first; at--) if (bytes.readUInt32LE(at) === END) return at;
-  throw new FileFault(DAMAGED);
+  for (let offset = bytes.length - END_BYTES; offset >= first; offset--)
+    if (bytes.readUInt32LE(offset) === END) return offset;
+  throw new InvalidFileError(DAMAGED);
 }

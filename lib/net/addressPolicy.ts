@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import { type Capability, optionalVariable } from '../app/capability.ts';
 
-/** Which addresses other than public ones the service may connect to for customers. */
+/** The addresses to which the service may connect for customers, in addition to public addresses. */
 export interface AddressPolicy {
-  /** Only true in the run on one machine, never in a deployed function. */
+  /** True only in the local run, never in a deployed function. */
   readonly allowLoopback: boolean;
 }
 
@@ -12,7 +12,10 @@ const publicOnly: AddressPolicy = { allowLoopback: false };
 /** The range of all assigned public IPv6 addresses. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Returns whether the service may connect to an IP address, in any spelling: only to public ones. False for other text. */
+/**
+ * Returns whether the service may connect to an IP address, in any notation. Only public addresses are allowed. False for other
+ * text.
+ */
 export function isAllowedAddress(address: string, { allowLoopback }: AddressPolicy = publicOnly): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
@@ -23,8 +26,8 @@ export function isAllowedAddress(address: string, { allowLoopback }: AddressPoli
 }
 
 /**
- * Returns whether the host of a parsed URL is allowed, without asking DNS: false for local names and for addresses that are not allowed.
- * The address that a name resolves to is checked by `isAllowedAddress` when the connection is made.
+ * Returns whether the host of a parsed URL is allowed, without a DNS query. Local names and addresses that are not public are not
+ * allowed. For other names, `isAllowedAddress` checks the resolved addresses at each connection.
  */
 export function isAllowedHost(hostname: string, policy: AddressPolicy = publicOnly): boolean {
   const host = trimFinalDots(hostname.toLowerCase().replace(/^\[|\]$/g, ''));
@@ -32,14 +35,16 @@ export function isAllowedHost(hostname: string, policy: AddressPolicy = publicOn
   return ipaddr.isValid(host) ? isAllowedAddress(host, policy) : host !== '';
 }
 
-/** A loop, because `\.+$` takes quadratic time for many dots before another character. */
+/**
+ * Returns a host without dots at its end. The expression `\.+$` would take quadratic time for many dots before another character.
+ */
 function trimFinalDots(host: string): string {
   let end = host.length;
   while (host[end - 1] === '.') end--;
   return host.slice(0, end);
 }
 
-/** The address policy of the function. */
+/** The capability that returns the address policy of the function. */
 export const addressPolicy: Capability<AddressPolicy> = {
   grants: [],
   env: [],

@@ -1,7 +1,7 @@
-/** In characters. */
+/** The most characters of a URL. */
 export const LONGEST_URL = 2_048;
 
-/** Ports that the Fetch standard blocks ("port blocking"): other protocols there could misread a request. */
+/** The ports that the Fetch standard blocks ("port blocking"), because servers of other protocols could misread a request. */
 const blockedPorts: ReadonlySet<string> = new Set(
   [
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
@@ -12,7 +12,7 @@ const blockedPorts: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses an http(s) URL; undefined for other text. Stricter than `new URL`, which repairs its input: it drops line breaks, reads
+ * Parses an http(s) URL. Returns undefined for other text. This is stricter than `new URL`, which removes line breaks, and reads
  * backslashes as slashes and `http:host` as `http://host`.
  */
 export function parseHttpUrl(text: string): URL | undefined {

@@ -3,7 +3,7 @@ import { distinct } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/user.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
-/** The most users of one event whose profiles are read. */
+/** The most users of one event whose profiles are read at delivery. */
 const MOST_COMPLETED = 50;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a copy of event data with `change` applied to the actor and to the authors of the thread and its comments. */
+/** Returns a copy of event data in which `change` has replaced the actor and the authors of the thread and its comments. */
 function mapActors(data: Json, change: (user: NamedUser & { readonly userId: string }) => unknown): Json {
   const user = (value: unknown) =>
     isObject(value) && typeof value.userId === 'string' ? change({ ...value, userId: value.userId }) : value;
@@ -39,7 +39,7 @@ export function incompleteActors({ data }: EventPayload): string[] {
 }
 
 /**
- * Returns the event with its actor and authors completed from stored profiles, by user id. Fields of the event win. Returns the event
+ * Returns the payload with missing fields of its actor and authors, which come from stored profiles by user id. Returns the payload
  * unchanged if it would become larger than 256 KB.
  */
 export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {

@@ -42,25 +42,25 @@ const huddleTypes = withGroup('huddle', huddle);
 const crdtTypes = withGroup('crdt', crdt);
 const recorderTypes = withGroup('recorder', recorder);
 
-/** The event types with a trigger: for basic webhooks and e-mail. */
+/** The event types that basic webhooks and e-mail have a trigger for. */
 export const triggerTypes = [...commentTypes, ...huddleTypes, ...crdtTypes, ...recorderTypes] as const;
 export type TriggerType = (typeof triggerTypes)[number];
 
-/** All event types. Advanced webhook endpoints can subscribe to each. */
+/** All event types. Advanced webhook endpoints can subscribe to each of them. */
 export const eventTypes = [...triggerTypes, ...workflow, ...operational] as const;
 export type EventType = (typeof eventTypes)[number];
 
 const operationalTypes: ReadonlySet<string> = new Set(operational);
 
-/** Whether an event is about deliveries themselves. */
+/** Whether an event is about webhook deliveries or endpoints. */
 export function isOperational(event: string): boolean {
   return operationalTypes.has(event);
 }
 
-/** By event type: on or off. */
+/** Whether each trigger is on, by event type. */
 export type Triggers = Readonly<Partial<Record<TriggerType, boolean>>>;
 
-/** Suggestions are off by default. */
+/** The event types that are off by default although their group is on. */
 const optIn: ReadonlySet<TriggerType> = new Set([
   'comment_annotation.suggestion_accept',
   'comment_annotation.suggestion_reject',
@@ -70,7 +70,7 @@ function triggers(groups: readonly (readonly [readonly TriggerType[], boolean])[
   return Object.fromEntries(groups.flatMap(([types, on]) => types.map((type) => [type, on && !optIn.has(type)])));
 }
 
-/** The triggers after basic webhooks are first enabled: comments and huddles on; CRDT, recorder and suggestions off. */
+/** The triggers after basic webhooks are first enabled. Comments and huddles are on. CRDT, recorder and suggestions are off. */
 export const defaultWebhookTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],
@@ -78,7 +78,7 @@ export const defaultWebhookTriggers: Triggers = triggers([
   [recorderTypes, false],
 ]);
 
-/** The triggers after e-mail is first enabled: comments and huddles on; suggestions off. */
+/** The triggers after e-mail is first enabled. Comments and huddles are on. Suggestions are off. */
 export const defaultEmailTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],

@@ -3,10 +3,10 @@ import { type ContentNames, eventMetadataIds, eventMetadata } from '../../conten
 import type { EditorRecord } from '../../editors/rules/editors.ts';
 import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
 
-/** The value of an editor is left out of an event above this size as JSON. */
+/** The largest value of an editor that an event contains, in bytes of JSON. */
 const LARGEST_DATA_BYTES = 128 * 1024;
 
-/** Returns the fields of `crdt.update_data` without actor and metadata; `truncated` when the value is too large. */
+/** Returns the fields of `crdt.update_data` without actor and metadata. If the value is too large, `truncated` replaces it. */
 export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdate }: EditorRecord): {
   crdtData: object;
   truncated?: true;
@@ -17,7 +17,10 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
     : { crdtData: { id, data, ...changed } };
 }
 
-/** Returns the payload of `crdt.update_data`: an editor after some changes. Its actor is only an id, empty if no call named one. */
+/**
+ * Returns the payload of `crdt.update_data`: an editor after some changes. The actor is only an id. It is empty if no call
+ * contained one.
+ */
 export function editorUpdatePayload(names: ContentNames, record: EditorRecord): EventPayload {
   const actionUser = { userId: record.lastUpdatedBy };
   const payload: EventPayload = {
@@ -25,6 +28,6 @@ export function editorUpdatePayload(names: ContentNames, record: EditorRecord): 
     data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
   };
   if (!isLongerThan(JSON.stringify(payload), LARGEST_PAYLOAD_BYTES)) return payload;
-  // Names and custom fields of organization and document can have 128 KB. Reduce them to ids.
+  // Names and custom fields of organization and document can have 128 KB. They are reduced to ids.
   return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

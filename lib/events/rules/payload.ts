@@ -1,7 +1,7 @@
 import type { Visibility } from '../../content/rules/visibility.ts';
 import type { EventType } from './catalogue.ts';
 
-/** The `source` of advanced payloads and the `notificationSource` of basic ones. */
+/** The values of `source` in advanced payloads and of `notificationSource` in basic payloads. */
 export const eventSources = [
   'comment',
   'huddle',
@@ -20,23 +20,23 @@ export function sourceOf(event: EventType): EventSource {
   return group === 'message' || group === 'endpoint' ? 'operational' : 'workflow';
 }
 
-/** The largest payload, as JSON. */
+/** The largest payload of an event, in bytes of JSON. */
 export const LARGEST_PAYLOAD_BYTES = 256 * 1024;
 
-/** The stored payload of an event. The payload of each receiver is made from it at delivery. */
+/** The stored payload of an event. At delivery, the payload for each receiver is made from it. */
 export interface EventPayload {
   readonly source: EventSource;
-  /** `data` of an advanced payload: `actionUser`, `metadata`, and the fields of the source. */
+  /** The field `data` of an advanced payload: `actionUser`, `metadata`, and the fields of the source. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Never delivered itself. */
+  /** The users that the event concerns. Receivers do not get this field. */
   readonly audience?: Audience;
 }
 
-/** The users that an event concerns. It is recorded with the change; settings and access are checked at delivery. */
+/** The users that an event concerns, as recorded with the change. Their settings and access are checked at delivery. */
 export interface Audience {
-  /** The user who caused the event, who is never notified of it. */
+  /** The user who caused the event. This user is never notified of it. */
   readonly actorId?: string;
-  /** Users who are mentioned, assigned, the author of the thread, or named by a notification. */
+  /** Users whom the event addresses: mentioned users, the assignee, the author of the thread, and users of a notification. */
   readonly addressed: readonly string[];
   /** Other participants and subscribers of the thread. */
   readonly following: readonly string[];
@@ -51,12 +51,13 @@ export interface AudienceThread {
   readonly organizationKey: string;
   readonly documentKey: string;
   readonly annotationId: string;
-  /** Epoch ms; a part of the thread's key. */
+  /** When the thread was created, epoch ms. This time is a part of the thread's key. */
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /** Visibility and access context of the thread at the time of the event. They decide after the thread is deleted. */
+  /** The visibility of the thread at the time of the event. It is used if the thread is deleted. */
   readonly visibility?: Visibility | undefined;
+  /** The access context of the thread at the time of the event, as `field:value`. It is used if the thread is deleted. */
   readonly accessFields?: readonly string[] | undefined;
   /** The comment of the event. */
   readonly commentId?: number | undefined;

@@ -12,7 +12,7 @@ import { type Audience, type AudienceThread, type EventPayload, sourceOf } from 
 const publishable = eventTypes.filter((type) => !isOperational(type));
 const publishableTypes: ReadonlySet<string> = /* @__PURE__ */ new Set(publishable);
 
-/** An event type that customers can publish: all but operational ones. */
+/** An event type that customers can publish: any type that is not operational. */
 export const PublishableType = z
   .string()
   .check(
@@ -32,18 +32,18 @@ export interface PublishedEvent {
 const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: undefined })).catch([]);
 
 /**
- * Returns the users that a published event names: mentions of its comments, the assignee, and `notifyUsers`. Throws INVALID_ARGUMENT for more
- * users than one record can involve.
+ * Returns the users whom a published event addresses: users that its comments mention, the assignee, and `notifyUsers`. Throws
+ * INVALID_ARGUMENT for more users than one record can involve.
  */
 function addressedUsers(data: PublishedEvent['data']): string[] {
-  const said = parseEventContent(data);
-  const mentioned = commentsOf(said).flatMap(({ to, taggedUserContacts }) => [
+  const content = parseEventContent(data);
+  const mentioned = commentsOf(content).flatMap(({ to, taggedUserContacts }) => [
     ...to.map(({ userId }) => userId),
     ...taggedUserContacts.map(({ userId, contact }) => userId ?? contact?.userId),
   ]);
   const named = [
     ...mentioned,
-    said.commentAnnotation?.assignedTo?.userId,
+    content.commentAnnotation?.assignedTo?.userId,
     ...NotifyUsers.parse(data.notifyUsers).map(({ userId }) => userId),
   ];
   const userIds = distinct(named.flatMap((userId) => Id.safeParse(userId).data ?? []));
@@ -56,7 +56,7 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
   return userIds;
 }
 
-/** Returns the annotation id of the thread that a published event names. */
+/** Returns the annotation id in a published event. Returns undefined if there is no valid id. */
 export function publishedAnnotationId(data: PublishedEvent['data']): string | undefined {
   const { commentAnnotation } = data;
   const id =
@@ -79,8 +79,8 @@ function publishedAccessFields({ commentAnnotation, targetComment }: PublishedEv
 }
 
 /**
- * Returns the payload of a published event: the customer's data with actor and metadata. Events about comments and huddles have an audience:
- * the users they name. For a stored thread, only users who may see it are notified, as with our own events.
+ * Returns the payload of a published event: the customer's data with actor and metadata. Events about comments and huddles have an
+ * audience of the users whom they address. If the thread of the event is stored, only users who may see it are notified.
  */
 export function publishedPayload(
   { event, actionUser, data }: PublishedEvent,

@@ -1,6 +1,6 @@
 import type { Audience } from './payload.ts';
 
-/** What a user is notified of on a channel: everything, only what addresses the user, or nothing. */
+/** The events of which a user is notified on a channel: all events, only events that address the user (`MINE`), or none. */
 export const notificationLevels = ['ALL', 'MINE', 'NONE'] as const;
 export type NotificationLevel = (typeof notificationLevels)[number];
 
@@ -10,7 +10,9 @@ export type NotificationChannel = (typeof notificationChannels)[number];
 /** A user's levels by channel. A missing level means `ALL`. */
 export type NotificationLevels = { readonly [C in NotificationChannel]?: NotificationLevel | undefined };
 
-/** Returns the levels of a user for one document. By channel: the level for the document, else for the organization, else `ALL`. */
+/**
+ * Returns a user's level on each channel: the level for the document, otherwise the level for the organization, otherwise `ALL`.
+ */
 export function levelsFor(
   organization: NotificationLevels | undefined,
   document: NotificationLevels | undefined,
@@ -27,8 +29,8 @@ export interface RecipientRules {
 }
 
 /**
- * Returns the recipients of an event on a channel, addressed users first. Addressed users need level `ALL` or `MINE`, followers `ALL`. The
- * actor and users without access are never recipients.
+ * Returns the recipients of an event on a channel, addressed users first. An addressed user needs the level `ALL` or `MINE`, any
+ * other user needs `ALL`. The actor and users without access are never recipients.
  */
 export function recipientsOf(audience: Audience, channel: NotificationChannel, rules: RecipientRules): string[] {
   const addressed = new Set(audience.addressed);

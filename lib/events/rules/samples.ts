@@ -2,7 +2,7 @@ import type { EventType } from './catalogue.ts';
 import { editorUpdateData } from './crdt.ts';
 import { type EventPayload, sourceOf } from './payload.ts';
 
-/** A sample event, in the form of stored events. */
+/** A sample event, in the same form as a stored event. */
 export interface SampleEvent {
   readonly event: EventType;
   readonly organizationId: string;
@@ -79,7 +79,7 @@ const transcription = {
 const run = { executionId: 'exec-41d', definitionId: 'def-release' };
 const step = { ...run, stepId: 'legal-review', type: 'approval' };
 
-/** The data of each sample, without actor and metadata. */
+/** The data of each sample event, without actor and metadata. */
 const data: Readonly<Record<EventType, Readonly<Record<string, unknown>>>> = {
   'comment_annotation.add': { commentAnnotation: thread, targetComment: comment },
   'comment_annotation.assign': { commentAnnotation: { ...thread, assignedTo: grace } },

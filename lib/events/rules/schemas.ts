@@ -1,4 +1,4 @@
-/** Schemas of webhook bodies, for the OpenAPI document. They are not used when a webhook is sent; tests check sent bodies against them. */
+/** Schemas of webhook bodies, for the OpenAPI document. Tests check sent bodies with them. Deliveries do not use them. */
 import * as z from 'zod';
 import { CommentResponse } from '../../comments/rules/comments.ts';
 import { ReactionResponse } from '../../reactions/rules.ts';
@@ -17,13 +17,13 @@ const Id = z.string();
 
 const User = described(
   StoredUser.partial().required({ userId: true }),
-  'A user. Only the id, where the other fields are unknown or data protection removes them.',
+  'A user. Fields other than the id are missing if they are unknown, or if data protection removes them.',
 );
 
 /** The fields that remain when a payload is reduced to ids. */
 const idFields: ReadonlySet<string> = new Set(['annotationId', 'commentId', 'userId']);
 
-/** Makes all fields but ids optional, at any depth: large or protected payloads have only ids. */
+/** Returns a schema in which all fields except ids are optional, at any depth. Large or protected payloads have only ids. */
 function sparse(schema: z.ZodType): z.ZodType {
   if (schema === StoredUser) return User;
   if (schema instanceof z.ZodOptional) return sparse(schema.unwrap() as z.ZodType).optional();
@@ -40,11 +40,11 @@ function sparseObject(schema: z.ZodObject): z.ZodObject {
 
 const Comment = described(
   sparseObject(CommentResponse.extend({ reactionAnnotations: z.array(ReactionResponse).optional() })),
-  'A comment as /v2/commentannotations/comments/get shows it.',
+  'A comment, in the form of /v2/commentannotations/comments/get.',
 );
 const Annotation = described(
   sparseObject(ThreadResponse).extend({ comments: z.array(Comment).optional() }),
-  'A thread as /v2/commentannotations/get shows it, with those of its comments that the event is about.',
+  'A thread, in the form of /v2/commentannotations/get. It contains only the comments that the event is about.',
 );
 const Asset = described(
   z.object({
@@ -68,7 +68,7 @@ const Metadata = described(
     folderId: Id.optional(),
     locations: z.array(Open).optional(),
   }),
-  "Where it happened, with the customer's own fields of organization and document. Events about deliveries have `apiKey` alone.",
+  "The organization and document of the event, with the customer's own fields. Events about deliveries have only `apiKey`.",
 );
 
 const BasicMetadata = described(
@@ -85,30 +85,33 @@ const BasicMetadata = described(
     folderId: Id.optional(),
     locations: z.array(Open).optional(),
   }),
-  "Where it happened. The ids are the customer's in both places, with and without `client`.",
+  'The organization and document of the event. Each id that the customer chose is there twice: with and without the prefix `client`.',
 );
 
 const truncated = described(
   z.literal(true).optional(),
-  'There when the payload would have been larger than 256 KB, and was reduced to ids.',
+  'Present if the payload would have been larger than 256 KB. The payload then has only ids.',
 );
 
 /** The data fields of each source, without actor and metadata. */
 const sourceFields = {
   comment: {
     commentAnnotation: Annotation.optional(),
-    targetComment: described(Comment.optional(), 'The comment that it happened to; none when it is about the thread.'),
+    targetComment: described(
+      Comment.optional(),
+      'The comment that the event is about. Missing if the event is about the thread.',
+    ),
     oldStatus: Open.optional(),
     newStatus: Open.optional(),
     newPriority: z.union([z.string(), Open]).optional(),
-    visibility: described(Visibility.optional(), 'Who may see the thread, when that is not everybody.'),
+    visibility: described(Visibility.optional(), 'Who may see the thread. Missing if the thread is not private.'),
     truncated,
   },
   huddle: {},
   crdt: {
     crdtData: z.object({
       id: Id.optional(),
-      data: described(z.unknown().optional(), 'The value as JSON; not there when it is larger than 128 KB.'),
+      data: described(z.unknown().optional(), 'The value as JSON. Missing if it is larger than 128 KB.'),
       lastUpdatedBy: Id.optional(),
       sessionId: Id.nullable().optional(),
       lastUpdate: z.string().optional(),
@@ -154,7 +157,7 @@ function dataFields(event: EventType): z.ZodRawShape {
   return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
-/** Whether events of a source come only from `/v2/events/publish`. Their data has any fields that customers send. */
+/** Whether only customers publish events of a source, with `/v2/events/publish`. The data of these events can have any fields. */
 const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
 
 function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
@@ -163,10 +166,10 @@ function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {
 
 const Timestamp = z
   .string()
-  .meta({ format: 'date-time', description: 'When it happened: deliveries come in any order.' });
+  .meta({ format: 'date-time', description: 'The time of the event. Deliveries arrive in any order.' });
 const MessageId = described(
   Id,
-  'The message id, as in the header `webhook-id`: the same for every attempt and repetition.',
+  'The message id, as in the header `webhook-id`. All attempts of a message have the same id.',
 );
 const Levels = z.record(Id, z.object({ inbox: z.enum(notificationLevels), email: z.enum(notificationLevels) }));
 
@@ -187,7 +190,7 @@ export function advancedSchema(event: EventType): z.ZodObject {
     ...(source === 'comment' && {
       usersDocumentNotificationsConfig: described(
         Levels.optional(),
-        'How those are notified whom it concerns, by user id.',
+        'The notification levels of the users whom the event concerns, by user id.',
       ),
     }),
   });
@@ -208,16 +211,16 @@ export function basicSchema(event: EventType): z.ZodObject {
     ...dataFields(event),
     ...(source === 'comment' && { assigned: described(z.boolean(), 'Whether the thread is assigned to somebody.') }),
     ...((source === 'comment' || source === 'crdt') && {
-      accessDeniedUsers: described(z.array(Id), 'Whom it concerns and who may not see it.'),
+      accessDeniedUsers: described(z.array(Id), 'The users whom the event concerns and who may not see the content.'),
     }),
     recipients: described(
       z.array(Recipient).optional(),
-      'Whom the notification settings leave; at `processedNotificationUrl` only.',
+      'The users whom the event notifies under their notification settings. Only at `processedNotificationUrl`.',
     ),
   });
 }
 
-/** Schemas that several payloads share, with their names in the OpenAPI document. */
+/** The schemas that several payloads contain, with their names in the OpenAPI document. */
 export const sharedSchemas: ReadonlyMap<z.ZodType, string> = new Map<z.ZodType, string>([
   [User, 'EventUser'],
   [Comment, 'EventComment'],

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
-/** A trigger map in a request: by event type, on or off. Unknown types are rejected. */
+/** The triggers in a request: whether each trigger is on, by event type. Unknown event types are rejected. */
 export const TriggerMap = z.strictObject(
   Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
     TriggerType,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { strToU8, zipSync } from 'fflate';
 import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
-import { FileFault } from '../../../lib/files/fileFault.ts';
+import { InvalidFileError } from '../../../lib/files/invalidFileError.ts';
 import { readWorkbook } from '../../../lib/files/xlsx.ts';
 import { readSheet } from '../../../lib/files/xlsxSheet.ts';
 import { formatDate } from '../../../lib/files/xlsxDates.ts';
@@ -385,7 +385,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
           try {
             readWorkbook(file);
           } catch (error) {
-            if (!(error instanceof FileFault)) throw error;
+            if (!(error instanceof InvalidFileError)) throw error;
           }
         },
         { limit: 1_000 },

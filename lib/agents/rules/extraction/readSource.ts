@@ -1,6 +1,6 @@
 import { invalid } from '../../../shared/errors.ts';
 import { readCsv } from '../../../files/csv.ts';
-import { FileFault } from '../../../files/fileFault.ts';
+import { InvalidFileError } from '../../../files/invalidFileError.ts';
 import { requirePdf } from '../../../files/pdf.ts';
 import { decodeText } from '../../../files/text.ts';
 import { readWorkbook } from '../../../files/xlsx.ts';
@@ -28,7 +28,7 @@ export function readSource(format: FileFormat, bytes: Buffer): Source {
         return { parts: partsOfPdf(bytes) };
     }
   } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
+    if (!(error instanceof InvalidFileError)) throw error;
     throw invalid({ path: ['fileBase64'], code: 'unreadable', message: `fileBase64 ${error.message}` });
   }
 }
