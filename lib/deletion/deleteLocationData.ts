@@ -13,9 +13,9 @@ import { deleteThreads } from '../comments/deleteThreads.ts';
 import { CommentEntity } from '../comments/threads.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** How long one call runs, milliseconds. The timeout of the function is some seconds longer. */
+/** How long one call runs, in milliseconds. The timeout of the function is some seconds longer. */
 const REMOVES_FOR_MILLISECONDS = 20_000;
-/** Threads that are removed in parallel. A thread can have a thousand comments. */
+/** The number of threads that are removed at the same time. A thread can have a thousand comments. */
 const THREADS_AT_ONCE = 10;
 const PARALLEL = 4;
 
@@ -28,15 +28,16 @@ export class LocationRemover {
   }
 
   /**
-   * Removes the threads, reactions, recordings and notifications of a location in a document. It does so in every
-   * organization of the tenant that has a document with this id, including disabled ones. Throws UNAVAILABLE after 20
-   * s; the same call then continues. Finds the records through an index, so records of the last moments can stay
-   * (eventual consistency).
+   * Removes the threads, reactions, recordings and notifications of a location in a document. If several organizations of the
+   * tenant have a document with this id, removes the records in each of them, also in disabled organizations.
+   *
+   * Throws UNAVAILABLE after 20 seconds. A repeated call then continues. Finds records through an index, which is eventually
+   * consistent, so records that were just written can stay.
    */
   async remove(tenant: string, documentId: string, location: Location, clock: () => number = Date.now): Promise<void> {
     const key = locationKey(location);
     const deadline = clock() + REMOVES_FOR_MILLISECONDS;
-    /** Returns the time. Throws when the time of the call is over. */
+    /** Returns the current time. Throws UNAVAILABLE after the deadline of the call. */
     const requireTime = () => {
       const now = clock();
       if (now > deadline) throw new ApiError('UNAVAILABLE', 'Not everything is deleted yet. Send the request again.');
@@ -49,27 +50,27 @@ export class LocationRemover {
       isComplete = isComplete && removed;
       if (next === undefined && isComplete) return;
       requireTime();
-      // Records that conflicted are read again, from the beginning.
+      // After the last page, records that conflicted are read again from the first page.
       isComplete = next === undefined || isComplete;
       after = next;
     }
   }
 
-  /** Removes these records. Returns false if some conflicted with concurrent writes. */
+  /** Removes records. Returns false if some records conflicted with concurrent writes. */
   async #removeRecords(
     { threads, reactions, recordings, notifications }: Omit<LocationRecords, 'next'>,
     requireTime: () => number,
   ): Promise<boolean> {
     let isComplete = true;
-    const alone = [
+    const independent = [
       ...recordings.map(({ scope, record }) => ({ ops: recordingDeletionOps(scope, [record]) })),
       ...notifications.map(({ scope, record }) => ({ ops: notificationRemovalOps(scope, record) })),
     ];
-    await inParallel(inTransactions(alone), PARALLEL, async (group) => {
+    await inParallel(inTransactions(independent), PARALLEL, async (group) => {
       requireTime();
       if ((await this.#table.write(group.flatMap(({ ops }) => ops))) !== 'done') isComplete = false;
     });
-    // Sequential: reactions to one comment all change this comment.
+    // Reactions to one comment are removed one after the other, because each removal changes the comment.
     await inParallel(
       [...Map.groupBy(reactions, ({ record: { on } }) => JSON.stringify(on)).values()],
       PARALLEL,
@@ -94,7 +95,7 @@ export class LocationRemover {
     return isComplete;
   }
 
-  /** Removes a reaction, also from its comment. */
+  /** Removes a reaction, and its id from its comment. */
   async #removeReaction(scope: DocumentScope, { annotationId, createdAt, on, documentId }: Reaction): Promise<void> {
     await retryOnConflict(async () => {
       const [reaction, comment] = await this.#table.batchGet(

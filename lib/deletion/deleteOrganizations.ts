@@ -15,8 +15,8 @@ import * as sendTo from '../workers/sendTo.ts';
 import { PURGE_DELAY_SECONDS, startPurge } from './startPurge.ts';
 
 /**
- * Deletes organizations. From then on nothing in them can be reached, and their ids are free. A job for each
- * organization purges its content. Ids are distinct; an unknown id fails alone.
+ * Deletes organizations. Their content can then no longer be reached, and their ids can be used again. One job for each
+ * organization purges its content. The ids must be distinct. An unknown id fails without an effect on other ids.
  */
 type DeleteOrganizations = (
   tenant: string,

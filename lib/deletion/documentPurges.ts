@@ -20,17 +20,18 @@ import type { DeletedDocument, PurgeHook } from './purgeHook.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 
 /**
- * How many records are read at a time, and about how many bytes: a record can have 360 KB, and several documents are
- * purged at once.
+ * The most records that are read at a time, and about the most bytes. A record can have 360 KB, and several documents are purged at
+ * the same time.
  */
 const RECORDS = 200;
 const BYTES = 1_000_000;
 const PARALLEL = 16;
 
-/** Items that only the records of a document lead to. They are purged before the records. */
+/** Items that can be found only through the records of a document. They are purged before the records. */
 interface Derived {
-  /** Items that belong to the records alone, such as the involvements of users. */
+  /** The keys of items that belong only to the records, for example involvements of users. */
   readonly keys: readonly Key[];
+  /** The ids of the records. A new document can have taken over such an id. */
   readonly recordIds: readonly RecordIdKey[];
 }
 
@@ -38,7 +39,7 @@ const KEY = Symbol('key');
 type WithKey<T> = T & { readonly [KEY]: Key };
 
 /**
- * Returns a hook that purges the records in one partition, and before them the items that only these records lead to.
+ * Returns a hook that purges the records in one partition. It first purges the items that can be found only through these records.
  */
 function purgeRecords<T>(
   entities: readonly { readonly type: string }[],
@@ -65,7 +66,7 @@ function purgeRecords<T>(
 }
 
 /**
- * Removes ids that still belong to records of this document. A new document under the same id can have records with the
+ * Removes the ids of records that still belong to this document. A new document with the same document id can have records with the
  * same ids.
  */
 async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
@@ -75,7 +76,7 @@ async function purgeRecordIds(table: Table, document: DeletedDocument, ids: read
   const stored = await findRecordIds(table, document, ids);
   await inParallel([...ids.entries()], PARALLEL, async ([index, id]) => {
     const position = stored[index];
-    // On a conflict the id belongs to another record.
+    // After a conflict, the id belongs to a new record and must stay.
     if (position) await table.write([releaseRecordId(document, id, position._r)]);
   });
 }
@@ -84,9 +85,7 @@ function keysOf(ops: readonly WriteOp[]): Key[] {
   return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
 }
 
-/**
- * Returns the keys of involvements among the removals of a record. The record and its id are removed apart from them.
- */
+/** Returns the keys of the involvements that operations remove. Other code removes the record and its id. */
 function involvementKeys(ops: readonly WriteOp[]): Key[] {
   return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
 }
@@ -101,15 +100,14 @@ const threadItems = {
     return record && { comment, thread, annotationId: record.annotationId, _r: record._r };
   },
 };
-/** Makes no comment the first one. The thread's own purge removes the involvement of the assignee. */
+/** A thread whose first comment is none of its comments. The assignee's involvement is then not among the removals of a comment. */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 const purgeThreads = purgeRecords(
   [ThreadEntity, CommentEntity, InvolvementEntity, RecordIdEntity],
   threadItems,
   (document, items) => ({
-    // Comments also give the id of their thread: a thread without a head keeps its id until its last comment is
-    // removed.
+    // The ids of threads also come from comments, because a thread without a head keeps its id until its last comment is removed.
     recordIds: [...new Set(items.map(({ annotationId }) => annotationId))].map((id) => ({
       kind: 'thread',
       id,
@@ -185,7 +183,7 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
   purge: (table, document, budget) => purgeResource(table, document, document.documentKey, budget),
 };
 
-/** Every hook for deleted documents. Each entity with `ownedBy: 'document'` belongs to one of them. */
+/** All hooks for deleted documents. Each entity with `ownedBy: 'document'` is in one of these hooks. */
 export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeThreads,
   purgeThreadNumbers,

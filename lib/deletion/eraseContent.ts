@@ -15,18 +15,18 @@ import type { Table } from '../table/table.ts';
 
 /** The position where a pass over an organization stopped. */
 export const ContentPosition = z.object({
-  /** The last document that was started, as the customer's id. */
+  /** The document id of the last document that was started. */
   listed: z.string().optional(),
-  /** The documents that were started and not finished: the current hook of each, and the last sort key. */
+  /** The documents that were started and not finished. `part` is the index of the current hook, `after` is its last sort key. */
   open: z.array(z.object({ documentKey: z.string(), part: z.number(), after: z.string().optional() })),
 });
 export type ContentPosition = z.output<typeof ContentPosition>;
 type OpenDocument = ContentPosition['open'][number];
 
-/** Documents that are read in parallel. */
+/** The number of documents that are read at the same time. */
 const DOCUMENTS_AT_A_TIME = 8;
 
-/** The hooks of all features, in the order of an erasure: notifications come before the comments that they quote. */
+/** The hooks of all features, in the order of an erasure. Notifications come before the comments that they quote. */
 export const eraseHooks: readonly EraseHook[] = [
   eraseNotifications,
   eraseActivities,
@@ -38,18 +38,24 @@ export const eraseHooks: readonly EraseHook[] = [
 ];
 
 /**
- * Which records a pass reads. Notifications are erased while the comments that they quote still exist: these comments
- * show whose text a notification quotes.
+ * The records that a pass reads. Notifications are erased while the comments that they quote still exist, because the comments say
+ * whose text a notification quotes.
  */
 export type ErasedRecords = 'notifications' | 'everything';
 
 /**
- * Erases users from content that no involvement of these users leads to: activities, subscriptions, readers, comments
- * that stayed after an earlier removal, and the name, address and picture in records of other users
- * (`lib/content/rules/removedUsers.ts` has the rules). Reads all content of the organization once, several documents in
- * parallel. Writes only records that change, at the revision that was read (optimistic lock). Erases immutable
- * activities too: immutability is a rule for users of the customer, and GDPR overrides it. Returns the position at
- * `deadline` (epoch ms). Throws ABORTED if other requests keep changing a record.
+ * Erases users from content that cannot be found through involvements:
+ *
+ * - activities, subscriptions and readers
+ * - comments that stayed after an earlier removal
+ * - names, addresses and pictures in records of other users
+ *
+ * `lib/content/rules/removedUsers.ts` has the rules. Immutable activities are erased too: customers cannot change them, but GDPR
+ * overrides this.
+ *
+ * Reads all content of the organization once, several documents at the same time. Writes only records that change, at the revision
+ * that was read (optimistic lock). Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep
+ * changing a record.
  */
 export async function eraseContent(
   table: Table,
@@ -69,13 +75,13 @@ export async function eraseContent(
       lastListed = page.values.at(-1)?.documentId;
       open = page.values.map(({ internalId }) => ({ documentKey: internalId, part: 0 }));
     }
-    const rest: OpenDocument[] = [];
-    await inParallel(open, DOCUMENTS_AT_A_TIME, async (one) => {
-      let at: OpenDocument | undefined = one;
-      while (at && clock() <= deadline) at = await continuePart(at);
-      if (at) rest.push(at);
+    const unfinished: OpenDocument[] = [];
+    await inParallel(open, DOCUMENTS_AT_A_TIME, async (document) => {
+      let position: OpenDocument | undefined = document;
+      while (position && clock() <= deadline) position = await continuePart(position);
+      if (position) unfinished.push(position);
     });
-    open = rest;
+    open = unfinished;
     if (clock() > deadline) return { listed: lastListed, open };
   }
 

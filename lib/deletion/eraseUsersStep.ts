@@ -13,32 +13,34 @@ import { remove, replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { GrantEntity, type User, UserEntity } from '../directory/users.ts';
 
-/** How long a step runs, milliseconds. Short steps store the progress often. */
+/** How long a step runs, in milliseconds. Short steps store the progress often. */
 const STEP_MILLISECONDS = 2_000;
-/** Users that are erased in parallel. */
+/** The number of users that are erased at the same time. */
 const PARALLEL = 4;
 
 const Progress = z.object({
   /**
-   * Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1, and counts the
-   * tasks.
+   * The number of the pass, 1 or 2. Pass 1 erases the existing data. Pass 2 erases data that earlier requests wrote during pass 1,
+   * and counts finished tasks.
    */
   pass: z.number(),
-  /** The last organization that was started: its customer's id, or its position in the list of the job. */
+  /** The organization id of the last organization that was started, if the job erases the users everywhere. */
   organizationId: z.string().optional(),
+  /** The number of organizations in the job's list that were started. */
   index: z.number(),
   /** The internal id of the current organization. */
   organizationKey: z.string().optional(),
-  /** The progress in the content of the organization. */
+  /** The progress in the content of the current organization. */
   content: z.union([ContentPosition, z.literal('done')]).optional(),
-  /** The progress in the judgments of the organization. */
+  /** The progress in the judgments of the current organization. */
   judgments: z.union([z.object({ after: z.string() }), z.literal('done')]).optional(),
-  /** The number of users that are finished in the organization. */
+  /** The number of users that are finished in the current organization. */
   users: z.number(),
-  /** The number of finished tasks, and the time of the last one (epoch ms). */
+  /** The number of finished tasks. */
   tasksDone: z.number(),
+  /** The time of the last finished task, epoch ms. */
   doneAt: z.number().optional(),
-  /** Users that got new access after the request and keep their profile, as positions in the list of the job. */
+  /** The users who got new access after the request and keep their profile, as indexes in the job's list of users. */
   kept: z.array(z.number()),
 });
 type Progress = z.output<typeof Progress>;
@@ -46,10 +48,11 @@ type Progress = z.output<typeof Progress>;
 const initialProgress: Progress = { pass: 1, index: 0, users: 0, tasksDone: 0, kept: [] };
 
 /**
- * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after
- * the other, then their profiles. Everything is erased in two passes: at once, and again after requests that started
- * earlier have ended. Idempotent: a step may run twice, concurrently or from an older progress. Data that was made
- * after the request stays. The profile of a user who was added again stays too.
+ * Runs a step of an erasure of users (GDPR). Erases the access and the data of the users in one organization after the other, then
+ * their profiles. Data that was made after the request stays. The profile of a user who was added again also stays.
+ *
+ * There are two passes: the first starts at once, the second after all earlier requests have ended. A step is idempotent: it can
+ * run twice, at the same time, or from an older progress.
  */
 export async function eraseUsersStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   return new ErasureStep(table, job, clock).run();
@@ -77,22 +80,22 @@ class ErasureStep {
     do {
       if (this.#progress.pass === 2 && this.#clock() < secondPassAt)
         return { progress: this.#progress, notBefore: secondPassAt };
-      const more =
+      const hasMore =
         this.#progress.organizationKey === undefined
-          ? await this.#nextOrganization()
-          : await this.#goOn(this.#progress.organizationKey);
-      if (!more && this.#progress.pass === 2) {
+          ? await this.#startNextOrganization()
+          : await this.#continueOrganization(this.#progress.organizationKey);
+      if (!hasMore && this.#progress.pass === 2) {
         await this.#end();
         return 'done';
       }
-      if (!more) this.#progress = { ...initialProgress, pass: 2 };
+      if (!hasMore) this.#progress = { ...initialProgress, pass: 2 };
     } while (this.#clock() <= this.#deadline);
-    await this.#count(this.#progress.tasksDone);
+    await this.#storeTasksLeft(this.#progress.tasksDone);
     return { progress: this.#progress };
   }
 
-  /** Starts the next organization. Returns false if there is none. */
-  async #nextOrganization(): Promise<boolean> {
+  /** Starts the next organization. Returns false if no organization remains. */
+  async #startNextOrganization(): Promise<boolean> {
     const { organizations } = this.#data;
     const { organizationId, index } = this.#progress;
     if (organizations) {
@@ -124,16 +127,16 @@ class ErasureStep {
   }
 
   /**
-   * Continues in an organization. The content comes first, because the comments show whose text a notification quotes.
-   * Then come the judgments, and the partitions of the users.
+   * Continues in an organization. The content comes first, because comments say whose text a notification quotes. Then come the
+   * judgments, and the partitions of the users.
    */
-  async #goOn(organization: string): Promise<true> {
+  async #continueOrganization(organization: string): Promise<true> {
     const scope: OrganizationScope = { tenant: this.#job.tenant, organizationKey: organization };
     const { pass, content, judgments, users } = this.#progress;
     const { userIds, at } = this.#data;
     if (content !== 'done') {
       const records: ErasedRecords = pass === 1 ? 'notifications' : 'everything';
-      const reached = await eraseContent(
+      const position = await eraseContent(
         this.#table,
         scope,
         { userIds: new Set(userIds), removedAt: at },
@@ -141,11 +144,11 @@ class ErasureStep {
         this.#clock,
         this.#deadline,
       );
-      this.#progress = { ...this.#progress, content: reached };
+      this.#progress = { ...this.#progress, content: position };
       return true;
     }
     if (judgments !== 'done') {
-      const reached = await eraseReviewers(
+      const position = await eraseReviewers(
         this.#table,
         scope,
         { userIds: new Set(userIds), removedAt: at },
@@ -153,15 +156,15 @@ class ErasureStep {
         this.#clock,
         this.#deadline,
       );
-      this.#progress = { ...this.#progress, judgments: reached };
+      this.#progress = { ...this.#progress, judgments: position };
       return true;
     }
     const batch = userIds.slice(users, users + PARALLEL);
-    const kept: number[] = [];
+    const withNewAccess: number[] = [];
     const finished: boolean[] = [];
     await inParallel([...batch.entries()], PARALLEL, async ([index, userId]) => {
       finished[index] = await this.#eraseUser(scope, userId);
-      if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) kept.push(users + index);
+      if (pass === 2 && finished[index] && (await this.#hasAccess(scope, userId))) withNewAccess.push(users + index);
     });
     // The next step repeats unfinished users. Data that is already erased costs no second write.
     if (!finished.every(Boolean)) return true;
@@ -173,15 +176,14 @@ class ErasureStep {
       ...(pass === 2 && {
         tasksDone: this.#progress.tasksDone + batch.length,
         doneAt: this.#clock(),
-        kept: [...new Set([...this.#progress.kept, ...kept])],
+        kept: [...new Set([...this.#progress.kept, ...withNewAccess])],
       }),
     };
     return true;
   }
 
   /**
-   * Erases a user's partition of an organization, and the records that its involvements lead to. Returns whether all is
-   * erased.
+   * Erases a user's partition in an organization, and the records that its involvements refer to. Returns whether nothing remains.
    */
   async #eraseUser(scope: OrganizationScope, userId: string): Promise<boolean> {
     const removedAt = await this.#accessEndedAt(userId, scope.organizationKey);
@@ -198,7 +200,7 @@ class ErasureStep {
     );
   }
 
-  /** Returns when the user's access ended (epoch ms). The departure can be shortly after the request. */
+  /** Returns when the user's access ended, epoch ms. The departure can be a little later than the request. */
   async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
     const own =
@@ -214,8 +216,7 @@ class ErasureStep {
   }
 
   /**
-   * Removes the profiles if the users are erased everywhere, else the departures of this job. Then marks the erasure as
-   * done.
+   * Removes the profiles if the users are erased everywhere, otherwise the departures of this job. Then marks the erasure as done.
    */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
@@ -223,7 +224,7 @@ class ErasureStep {
       await retryOnConflict(() => this.#endUser(userId, index));
     });
     this.#progress = { ...this.#progress, doneAt: this.#clock() };
-    await this.#count(Infinity);
+    await this.#storeTasksLeft(Infinity);
   }
 
   async #endUser(userId: string, index: number): Promise<'done' | 'conflict'> {
@@ -245,10 +246,10 @@ class ErasureStep {
   }
 
   /**
-   * Stores the number of tasks left. The number never rises when two workers run the job. At least one task is left
-   * until the end.
+   * Stores the number of remaining tasks. Even if two workers run the job, the number never increases. Before the end, at least one
+   * task remains.
    */
-  async #count(tasksDone: number): Promise<void> {
+  async #storeTasksLeft(tasksDone: number): Promise<void> {
     const { tenant, jobId } = this.#job;
     const erasure = await this.#table.get(ErasureEntity, { tenant, jobId });
     if (!erasure) return;

@@ -14,15 +14,16 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 
 const LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-/** When the sweeper runs a job whose message was lost, milliseconds. */
+/** How long after its start the sweeper runs a job whose message was lost, in milliseconds. */
 const SWEPT_AFTER = 5 * 60_000;
 const ORGANIZATIONS_PER_PAGE = 1_000;
 const USERS_AT_A_TIME = 100;
 
 const Schema = z.object({
   jobId: z.string(),
-  /** The number of tasks. A task is a user in an organization, or a user's profile. */
+  /** The number of tasks. A task is one user in one organization, or the profile of one user. */
   tasksCount: z.number(),
+  /** The number of tasks that are not finished. */
   tasksLeft: z.number(),
   /** Epoch ms. */
   lastTaskCompletedAt: z.number().optional(),
@@ -30,7 +31,7 @@ const Schema = z.object({
 });
 export type Erasure = z.output<typeof Schema>;
 
-/** The progress of an erasure. It contains no user ids, as it stays after the users are erased. */
+/** The progress of an erasure. It contains no user ids, because it stays after the users were erased. */
 export const ErasureEntity = defineEntity({
   type: 'Erasure',
   version: 1,
@@ -46,19 +47,19 @@ export const ErasureEntity = defineEntity({
 /** The data of a job of kind `eraseUsers`. */
 export const ErasureJob = z.object({
   userIds: z.array(z.string()),
-  /** Organization keys. Without them the job erases the users in all organizations, and their profiles. */
+  /** The keys of the organizations. If absent, the job erases the users in all organizations, and their profiles. */
   organizations: z.array(z.string()).optional(),
-  /** Epoch ms. Data that was made later stays. */
+  /** The time of the request, epoch ms. Data that was made later stays. */
   at: z.number(),
 });
 export type ErasureJob = z.output<typeof ErasureJob>;
 
-/** Which users a request erases. User ids and organizations are distinct. */
+/** A request to erase users. User ids and organizations must be distinct. */
 export interface ErasureRequest {
   readonly tenant: string;
   readonly jobId: string;
   readonly userIds: readonly string[];
-  /** All organizations if left out. */
+  /** The organizations to erase the users in. Undefined for all organizations. */
   readonly organizations: readonly Organization[] | undefined;
   readonly now: number;
   readonly log: Log;
@@ -72,15 +73,15 @@ export class ErasureReader {
     this.#table = table;
   }
 
-  /** Returns the progress of an erasure; undefined if it does not exist or has expired. */
+  /** Returns the progress of an erasure. Returns undefined if the erasure does not exist or has expired. */
   async status(tenant: string, jobId: string): Promise<Stored<Erasure> | undefined> {
     return this.#table.get(ErasureEntity, { tenant, jobId });
   }
 }
 
 /**
- * Starts to erase users (GDPR) in some organizations, or everywhere with their profiles. Their access ends and their data is
- * hidden before this returns. A job erases the data. A repeated call with the same `jobId` starts nothing.
+ * Starts to erase users (GDPR) in some organizations, or everywhere with their profiles. Before it returns, their access has ended
+ * and their data is hidden. A job erases the data. A repeated call with the same `jobId` starts no second job.
  */
 type StartErasure = (request: ErasureRequest) => Promise<{ jobId: string; tasksCount: number }>;
 
@@ -108,8 +109,8 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Adds departures to the users, and removes their profiles if they are erased everywhere. A user that cannot be written,
- * because it has too many departures or other requests keep changing it, stays visible until the job erases it.
+ * Adds departures to the users, and empties their profiles if they are erased everywhere. A user with too many departures, or one
+ * whom other requests keep changing, stays visible until the job erases the user.
  */
 async function hideUsers(
   table: Table,
@@ -118,10 +119,10 @@ async function hideUsers(
   jobId: string,
 ): Promise<void> {
   const isEverywhere = organizations[0] === everywhere;
-  await inSlices(userIds, USERS_AT_A_TIME, (some) =>
+  await inSlices(userIds, USERS_AT_A_TIME, (slice) =>
     writeEach<string, Stored<User> | undefined, boolean>({
       table,
-      items: some,
+      items: slice,
       read: (ids) =>
         table.getMany(
           UserEntity,

@@ -12,7 +12,10 @@ const Progress = z.object({ left: DocumentsPurge.shape.documents });
 const STEP_MILLISECONDS = 2_000;
 const DOCUMENTS_AT_A_TIME = 8;
 
-/** Runs a step of a job that purges deleted documents. Waits until nobody reads or writes their content. */
+/**
+ * Runs a step of a job that purges deleted documents. The first step waits until all requests have ended that can use their
+ * content.
+ */
 export async function purgeDocumentsStep(
   table: Table,
   { tenant, createdAt, data, progress }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data' | 'progress'>,
@@ -34,8 +37,8 @@ export async function purgeDocumentsStep(
 }
 
 /**
- * Purges a deleted document until nothing is left or the time is over. Returns whether nothing is left. Call it after
- * `REQUESTS_ENDED_MS`, as items that are written during the purge can stay.
+ * Purges a deleted document until the budget is used up. Returns whether nothing remains. Call it after `REQUESTS_ENDED_MS`,
+ * because items that are written during the purge can stay.
  */
 export async function purgeDocument(table: Table, document: DeletedDocument, budget: PurgeBudget): Promise<boolean> {
   return runPurgeHooks(documentPurges, table, document, budget);

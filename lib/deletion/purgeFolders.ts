@@ -34,8 +34,8 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
       const removed: FolderEntry[] = [];
       await inParallel([...documents.entries()], PARALLEL, async ([index, entry]) => {
         const stored = storedDocuments[index];
-        // A new document can have the same id; then only the old one's content is purged. A document with another
-        // folder was moved out just before the folder was deleted, and stays.
+        // If a new document has the same id, only the content of the deleted document is purged. A document that is stored in
+        // another folder was moved just before the folder was deleted, and stays.
         if (stored?.internalId === entry.internalId) {
           if (stored.folder?.internalId !== folder.internalId) return;
           if ((await table.write([remove(DocumentEntity, { ...scope, ...stored }, stored._r)])) !== 'done')
@@ -66,7 +66,7 @@ export function purgeFolders({ table, scope, clock, deadline }: Walk): FolderVis
     },
     async afterFolder(folder, parent) {
       await purgeResource(table, scope, folder.internalId);
-      // Remove the folder's entry last, so that an interrupted walk finds the folder again.
+      // The entry of the folder is removed last, so that an interrupted walk finds the folder again.
       if (parent) await table.removeKeys([key(parent, { kind: 'folder', ...folder })]);
     },
   };

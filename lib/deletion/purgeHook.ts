@@ -7,34 +7,32 @@ export interface PurgeHook<S> {
   /** The entities that the hook purges. A test checks that the hooks cover every entity. */
   readonly entities: readonly { readonly type: string }[];
   /**
-   * Purges some items, for about a second or a few hundred items. Returns whether nothing is left. Nobody reads or
-   * writes the items any more, so the purge needs no conditions. It removes a record after the items that only this
-   * record leads to, so that a run after an interruption finds these items again.
+   * Purges a few hundred items, or runs for about a second. Returns whether nothing remains. No request uses the items any more, so
+   * the purge writes without conditions. It first removes the items that can be found only through a record, then the record. After
+   * an interruption, the next run therefore finds these items again.
    */
   purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
 }
 
 /** A deleted document. */
 export interface DeletedDocument extends DocumentScope {
-  /** The customer's id. */
+  /** The document id that the customer chose. */
   readonly documentId: string;
-  /**
-   * Whether the organization is deleted too. Then no new document can have taken over ids of the document's records.
-   */
+  /** Whether the organization is also deleted. Ids of the document's records can then not belong to a new document. */
   readonly withOrganization?: boolean | undefined;
 }
 
-/** Runs hooks until nothing is left or the time is over, at least once each. Returns whether nothing is left. */
+/** Runs each hook at least once, until nothing remains or the budget is used up. Returns whether nothing remains. */
 export async function runPurgeHooks<S>(
   hooks: readonly PurgeHook<S>[],
   table: Table,
   scope: S,
   budget: PurgeBudget,
 ): Promise<boolean> {
-  let rest = hooks;
+  let unfinished = hooks;
   do {
-    const complete = await Promise.all(rest.map((hook) => hook.purge(table, scope, budget)));
-    rest = rest.filter((_hook, index) => !complete[index]);
-  } while (rest.length > 0 && budget.clock() < budget.deadline);
-  return rest.length === 0;
+    const complete = await Promise.all(unfinished.map((hook) => hook.purge(table, scope, budget)));
+    unfinished = unfinished.filter((_hook, index) => !complete[index]);
+  } while (unfinished.length > 0 && budget.clock() < budget.deadline);
+  return unfinished.length === 0;
 }

@@ -23,15 +23,15 @@ import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
 
 const STEP_MILLISECONDS = 2_000;
-/** Documents, folders or groups per page of a listing. */
-const LISTED = 100;
+/** The number of documents, folders or groups in one page of a listing. */
+const PAGE = 100;
 const PARALLEL = 8;
 
 const purgeDocuments: PurgeHook<OrganizationScope> = {
   entities: [DocumentEntity],
   purge: (table, scope, budget) =>
     purgeEach(table, budget, {
-      list: () => table.query(DocumentEntity, scope, { limit: LISTED }),
+      list: () => table.query(DocumentEntity, scope, { limit: PAGE }),
       key: (document) => DocumentEntity.key({ ...scope, ...document }),
       purgeContent: ({ internalId, documentId }) =>
         purgeDocument(table, { ...scope, documentKey: internalId, documentId, withOrganization: true }, budget),
@@ -46,7 +46,7 @@ const purgeFolders: PurgeHook<OrganizationScope> = {
     const complete = await Promise.all([
       purgeEntries(rootFolderId),
       purgeEach(table, budget, {
-        list: () => table.query(FolderEntity, scope, { limit: LISTED }),
+        list: () => table.query(FolderEntity, scope, { limit: PAGE }),
         key: (folder) => FolderEntity.key({ ...scope, ...folder }),
         purgeContent: async ({ internalId }) => {
           const parts = [purgeEntries(internalId), purgeResource(table, scope, internalId, budget)];
@@ -62,7 +62,7 @@ const purgeGroups: PurgeHook<OrganizationScope> = {
   entities: [GroupEntity, GroupMemberEntity],
   purge: (table, scope, budget) =>
     purgeEach(table, budget, {
-      list: () => table.query(GroupEntity, scope, { limit: LISTED }),
+      list: () => table.query(GroupEntity, scope, { limit: PAGE }),
       key: (group) => GroupEntity.key({ ...scope, ...group }),
       purgeContent: ({ internalId }) =>
         purgePartition(table, GroupMemberEntity.partition({ ...scope, groupKey: internalId }), budget),
@@ -85,8 +85,8 @@ const purgeFolderChanges: PurgeHook<OrganizationScope> = {
 };
 
 /**
- * Purges what is in folders that were deleted before their organization. Only the stored changes lead there, and the
- * jobs of these deletions do nothing once the changes are removed. Returns whether nothing is left.
+ * Purges the content of folders that were deleted before their organization. Only the stored changes of folders refer to this
+ * content. After the changes are removed, the jobs of these deletions do nothing. Returns whether nothing remains.
  */
 async function purgeDeletedFolders(
   table: Table,
@@ -94,7 +94,7 @@ async function purgeDeletedFolders(
   { clock, deadline }: PurgeBudget,
 ): Promise<boolean> {
   const visitor = purgeFolderContent({ table, scope, clock, deadline, missed: false });
-  const budget = { page: LISTED, pages: Infinity, hasTime: () => clock() < deadline };
+  const budget = { page: PAGE, pages: Infinity, hasTime: () => clock() < deadline };
   for (const { kind, folderKey, folderId } of await folderChangesOf(table, scope)) {
     if (kind !== 'removed') continue;
     const stoppedAt = await walkFolders(
@@ -110,8 +110,7 @@ async function purgeDeletedFolders(
 }
 
 /**
- * Every hook for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` belongs to one of
- * them.
+ * All hooks for deleted organizations. Each entity with `ownedBy: 'organization'` or `'folder'` is in one of these hooks.
  */
 export const organizationPurges: readonly PurgeHook<OrganizationScope>[] = [
   purgeDocuments,
@@ -126,12 +125,13 @@ interface PurgedListing<T> {
   /** Returns the first of the remaining items. */
   readonly list: () => Promise<QueryPage<T>>;
   readonly key: (item: Stored<T>) => Key;
-  /** Purges the content of an item. Returns whether nothing is left. */
+  /** Purges the content of an item. Returns whether nothing remains. */
   readonly purgeContent: (item: Stored<T>) => Promise<boolean>;
 }
 
 /**
- * Purges the content of each listed item, then the item. The next run continues with the items that are still listed.
+ * Purges the content of each listed item, then the item. Returns whether nothing remains. The next run continues with the remaining
+ * items.
  */
 async function purgeEach<T>(
   table: Table,
@@ -150,7 +150,10 @@ async function purgeEach<T>(
   return false;
 }
 
-/** Runs a step of a job that purges a deleted organization. Waits until nobody reads or writes its content. */
+/**
+ * Runs a step of a job that purges a deleted organization. The first step waits until all requests have ended that can use its
+ * content.
+ */
 export async function purgeOrganizationStep(
   table: Table,
   { tenant, createdAt, data }: Pick<StoredJob, 'tenant' | 'createdAt' | 'data'>,

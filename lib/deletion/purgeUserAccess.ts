@@ -15,18 +15,18 @@ import { ContactEntity, GrantEntity, userIndex } from '../directory/users.ts';
 const PAGE = 1_000;
 const PARALLEL = 8;
 
-/** Which of a user's items to purge. */
+/** Selects the items of a user to purge. */
 export interface UserAccessPurge {
-  /** Epoch ms. Items that were written later stay. */
+  /** The time of the removal, epoch ms. Items that were written later stay. */
   readonly removedAt: number;
-  /** Internal ids of folders and documents. Everything in the organization if left out. */
+  /** Limits the purge to folders and documents with these internal ids. If absent, purges all items in the organization. */
   readonly within?: ReadonlySet<string> | undefined;
 }
 
 /**
- * Purges a user's grants, contacts and notification settings in an organization up to a time, and the group members
- * unless `within` is given. Each item is removed at the revision that was read, so a newer item under the same key
- * stays.
+ * Purges a user's grants, contacts and notification settings in an organization that were written up to a time. Without `within`,
+ * also purges the user's memberships in groups. Each item is removed at the revision that was read, so a newer item with the same
+ * key stays.
  */
 export async function purgeUserAccess(
   table: Table,
@@ -92,7 +92,7 @@ export async function purgeUserAccess(
     }
   }
 
-  /** Writes each operation by itself, so that a conflict of one does not stop the others. */
+  /** Writes each operation separately, so that a conflict of one operation does not stop other operations. */
   async function removeEach(ops: readonly WriteOp[]): Promise<void> {
     await inParallel(ops, PARALLEL, async (op) => void (await table.write([op])));
   }

@@ -12,22 +12,22 @@ import { keyPrefix } from '../table/keys.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import type { Table } from '../table/table.ts';
 
-/** Which data of a user to purge. */
+/** Selects the data of a user to purge. */
 export interface UserContentPurge {
-  /** Epoch ms. Data that was made later stays. */
+  /** The time of the removal, epoch ms. Data that was made later stays. */
   readonly removedAt: number;
   readonly mode: RemovalMode;
-  /** Limits the purge to these documents (internal ids). The whole organization if left out. */
+  /** Limits the purge to documents with these internal ids. If absent, purges the data in the whole organization. */
   readonly documents?: ReadonlySet<string> | undefined;
   /** The position where an earlier call stopped. */
   readonly after?: string | undefined;
 }
 
-/** Involvements per page. */
+/** The number of involvements in one page. */
 const INVOLVEMENTS_PER_PAGE = 100;
 const PARALLEL = 4;
 
-/** Removes an involvement and the user's part in its record, by kind. */
+/** The functions that remove an involvement and the user's part in its record, by kind. */
 const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
   comment: removeCommentUser,
   reaction: removeReactor,
@@ -36,16 +36,17 @@ const removeInvolved: Readonly<Record<InvolvedKind, RemoveInvolved>> = {
 };
 
 /**
- * Purges a user's data in an organization, as far as the user's involvements lead to it:
- * - Threads that the user started are removed with all comments. So are the user's recordings and reactions.
+ * Purges a user's data in an organization, if it can be found through the user's involvements:
+ *
+ * - Threads that the user started are removed with all comments. The user's recordings and reactions are removed too.
  * - Comments in threads of other users keep only the author's id (`remove`), or are removed (`erase`).
  * - The user is removed from notifications and subscriptions. `erase` also reduces mentions to the id.
  *
- * `eraseContent` handles data without involvements. Each involvement up to `removedAt` is removed in one transaction with its record,
- * on the condition that the record has not changed. Emits no events. Idempotent: a call may run twice, concurrently or
- * from an older position.
+ * `eraseContent` handles data without involvements. Each involvement up to `removedAt` is removed in one transaction with the
+ * change of its record, on the condition that the record has not changed. Emits no events. The call is idempotent: it can run
+ * twice, at the same time, or from an older position.
  *
- * Returns the position at `deadline` (epoch ms). Throws ABORTED if other requests keep changing a record.
+ * Returns the position at `deadline` (epoch ms), or `done`. Throws ABORTED if other requests keep changing a record.
  */
 export async function purgeUserContent(
   table: Table,
@@ -56,7 +57,7 @@ export async function purgeUserContent(
   deadline: number,
 ): Promise<{ after: string } | 'done'> {
   const removedUsers: RemovedUsers = { userIds: new Set([userId]), removedAt };
-  // The sort key contains the kind. Kinds before it are done.
+  // The sort key of the position contains the current kind. All kinds before this kind are done.
   const firstKind =
     after === undefined ? 0 : involvedKinds.findIndex((kind) => after.startsWith(keyPrefix(['DATA', kind])));
   for (const [index, kind] of involvedKinds.entries()) {
@@ -67,12 +68,12 @@ export async function purgeUserContent(
       const page = await table.query(
         InvolvementEntity,
         { ...scope, userId },
-        { between: upTo(kind, removedAt), limit: INVOLVEMENTS_PER_PAGE, after: from },
+        { between: keysUpTo(kind, removedAt), limit: INVOLVEMENTS_PER_PAGE, after: from },
       );
       const involvements = page.values
         .filter(({ documentKey }) => documents?.has(documentKey) ?? true)
         .map((involvement): Involvement => ({ ...involvement, userId, kind }));
-      // Sequential within a group: involvements of one thread, or reactions, change the same records.
+      // The involvements of one group change the same records, so they are removed one after the other.
       const groups = Map.groupBy(involvements, ({ documentKey, id }) =>
         JSON.stringify([documentKey, kind === 'reaction' ? undefined : id]),
       );
@@ -94,8 +95,9 @@ export async function purgeUserContent(
   return 'done';
 }
 
-/** Returns the range of sort keys of a kind of involvements up to a time. */
-function upTo(kind: InvolvedKind, removedAt: number): [string, string] {
-  // The upper bound is the separator plus one. It includes all keys that start with the time.
+/** Returns the range of the sort keys of all involvements of a kind up to a time. */
+function keysUpTo(kind: InvolvedKind, removedAt: number): [string, string] {
+  // The upper bound ends with the character after the separator `#`. The range therefore includes all keys that start with the
+  // time.
   return [keyPrefix(['DATA', kind]), `${keyPrefix(['DATA', kind, isoTime(removedAt)]).slice(0, -1)}$`];
 }

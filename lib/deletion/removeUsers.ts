@@ -21,9 +21,9 @@ import { tableWith } from '../table/storeCapability.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
 
-/** When the sweeper runs a job whose message was lost, milliseconds. */
+/** How long after its start the sweeper runs a job whose message was lost, in milliseconds. */
 const SWEPT_AFTER = 5 * 60_000;
-/** The most bytes of user ids in one job: each step writes the whole job. */
+/** The most bytes of user ids in one job. Each step writes the whole job. */
 const JOB_BYTES = 64_000;
 const PARALLEL = 8;
 const BUSY: ItemOutcome = { success: false, message: 'User is being changed by another request.' };
@@ -31,11 +31,11 @@ const BUSY: ItemOutcome = { success: false, message: 'User is being changed by a
 interface UserState {
   readonly user: Stored<User> | undefined;
   readonly contact: { readonly addedAt: number; readonly _r: number } | undefined;
-  /** Whether the organization has items of a user that the tenant does not know. */
+  /** Whether the organization has items of a user without a profile. */
   readonly hasItems: boolean;
 }
 
-/** The users that a request removes, and the resource to remove them from. User ids are distinct. */
+/** A request to remove users from a resource. User ids must be distinct. */
 export interface UserRemovalRequest {
   readonly tenant: string;
   readonly organization: Stored<Organization>;
@@ -55,15 +55,17 @@ export class UserRemover {
   }
 
   /**
-   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which
-   * ends all access that the user got there earlier. The jobs are stored before the departures, and purge this access
-   * later. A user exists if the tenant knows it or if the organization has items of it. An unknown user fails alone.
+   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which ends all access
+   * that the user got there earlier. Jobs purge this access later. They are stored before the departures.
+   *
+   * A user exists if the user has a profile, or items in the organization. A user who does not exist fails without an effect on
+   * other users.
    */
   async remove(request: UserRemovalRequest): Promise<ItemOutcome[]> {
     const { tenant, organization, resource, userIds, now, log } = request;
     const scope = organizationScope(tenant, organization);
     const isFolder = resource.resourceType === 'folder';
-    const jobs = inJobs(userIds).map((some) => ({ jobId: newId('job', now), userIds: some }));
+    const jobs = splitIntoJobs(userIds).map((ids) => ({ jobId: newId('job', now), userIds: ids }));
     const jobOf = new Map(jobs.flatMap((job) => job.userIds.map((userId) => [userId, job.jobId] as const)));
     const start = lazy(() => this.#startJobs(request, jobs));
     const results = await writeEach<string, UserState, ItemOutcome>({
@@ -81,7 +83,7 @@ export class UserRemover {
       conflicted: () => BUSY,
     });
     const removed = new Set(userIds.filter((_userId, index) => results[index]?.success));
-    // A job for a folder is counted in the organization. It ends itself, even if it has no user to remove.
+    // A job for a folder is counted in the organization. It must run to end this count, even if it has no user to remove.
     const needed = jobs.filter((job) => isFolder || job.userIds.some((userId) => removed.has(userId)));
     await this.#table.writeAll(jobs.filter((job) => !needed.includes(job)).map(({ jobId }) => endJob(tenant, jobId)));
     await notifyJobs(
@@ -93,8 +95,8 @@ export class UserRemover {
   }
 
   /**
-   * Stores the jobs. Jobs for a folder also count in the organization, and record the moves across the folder's
-   * boundary.
+   * Stores the jobs. A job for a folder is also counted in the organization. While it runs, moves into and out of the folder are
+   * recorded.
    */
   async #startJobs(
     { tenant, organization, resource, now }: UserRemovalRequest,
@@ -149,7 +151,7 @@ export class UserRemover {
   }
 }
 
-/** Any item in a user's partition of an organization. */
+/** Any item in a user's partition of an organization, except the record of a removal. */
 const anyItemOfUser: QueryableEntity<object, OrganizationScope & { readonly userId: string }> = {
   partition: (of) => GrantEntity.partition(of),
   // The record of a removal stays after the user.
@@ -180,8 +182,8 @@ function decide(
   return { result: removed, ops };
 }
 
-/** Splits user ids into lists that each fit into a job. */
-function inJobs(userIds: readonly string[]): string[][] {
+/** Splits user ids into lists that each fit into one job. */
+function splitIntoJobs(userIds: readonly string[]): string[][] {
   const lists: string[][] = [];
   let room = 0;
   for (const userId of userIds) {

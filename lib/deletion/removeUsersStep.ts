@@ -14,55 +14,55 @@ import { replace, type Table } from '../table/table.ts';
 import { purgeUserAccess } from './purgeUserAccess.ts';
 import { type User, UserEntity } from '../directory/users.ts';
 
-/** How long a step begins new work, milliseconds. */
+/** How long a step starts new work, in milliseconds. */
 const STEP_MILLISECONDS = 1_000;
 const USERS_AT_A_TIME = 24;
 const PARALLEL = 8;
-/** The most folders and documents below a folder that a step handles. */
+/** The most folders and documents below a folder that one step handles. */
 const MOST_KEYS = 5_000;
 const ENTRIES_AT_A_TIME = 500;
 
 /** The data of a job that removes users from a resource. */
 export const UserRemoval = z.object({
   organizationKey: z.string(),
-  /** The customer's id. */
+  /** The organization id that the customer chose. */
   organizationId: z.string(),
   resource: z.object({ resourceType: z.enum(resourceTypes), internalId: z.string() }),
   userIds: z.array(z.string()),
   /**
-   * The time of the call, epoch ms. It limits what is purged of users without a profile, such as authors of imported
-   * comments.
+   * The time of the request, epoch ms. For users without a profile, such as authors of imported comments, data that was made later
+   * stays.
    */
   at: z.number(),
 });
 export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
- * The progress of a job. Everything is purged twice, as some items are written or indexed during the first pass; then
- * the departures are removed. Below a folder the job handles one portion of folders and documents after the other, and
- * in each portion one user after the other.
+ * The progress of a job. The job purges everything in two passes, because some items are written or indexed during the first pass.
+ * Then it removes the departures. Below a folder, the job handles one portion of folders and documents after the other, and in each
+ * portion one user after the other.
  */
 const Progress = z.object({
   stage: z.enum(['first', 'second', 'departures']),
   portion: z
     .object({
-      /** The folder that the walk began in: the resource, or a folder or document that was moved out of it. */
+      /** The internal id of the folder or document where the walk began: of the resource, or of one that was moved out of it. */
       root: z.string(),
       stack: WalkStack,
     })
     .optional(),
   /** The number of recorded moves at the beginning of the pass. */
   moved: z.number().optional(),
-  /** The position of the next user. */
+  /** The index of the next user in the job's list. */
   user: z.number(),
-  /** Where the user's content continues. */
+  /** The position in the content of this user. */
   after: z.string().optional(),
-  /** Where the judgments continue, after the users' content is purged. */
+  /** The position in the judgments. They come after the content of all users. */
   judgments: z.string().optional(),
 });
 type Progress = z.output<typeof Progress>;
 
-/** The state of a step. */
+/** The inputs of a step. */
 interface RemovalStep {
   readonly table: Table;
   readonly scope: OrganizationScope;
@@ -72,9 +72,9 @@ interface RemovalStep {
 }
 
 /**
- * Runs a step of a job that removes users from a resource. Purges their access and their content there up to their
- * departure, in two passes a minute apart, then removes the departures. Later access and content stays. A step may run
- * twice, or from an older progress.
+ * Runs a step of a job that removes users from a resource. Purges their access and their content in the resource up to their
+ * departure, in two passes a minute apart. Then removes the departures. Later access and content stays. A step can run twice, or
+ * from an older progress.
  */
 export async function removeUsersStep(
   table: Table,
@@ -98,21 +98,21 @@ export async function removeUsersStep(
   if (progress.stage === 'second') {
     const reviewers = { userIds: new Set(removal.userIds), removedAt: removal.at, documents: keys };
     const deadline = clock() + STEP_MILLISECONDS;
-    const reached = await eraseReviewers(table, scope, reviewers, progress.judgments, clock, deadline);
+    const position = await eraseReviewers(table, scope, reviewers, progress.judgments, clock, deadline);
     const user = removal.userIds.length;
-    if (reached !== 'done')
-      return { progress: { ...progress, moved, user, after: undefined, judgments: reached.after } };
+    if (position !== 'done')
+      return { progress: { ...progress, moved, user, after: undefined, judgments: position.after } };
   }
   if (next) return { progress: { stage: progress.stage, portion: next, moved, user: 0 } };
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
-  // The pass can miss content that was moved while it ran. Then repeat the pass.
+  // The pass repeats if content was moved while it ran, because it can have missed this content.
   const isComplete = moved === (await readMoves(step)).size;
   return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
 }
 
 /**
- * Returns the documents and folders that were moved into or out of the folder that users are removed from. Empty for
- * other resources.
+ * Returns the documents and folders that were moved into or out of the folder from which users are removed. Returns an empty map
+ * for other resources.
  */
 async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
   if (removal.resource.resourceType !== 'folder') return new Map();
@@ -120,17 +120,17 @@ async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<M
 }
 
 interface Portion {
-  /** The internal ids of the content of the resource at the time of the call. Undefined for the whole organization. */
+  /** The internal ids of folders and documents in the resource at the time of the request. Undefined for the whole organization. */
   readonly keys: ReadonlySet<string> | undefined;
-  /** Where the next portion begins. */
+  /** The start of the next portion. */
   readonly next: Progress['portion'];
   readonly movesCount: number;
 }
 
 /**
- * Returns the internal ids of the content that was in the resource when the users were removed, at most about `most`.
- * This is the content below the folder and below everything that was moved out of it, without content that was moved
- * in.
+ * Returns the internal ids of about `most` folders and documents that were in the resource when the users were removed. These are
+ * the ones below the folder, and below everything that was moved out of it. Content that was moved into the folder later is left
+ * out.
  */
 async function readPortion(step: RemovalStep, from: Progress['portion'], most: number): Promise<Portion> {
   const { table, scope, removal } = step;
@@ -145,16 +145,16 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   const keys = new Set<string>();
   const visitor: FolderVisitor = {
     visit(_folder, entries) {
-      const wereInside = entries.filter(({ internalId }) => moves.get(internalId) !== false);
-      for (const { internalId } of wereInside) keys.add(internalId);
-      return Promise.resolve(new Set(wereInside.filter(({ kind }) => kind === 'folder').map(({ id }) => id)));
+      const originalEntries = entries.filter(({ internalId }) => moves.get(internalId) !== false);
+      for (const { internalId } of originalEntries) keys.add(internalId);
+      return Promise.resolve(new Set(originalEntries.filter(({ kind }) => kind === 'folder').map(({ id }) => id)));
     },
   };
   const budget = { page: Math.min(ENTRIES_AT_A_TIME, most), pages: Infinity, hasTime: () => keys.size < most };
   for (const root of from ? roots.slice(roots.indexOf(from.root)) : roots) {
     const isContinued = root === from?.root;
     if (!isContinued) keys.add(root);
-    // The visitor does not use the customer's id of the folder.
+    // The visitor does not use the folder id that the customer chose.
     const start = isContinued ? from.stack : walkFrom({ internalId: root, id: '' });
     const stack = await walkFolders(table, scope, start, visitor, budget);
     if (stack) return { keys, next: { root, stack }, movesCount: moves.size };
@@ -162,7 +162,9 @@ async function readPortion(step: RemovalStep, from: Progress['portion'], most: n
   return { keys, next: undefined, movesCount: moves.size };
 }
 
-/** Purges users from the progress on, for about a second. Returns where it stopped; undefined after the last user. */
+/**
+ * Purges the data of users from the progress on, for about a second. Returns the next position, or undefined after the last user.
+ */
 async function purgeUsers(
   step: RemovalStep,
   keys: ReadonlySet<string> | undefined,
@@ -185,7 +187,7 @@ async function purgeUsers(
       const stop = await purgeUserContent(table, scope, userId, content, clock, deadline);
       if (stop !== 'done') stops.set(index, stop.after);
     });
-    // The next step repeats the users after the first unfinished one. Most of their data is already purged.
+    // The next step repeats all users after the first unfinished user. Most of their data is already purged.
     const stop = Math.min(...stops.keys(), Infinity);
     if (stop < Infinity) return { user: first + stop, after: stops.get(stop) };
     first += batch.length;
@@ -206,8 +208,8 @@ async function readUsers(
 }
 
 /**
- * Returns the time (epoch ms) until which the job purges a user's items: the user's departure, or the time of the
- * call if the tenant did not know the user then. Returns undefined for a known user without a departure for this job.
+ * Returns the time (epoch ms) up to which the job purges a user's items. This is the user's departure, or the time of the request
+ * if the user had no profile then. Returns undefined for a user who had a profile and has no departure of this job.
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
   const departure = user?.departures?.find(({ jobId }) => jobId === job.jobId);
@@ -215,7 +217,7 @@ function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefine
   return departure?.at ?? (wasKnown ? undefined : removal.at);
 }
 
-/** Removes the departures of the job, and ends it. */
+/** Removes the departures of the job, and ends the job. */
 async function endDepartures(step: RemovalStep, progress: Progress): Promise<StepResult> {
   const { table, scope, job, removal } = step;
   const { jobId } = job;

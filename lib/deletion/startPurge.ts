@@ -10,7 +10,7 @@ export const DocumentsPurge = z.object({
     z.object({
       /** The internal id. */
       internalId: z.string(),
-      /** The customer's id. */
+      /** The document id that the customer chose. */
       documentId: z.string(),
     }),
   ),
@@ -25,9 +25,9 @@ interface PurgeData {
   readonly removeOrganization: z.output<typeof OrganizationPurge>;
 }
 
-/** The delay of a purge job's queue message. A purge waits until nobody reads or writes the deleted items. */
+/** The delay of the queue message of a purge job. A purge waits until all requests have ended that can use the deleted items. */
 export const PURGE_DELAY_SECONDS = REQUESTS_ENDED_MS / 1000;
-/** When the sweeper runs a purge whose message was lost: later than the message, milliseconds. */
+/** How long after its start the sweeper runs a purge whose message was lost, in milliseconds. This is later than the message. */
 const SWEPT_AFTER = REQUESTS_ENDED_MS + 30_000;
 
 /**
