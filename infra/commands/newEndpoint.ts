@@ -110,8 +110,8 @@ function withEndpoint(registry: string, path: string): string {
 }
 
 /**
- * Writes the declaration and the tests of a new endpoint, and its line in the registry. The files do not compile until they are filled in.
- * Throws for an invalid path, and for a path whose files exist.
+ * Writes the declaration and the tests of a new endpoint, and its line in the registry. The files do not compile until they
+ * are filled in. Throws for an invalid path, and for a path whose files exist.
  */
 export function createEndpoint(projectDir: string, given: string): NewEndpoint {
   const path = `/${given.replace(/^\//, '')}`;

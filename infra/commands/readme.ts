@@ -146,7 +146,10 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/** Returns a placeholder time for a numeric attribute. It is in the far future, so that it differs from every other text in a key. */
+/**
+ * Returns a placeholder time for a numeric attribute. It is in the far future, so that it differs from every other text in
+ * a key.
+ */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**

@@ -102,7 +102,10 @@ export const holdsState = (type: string): boolean => Object.hasOwn(stateful, typ
 
 const NESTED = 'AWS::CloudFormation::Stack';
 
-/** Returns the losses of an update from `before` to `after`. `allowed` contains the ids of resources whose loss the operator accepts. */
+/**
+ * Returns the losses of an update from `before` to `after`. `allowed` contains the ids of resources whose loss the operator
+ * accepts.
+ */
 export function checkUpdate(
   before: StackTemplates,
   after: StackTemplates,

@@ -8,7 +8,10 @@ import type { Settings } from '../stacks/settings.ts';
 /** The burst limit divided by the rate limit per second. */
 const BURST = 2;
 
-/** The fields of the access log, which has one line of JSON per request. Headers are not logged, because they contain credentials. */
+/**
+ * The fields of the access log, which has one line of JSON per request. Headers are not logged, because they contain
+ * credentials.
+ */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTimeEpoch',

@@ -97,7 +97,10 @@ function familyGraphs(
   ];
 }
 
-/** Returns widgets with the saved query about rate-limited calls. Each widget queries a part of the functions that have a rate limit. */
+/**
+ * Returns widgets with the saved query about rate-limited calls. Each widget queries a part of the functions that have a
+ * rate limit.
+ */
 function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
     functions.filter(({ endpoint }) => isRateLimited(endpoint)).map(({ logGroup }) => logGroup.logGroupName),
@@ -219,9 +222,9 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns graphs of the cost of a million requests. The cost of deliveries also counts, so requests look expensive if there are many
- * deliveries. The cost covers all functions of the account, because a metric query cannot select by a part of a name. Each function
- * counts with the default memory size.
+ * Returns graphs of the cost of a million requests. The cost of deliveries also counts, so requests look expensive if there
+ * are many deliveries. The cost covers all functions of the account, because a metric query cannot select by a part of a
+ * name. Each function counts with the default memory size.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>

@@ -28,8 +28,9 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
 export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
 
 /**
- * Returns the number of answers with status 500 and above of a family, by endpoint, highest first. Functions catch failures and answer
- * them, so Lambda's metric `Errors` stays at zero. A query costs nothing while no endpoint has written the metric.
+ * Returns the number of answers with status 500 and above of a family, by endpoint, highest first. Functions catch failures
+ * and answer them, so Lambda's metric `Errors` stays at zero. A query costs nothing while no endpoint has written the
+ * metric.
  */
 export function familyFaults(
   name: FaultMetricName,
@@ -61,8 +62,9 @@ function faultsBy(
 }
 
 /**
- * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It covers all functions of the
- * account, because a query cannot select by a part of a name. The query costs nothing while Lambda stops none.
+ * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It covers all
+ * functions of the account, because a query cannot select by a part of a name. The query costs nothing while Lambda stops
+ * none.
  */
 export function stoppedLoops(): MathExpression {
   return expression(
@@ -135,8 +137,8 @@ export function mailReputation(name: 'BounceRate' | 'ComplaintRate'): Metric {
 }
 
 /**
- * Returns the number of failures of a worker. The worker counts failures itself, and Lambda counts runs that crash. The expression is
- * the maximum of both, because both count a run that throws.
+ * Returns the number of failures of a worker. The worker counts failures itself, and Lambda counts runs that crash. The
+ * expression is the maximum of both, because both count a run that throws.
  */
 export function workerFailures(worker: string, target: Function, serviceName: string, label?: string): MathExpression {
   const dimensions = { service: serviceName, worker } satisfies Record<

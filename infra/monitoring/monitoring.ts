@@ -34,7 +34,10 @@ const CONCURRENCY_SHARE = 0.8;
  */
 const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 
-/** Creates all alarms, the topic that sends them by mail, and the dashboard. They derive from the registered endpoints and workers. */
+/**
+ * Creates all alarms, the topic that sends them by mail, and the dashboard. They derive from the registered endpoints and
+ * workers.
+ */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
   const { alarmEmail, runbookBaseUrl } = props.settings;
   const action = alarmEmail === undefined ? undefined : mailAction(stack, alarmEmail);

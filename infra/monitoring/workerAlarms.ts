@@ -24,7 +24,10 @@ const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
-/** The number of failed mail attempts within five minutes that makes the alarm active. A short outage of one customer's provider causes fewer. */
+/**
+ * The number of failed mail attempts within five minutes that makes the alarm active. A short outage of one customer's
+ * provider causes fewer.
+ */
 const MAIL_ATTEMPTS = 10;
 /**
  * The number of consecutive periods with late work that makes an alarm active. With few events, one slow delivery is the

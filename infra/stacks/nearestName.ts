@@ -14,11 +14,11 @@ export function nearestName<N extends string>(given: string, names: readonly N[]
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_each, column) => column);
   for (const character of from) {
-    let left = Infinity;
+    let editsToLeft = Infinity;
     row = row.map((above, column, previous) => {
       const diagonal = previous[column - 1] ?? Infinity;
-      left = Math.min(left + 1, above + 1, diagonal + (character === to[column - 1] ? 0 : 1));
-      return left;
+      editsToLeft = Math.min(editsToLeft + 1, above + 1, diagonal + (character === to[column - 1] ? 0 : 1));
+      return editsToLeft;
     });
   }
   return row.at(-1) ?? 0;

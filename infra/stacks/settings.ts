@@ -155,7 +155,7 @@ const schema = z.object({
     'The limit of concurrent Lambda executions of the AWS account. An alarm becomes active at 80 % of it.',
   ),
   streamBatchesPerShard: wholeNumber(2, 1, 10).describe(
-    "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards, which is about 4 in a new table and grows with it.",
+    "Batches of one shard of the table's stream that are processed at the same time. The largest concurrency of the worker is this number times the number of shards. A new table has about 4 shards, a larger table more.",
   ),
   reconcileAfterSeconds: wholeNumber(180, 60, 3_600).describe(
     'Seconds after which an event without deliveries is fanned out again.',

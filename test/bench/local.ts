@@ -9,7 +9,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Came, startReceiver } from './deliveries/receivers.ts';
+import { type ReceivedRequests, startReceiver } from './deliveries/receivers.ts';
 import { slowdownNow } from '../support/cpu.ts';
 import { printTable, quantile } from './report.ts';
 
@@ -139,7 +139,7 @@ async function untilDelivered(
 ): Promise<Readonly<Record<string, number>>> {
   const until = Date.now() + 120_000;
   for (;;) {
-    const { times }: Pick<Came, 'times'> = (await receiver.came())['/well'] ?? { times: {} };
+    const { times }: Pick<ReceivedRequests, 'times'> = (await receiver.received())['/well'] ?? { times: {} };
     const missing = events.filter(({ eventId }) => times[eventId] === undefined).length;
     if (missing === 0) return times;
     if (Date.now() > until) throw new Error(`${missing} of ${events.length} are missing`);

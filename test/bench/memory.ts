@@ -163,24 +163,24 @@ async function measure(size: number): Promise<void> {
   const [requests, engines, split]: [
     number[],
     number[],
-    Record<'embed' | 'search' | 'hydrate' | 'count' | 'rest', number[]>,
-  ] = [[], [], { embed: [], search: [], hydrate: [], count: [], rest: [] }];
+    Record<'embed' | 'search' | 'hydrate' | 'count' | 'others', number[]>,
+  ] = [[], [], { embed: [], search: [], hydrate: [], count: [], others: [] }];
   for (let turn = -3; turn < TURNS; turn++) {
     const query = queryOf(random);
-    const one = await timed(() => engineSearch(customer, query));
+    const engineTime = await timed(() => engineSearch(customer, query));
     calls = [];
-    const other = await timed(() => search(customer, { query, organizationId: 'acme' }));
+    const requestTime = await timed(() => search(customer, { query, organizationId: 'acme' }));
     if (turn < 0) continue;
-    engines.push(one);
-    requests.push(other);
+    engines.push(engineTime);
+    requests.push(requestTime);
     const embed = await timed(async () => lexical(query));
-    const [found, hydrate, count] = [spent(['SearchVectors']), spent(['BatchGet']), spent(['Query'])];
+    const [vectorSearch, hydrate, count] = [spent(['SearchVectors']), spent(['BatchGet']), spent(['Query'])];
     for (const [name, value] of Object.entries({
       embed,
-      search: found,
+      search: vectorSearch,
       hydrate,
       count,
-      rest: Math.max(0, other - embed - found - hydrate),
+      others: Math.max(0, requestTime - embed - vectorSearch - hydrate),
     }))
       split[name as keyof typeof split].push(value);
   }
@@ -196,7 +196,7 @@ async function measure(size: number): Promise<void> {
     ratio(ours, theirs),
     reached(ours / theirs, 1.3),
   ]);
-  parts.push([size, both(split.embed), both(split.search), both(split.hydrate), both(split.count), both(split.rest)]);
+  parts.push([size, both(split.embed), both(split.search), both(split.hydrate), both(split.count), both(split.others)]);
   const [hydrated, counted] = [units(['Get', 'BatchGet']), units(['Query'])];
   const bytes = calls.find(({ name }) => name === 'SearchVectors')?.capacity[0]?.VectorSearchRequestBytes ?? 0;
   counts.push([
@@ -235,15 +235,15 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
     for (let n = 0; n < RECALL_QUERIES; n++) {
       const query = queryOf(random);
       const exact = rankedExactly(matching, query, LIMIT);
-      let found: string[] = [];
+      let recordIds: string[] = [];
       taken.push(
         await timed(async () => {
-          found = (await search(customer, { query, ...data })).results.map(
+          recordIds = (await search(customer, { query, ...data })).results.map(
             ({ recordId }: { recordId: string }) => recordId,
           );
         }),
       );
-      hits += exact.filter((id) => found.includes(id)).length;
+      hits += exact.filter((id) => recordIds.includes(id)).length;
       expected += exact.length;
     }
     const searches = calls.filter(({ name }) => name === 'SearchVectors').length / RECALL_QUERIES;

@@ -75,9 +75,9 @@ afterEach(() => {
 const resourcesOf = (type: string) => resources.filter((each) => each.type === type);
 
 function alarm(id: string): AlarmModel {
-  const found = alarms.get(id);
-  if (!found) throw new Error(`There is no alarm ${id}, only ${[...alarms.keys()].join(', ')}`);
-  return found;
+  const model = alarms.get(id);
+  if (!model) throw new Error(`There is no alarm ${id}, only ${[...alarms.keys()].join(', ')}`);
+  return model;
 }
 
 /** Returns the contributors of an alarm after these periods. Each period is a list of values, spread over it. */

@@ -17,9 +17,15 @@ import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 520_000;
-/** The limit for workers in bytes. No caller waits for their start. Some need four AWS clients (SES has 60 kB), and one contains all kinds of jobs. */
+/**
+ * The limit for workers in bytes. No caller waits for their start. Some need four AWS clients (SES has 60 kB), and one
+ * contains all kinds of jobs.
+ */
 const MAX_WORKER_BYTES = 680_000;
-/** The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB) and the SQS client (31 kB). */
+/**
+ * The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB) and the SQS client (31
+ * kB).
+ */
 const MAX_EDITOR_BYTES = 600_000;
 /** The limit in bytes for functions that read files. They contain CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
 const MAX_FILE_BYTES = 600_000;
@@ -69,11 +75,11 @@ function budgetOf(id: string): number {
 
 /** Returns esbuild's report on a function's bundle. */
 function bundleOf(id: string) {
-  const [found, ...more] = Object.entries(built.metafile.outputs).filter(([file]) =>
+  const [output, ...more] = Object.entries(built.metafile.outputs).filter(([file]) =>
     file.endsWith(`/${basename(built.folder(id))}/index.mjs`),
   );
-  if (!found || more.length > 0) throw new Error(`${id}: not exactly one bundle`);
-  return { ...found[1], files: Object.keys(found[1].inputs) };
+  if (!output || more.length > 0) throw new Error(`${id}: not exactly one bundle`);
+  return { ...output[1], files: Object.keys(output[1].inputs) };
 }
 
 /** Returns the AWS clients in a bundle. */

@@ -25,9 +25,9 @@ beforeAll(() => {
 
 /** Returns the properties of an alarm by its id, without the hash that CDK adds. */
 function alarm(id: string): Resource['Properties'] {
-  const [found, ...more] = alarms.filter(([name]) => name.slice(0, -8) === id);
-  if (!found || more.length > 0) throw new Error(`${id}: not exactly one alarm`);
-  return found[1].Properties;
+  const [alarm, ...more] = alarms.filter(([name]) => name.slice(0, -8) === id);
+  if (!alarm || more.length > 0) throw new Error(`${id}: not exactly one alarm`);
+  return alarm[1].Properties;
 }
 
 /** Returns the anchors of a page: `api-faults` of `## API faults`. */
@@ -340,8 +340,8 @@ describe('account alarms', () => {
   ])('%s exists only if the service sends mail', (id, MetricName, Threshold) => {
     expect(() => alarm(id)).toThrow();
     const { root } = assemblyOf(registered, { mailFrom: 'app@example.com' });
-    const [found] = resources(root, 'AWS::CloudWatch::Alarm').filter(([name]) => name.startsWith(id));
-    expect(found?.[1].Properties).toMatchObject({ Namespace: 'AWS/SES', MetricName, Threshold });
+    const [resource] = resources(root, 'AWS::CloudWatch::Alarm').filter(([name]) => name.startsWith(id));
+    expect(resource?.[1].Properties).toMatchObject({ Namespace: 'AWS/SES', MetricName, Threshold });
   });
 });
 

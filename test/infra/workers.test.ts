@@ -32,11 +32,11 @@ const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
 /** Returns the properties of the only event source mapping of a function. */
 function mappingOf(id: string): Record<string, any> {
-  const [found, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(
+  const [mapping, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(
     ([, { Properties }]) => Properties.FunctionName.Ref === id,
   );
-  if (!found || more.length > 0) throw new Error(`${id}: not exactly one event source mapping`);
-  return found[1].Properties;
+  if (!mapping || more.length > 0) throw new Error(`${id}: not exactly one event source mapping`);
+  return mapping[1].Properties;
 }
 
 /** Returns the permissions that Lambda needs to read the source of a worker. */

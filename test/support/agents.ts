@@ -5,7 +5,10 @@ import type { Customer } from './customer.ts';
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_each, index) => make(index));
 
-/** Calls of the agent endpoints with the credentials of the current customer of a test file. Paths are relative to `/v2/agents/`. */
+/**
+ * Calls of the agent endpoints with the credentials of the current customer of a test file. Paths are relative to
+ * `/v2/agents/`.
+ */
 export function agentCalls(customer: () => Customer) {
   const call = (path: string, data: object) => customer().call(`/v2/agents/${path}`, data);
   const ok = (path: string, data: object) => customer().ok(`/v2/agents/${path}`, data);

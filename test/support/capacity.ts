@@ -45,9 +45,9 @@ const QUIET_MILLISECONDS = 10;
 const QUIET_TURNS = 20;
 
 /**
- * Starts a recording proxy between the AWS SDK of this process and the table and secrets of `startEngine`. Must be called before the first
- * request. The proxy requests the consumed capacity of each table call. It does not record mails. It forwards calls in waves, so that the
- * recorded dependencies of calls do not depend on timing.
+ * Starts a recording proxy between the AWS SDK of this process and the table and secrets of `startEngine`. Must be called
+ * before the first request. The proxy requests the consumed capacity of each table call. It does not record mails. It
+ * forwards calls in waves, so that the recorded dependencies of calls do not depend on timing.
  */
 export async function startRecorder(): Promise<Recorder> {
   openTablesWithSdk();
@@ -217,8 +217,8 @@ function unitsOf(bytes: number, unitBytes: number): number {
 }
 
 /**
- * Returns the size of items in bytes by the rules of DynamoDB. Names and texts count in UTF-8. A number has two digits per byte. Each map and
- * list has an overhead.
+ * Returns the size of items in bytes by the rules of DynamoDB. Names and texts count in UTF-8. A number has two digits per
+ * byte. Each map and list has an overhead.
  */
 export function bytesOf(items: readonly (Item | undefined)[]): number {
   return items.reduce((sum, item) => sum + fieldBytes(item ?? {}), 0);

@@ -17,8 +17,8 @@ export interface BrowserProgram {
 }
 
 /**
- * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. Unpacks it into `dist` at the first
- * call. If `CHROME_PATH` is set, returns that program instead.
+ * Returns the Chromium of the package `@sparticuz/chromium`, so that tests need no installed browser. Unpacks it into
+ * `dist` at the first call. If `CHROME_PATH` is set, returns that program instead.
  */
 export async function browserProgram(): Promise<BrowserProgram> {
   const env = Object.fromEntries(
@@ -38,7 +38,10 @@ export async function browserProgram(): Promise<BrowserProgram> {
   return (await starts(program)) ? program : withOwnLibraries(program, dir);
 }
 
-/** Unpacks into a temporary folder and renames it. A killed run then leaves no partial program, and parallel runs do not conflict. */
+/**
+ * Unpacks into a temporary folder and renames it. A killed run then leaves no partial program, and parallel runs do not
+ * conflict.
+ */
 async function unpackInto(dir: string): Promise<void> {
   await mkdir(join(dir, '..'), { recursive: true });
   const draft = await mkdtemp(`${dir}.`);

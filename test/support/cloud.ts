@@ -85,9 +85,9 @@ type Item = Record<string, any>;
 type Stub<A, T> = (about: A) => Promise<T | undefined>;
 
 /**
- * Simulates the stream, the queues and the schedule that call the workers of deliveries and mails. The workers are the real ones, on the real
- * table. Each invocation is a simulated process. Each of its calls to the table, a queue, SES or a receiver can have a fault. The clock stands
- * still while an invocation works.
+ * Simulates the stream, the queues and the schedule that call the workers of deliveries and mails. The workers are the real
+ * ones, on the real table. Each invocation is a simulated process. Each of its calls to the table, a queue, SES or a
+ * receiver can have a fault. The clock stands still while an invocation works.
  */
 export class Cloud {
   now = Math.ceil(Date.now() / MINUTE) * MINUTE;
@@ -110,7 +110,10 @@ export class Cloud {
   /** The number of attempts that began after the deletion of their endpoint. */
   lateAttempts = 0;
   sweeps = 0;
-  /** The replacements for SQS, SES, the table and the stream. `refused` and `lost` return whether SQS refuses or loses a message. */
+  /**
+   * The replacements for SQS, SES, the table and the stream. `refused` and `lost` return whether SQS refuses or loses a
+   * message.
+   */
   readonly stubs: {
     refused?: (queue: QueueName, body: unknown) => boolean;
     lost?: (queue: QueueName, body: any) => boolean;

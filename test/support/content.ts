@@ -51,7 +51,10 @@ export async function emitted(engine: Engine, customer: Customer): Promise<Emitt
   return events.map(({ PK, event }) => ({ event, data: byKey.get(PK).data, audience: byKey.get(PK).audience }));
 }
 
-/** Returns the involvements of a user, sorted. Each is a list: kind, id, comment id (if any), and whether the user created the record. */
+/**
+ * Returns the involvements of a user, sorted. Each is a list: kind, id, comment id (if any), and whether the user created
+ * the record.
+ */
 export async function involvements(engine: Engine, customer: Customer, userId: string): Promise<unknown[][]> {
   const involvements = (await itemsOf(engine, customer, 'Involvement')).filter(({ PK }) =>
     PK.endsWith(`#USER#${userId}`),

@@ -3,9 +3,9 @@ const REFERENCE_MILLISECONDS = 30;
 const RUNS = 3;
 
 /**
- * Returns the CPU time of `work` in milliseconds of the reference machine: the smallest of at most three runs, divided by the current
- * slowdown of this machine. A busy or slow machine changes the result little. A quadratic algorithm changes it by orders of magnitude.
- * Stops after a run below `limit`.
+ * Returns the CPU time of `work` in milliseconds of the reference machine: the smallest of at most three runs, divided by
+ * the current slowdown of this machine. A busy or slow machine changes the result little. A quadratic algorithm changes it
+ * by orders of magnitude. Stops after a run below `limit`.
  */
 export function cpuMilliseconds(work: () => unknown, { limit = 0, runs = RUNS } = {}): number {
   let smallest = Infinity;

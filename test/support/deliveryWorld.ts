@@ -62,13 +62,16 @@ interface Message {
 }
 
 /**
- * Simulates the system for one event. Clock, table and queues are fakes. Fan-out, worker and sweep are the real code. Each access to the table,
- * a queue or a receiver is a step. Between steps, `choose` decides which possibility happens next.
+ * Simulates the system for one event. Clock, table and queues are fakes. Fan-out, worker and sweep are the real code. Each
+ * access to the table, a queue or a receiver is a step. Between steps, `choose` decides which possibility happens next.
  */
 export class World {
   now = START;
   crashes = 0;
-  /** The number of messages that arrived twice, and of resends. Each can repeat a first attempt, because a first attempt takes no lease. */
+  /**
+   * The number of messages that arrived twice, and of resends. Each can repeat a first attempt, because a first attempt
+   * takes no lease.
+   */
   repeatedMessages = 0;
   steps = 0;
   /** The number of sent requests by endpoint and attempt, such as `a/1`. */

@@ -15,7 +15,10 @@ import { newWorkspace, type TestWorkspace } from './workspaces.ts';
 export type Send = (path: string, data: object, headers?: Headers) => Promise<Response>;
 
 export interface EndpointCases {
-  /** Creates the items that the requests need, through other endpoints. Must put `mark` into names and texts. Answers to another customer must not contain it. */
+  /**
+   * Creates the items that the requests need, through other endpoints. Must put `mark` into names and texts. Answers to
+   * another customer must not contain it.
+   */
   readonly prepare: (send: Send, mark: string) => Promise<void>;
   /** Returns the `data` of a request that succeeds. `n` differs for each request, so that ids can be new. */
   readonly data: (n: number) => object;

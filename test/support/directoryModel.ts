@@ -1,6 +1,6 @@
 /**
- * A reference model of organizations, folders, documents, users and groups. It has plain objects and no background jobs, so deletions and moves take
- * effect at once. Its rules of access:
+ * A reference model of organizations, folders, documents, users and groups. It has plain objects and no background jobs, so
+ * deletions and moves take effect at once. Its rules of access:
  * - The nearest grant counts.
  * - A document in a folder has the access type of the folder.
  * - Removing a user from a resource also revokes the user's grants on everything in it.
@@ -31,8 +31,8 @@ interface Grant {
 }
 
 /**
- * A resource on which users have grants. Resources are compared by identity, because a resource that is created again under the same id is another
- * resource.
+ * A resource on which users have grants. Resources are compared by identity, because a resource that is created again under
+ * the same id is another resource.
  */
 export type ModelResource = ModelOrganization | ModelFolder | ModelDocument;
 
@@ -52,8 +52,8 @@ export class ModelOrganization {
   readonly grants = new Map<string, Map<ModelResource, Grant>>();
   readonly contacts = new Map<ModelResource, Set<string>>();
   /**
-   * The access fields of revoked grants, by user id. `permissions/get` reads access fields without checking the resources, so an answer may contain
-   * these fields until the jobs have ended.
+   * The access fields of revoked grants, by user id. `permissions/get` reads access fields without checking the resources,
+   * so an answer may contain these fields until the jobs have ended.
    */
   readonly revokedFields = new Map<string, Set<string>>();
 

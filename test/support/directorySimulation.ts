@@ -42,7 +42,10 @@ const quiet = {
 };
 const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 
-/** Runs the handlers and jobs of a tenant with a simulated clock, and compares their answers with the model of `directoryModel.ts`. */
+/**
+ * Runs the handlers and jobs of a tenant with a simulated clock, and compares their answers with the model of
+ * `directoryModel.ts`.
+ */
 export class DirectorySimulation {
   readonly organizations = new Map<string, ModelOrganization>();
   /** The ids of the users that exist in the tenant. */
@@ -65,7 +68,10 @@ export class DirectorySimulation {
     this.now = now;
   }
 
-  /** Sends a request. Returns its error status. Without an error, returns `done` or `failed` for `item`, or `done` without `item`. */
+  /**
+   * Sends a request. Returns its error status. Without an error, returns `done` or `failed` for `item`, or `done` without
+   * `item`.
+   */
   async outcome(path: string, data: object, item?: string): Promise<string> {
     const { body } = await this.#customer.call(path, data);
     if (body.error) return body.error.status;

@@ -8,7 +8,10 @@ import { recordingMeasures } from './workers.ts';
 
 type Deps = RunJobDeps<'embed'>;
 
-/** Runs embedding jobs as the worker does, with the model that was configured at its creation. The clock jumps to the time of the next message. */
+/**
+ * Runs embedding jobs as the worker does, with the model that was configured at its creation. The clock jumps to the time
+ * of the next message.
+ */
 export class EmbeddingWorker {
   now: number;
   readonly sent: QueueMessage[] = [];

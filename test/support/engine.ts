@@ -210,7 +210,10 @@ interface LaunchedEngine {
 
 let databases = 0;
 
-/** Returns a new database in the DynamoDB Local of `npm run test:engine`, which has one database per access key and no vector indexes. */
+/**
+ * Returns a new database in the DynamoDB Local of `npm run test:engine`, which has one database per access key and no
+ * vector indexes.
+ */
 function sharedEngine(url: string): LaunchedEngine {
   databases += 1;
   const key = `test${process.pid}x${databases}x${Date.now()}`;

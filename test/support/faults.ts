@@ -5,13 +5,19 @@ import { text } from 'node:stream/consumers';
 import { openTablesWithSdk } from './leanClient.ts';
 
 export interface Faults {
-  /** Lets `passing` calls of an operation succeed. All later calls fail with an internal error of DynamoDB until `heal` is called. */
+  /**
+   * Lets `passing` calls of an operation succeed. All later calls fail with an internal error of DynamoDB until `heal` is
+   * called.
+   */
   fail(operation: string, passing: number): void;
   heal(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a proxy between the client and the table of `startEngine`, which can let calls fail. Must be called before the first request. */
+/**
+ * Starts a proxy between the client and the table of `startEngine`, which can let calls fail. Must be called before the
+ * first request.
+ */
 export async function startFaults(): Promise<Faults> {
   // The tests use the client of a deployment, because its retries are part of the tested behaviour.
   openTablesWithSdk();

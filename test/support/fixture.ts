@@ -126,8 +126,8 @@ const nameOf = ({ organizationId, documentId }: DocumentIds) => `${organizationI
 const countUp = (counts: Map<string, number>, key: string, by = 1) => void counts.set(key, (counts.get(key) ?? 0) + by);
 
 /**
- * Creates random content of an organization through the API, and a ledger of the expected content. Each method plans one change, adds it to the
- * ledger at once, and returns a function that sends it.
+ * Creates random content of an organization through the API, and a ledger of the expected content. Each method plans one
+ * change, adds it to the ledger at once, and returns a function that sends it.
  */
 export class Fixture {
   threads: WrittenThread[] = [];
@@ -638,8 +638,8 @@ function visibilityOf(readers: WrittenThread['readers']): object | undefined {
 }
 
 /**
- * Returns the users whom a comment involves, and for each whether the user wrote the comment. The first comment also involves the assignee
- * of the thread.
+ * Returns the users whom a comment involves, and for each whether the user wrote the comment. The first comment also
+ * involves the assignee of the thread.
  */
 function involvedIn({ comments, assignee }: WrittenThread, comment: WrittenComment): Map<string, boolean> {
   const assigned = assignee !== undefined && comments[0] === comment ? [[assignee, false] as const] : [];

@@ -33,9 +33,9 @@ const BATCH = 25;
 const PARALLEL = 8;
 
 /**
- * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their records. Further
- * folders, documents and users are copies of these items under other ids. Each document is in one of the folders and has one user with a
- * grant in its contact list.
+ * Creates a large organization within seconds. The handlers create one folder, one document and one user with all their
+ * records. Further folders, documents and users are copies of these items under other ids. Each document is in one of the
+ * folders and has one user with a grant in its contact list.
  */
 export async function makeLargeOrganization(
   engine: Engine,

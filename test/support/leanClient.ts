@@ -22,8 +22,8 @@ const headers = () =>
   ].join('\r\n');
 
 /**
- * A document client for the engine with only the features that `Table` needs. It has no signatures and no retries. Tests with tens of thousands
- * of calls would spend most of their time in the SDK.
+ * A document client for the engine with only the features that `Table` needs. It has no signatures and no retries. Tests
+ * with tens of thousands of calls would spend most of their time in the SDK.
  */
 export class LeanClient {
   readonly #connections = new Connections(process.env.AWS_ENDPOINT_URL_DYNAMODB!);

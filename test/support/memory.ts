@@ -34,8 +34,8 @@ export function numbers(seed: number): (below: number) => number {
 }
 
 /**
- * Returns judgments of an organization over two years. One in 10 has the decision `tenth`, one in 100 the content type `hundredth`, and one in
- * 1,000 the reviewer `thousandth`.
+ * Returns judgments of an organization over two years. One in 10 has the decision `tenth`, one in 100 the content type
+ * `hundredth`, and one in 1,000 the reviewer `thousandth`.
  */
 export function manyJudgments(
   count: number,
@@ -97,7 +97,10 @@ export async function putMany(
     await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
 }
 
-/** Returns the ids of the judgments that are most similar to a query. Compares the query with all judgments. Of equal ones, the latest is first. */
+/**
+ * Returns the ids of the judgments that are most similar to a query. Compares the query with all judgments. Of equal ones,
+ * the latest is first.
+ */
 export function rankedExactly(judgments: readonly SentJudgment[], query: string, limit: number): string[] {
   const vector = lexical(query);
   return judgments

@@ -1,6 +1,7 @@
 /**
- * A receiver of webhooks in its own process. So it answers also while the sender is busy, and has all requests when the sender is killed. It
- * sends each request to its parent process (`RemoteReceiver`), and answers as the parent configures for the path.
+ * A receiver of webhooks in its own process. So it answers also while the sender is busy, and has all requests when the
+ * sender is killed. It sends each request to its parent process (`RemoteReceiver`), and answers as the parent configures
+ * for the path.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -1,7 +1,7 @@
 /**
  * Finds regular expressions whose matching can take more than linear time. The analysis builds the Glushkov automaton of an
- * expression: a state machine with one state, called position, for each character of the expression. Matching is slow if the match can
- * fail after a loop, and one of these conditions is true:
+ * expression: a state machine with one state, called position, for each character of the expression. Matching is slow if
+ * the match can fail after a loop, and one of these conditions is true:
  * - A text can be divided between two loops in many ways, as in `a*a*b`.
  * - A text can run through one loop on two paths, as in `(a|a)*b`.
  *
@@ -14,8 +14,8 @@ interface Position {
 }
 
 /**
- * A part of an expression: its first and last positions. An assertion such as `$` guards what comes before it: text that matches up to
- * there can still fail. `free` means that no assertion guards the part or position.
+ * A part of an expression: its first and last positions. An assertion such as `$` guards what comes before it: text that
+ * matches up to there can still fail. `free` means that no assertion guards the part or position.
  */
 interface Part {
   /** Whether the part matches the empty text. */
@@ -55,8 +55,8 @@ const SAMPLES = [
 type Nullable = 'no' | 'guarded' | 'free';
 
 /**
- * Returns the reason why matching the expression can take more than linear time. Returns undefined if the time is linear. Throws for
- * syntax that the analysis does not support.
+ * Returns the reason why matching the expression can take more than linear time. Returns undefined if the time is linear.
+ * Throws for syntax that the analysis does not support.
  */
 export function findSlowness(regex: RegExp): string | undefined {
   return new Automaton(regex).findSlowness();

@@ -86,7 +86,10 @@ export class RemoteReceiver {
     return webhooks();
   }
 
-  /** Waits until `isDone` returns true, which is checked after each webhook. Throws after a time limit, with the text of `describe`. */
+  /**
+   * Waits until `isDone` returns true, which is checked after each webhook. Throws after a time limit, with the text of
+   * `describe`.
+   */
   async waitUntil(isDone: () => boolean, describe: () => string): Promise<void> {
     const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
     while (!isDone()) {

@@ -11,8 +11,8 @@ export interface RequestToSign {
 }
 
 /**
- * Returns the signed headers of an AWS call that does not use the SDK. Tests copy the source text of this function into functions under test, so it
- * may use only `createHash` and `createHmac`.
+ * Returns the signed headers of an AWS call that does not use the SDK. Tests copy the source text of this function into
+ * functions under test, so it may use only `createHash` and `createHmac`.
  */
 export function signRequest({
   url,

@@ -77,7 +77,10 @@ export async function threadPages(
   return threadsByPage;
 }
 
-/** Returns the involvements in comments as sorted texts: `<user> made <thread>/<comment>` for the author, otherwise `<user> in <thread>/<comment>`. */
+/**
+ * Returns the involvements in comments as sorted texts: `<user> made <thread>/<comment>` for the author, otherwise `<user>
+ * in <thread>/<comment>`.
+ */
 export async function involvementsOf(engine: Engine, customer: Customer): Promise<string[]> {
   const involvements = await itemsOf(engine, customer, 'Involvement');
   return involvements

@@ -11,7 +11,10 @@ export function lambdaContext(remainingMilliseconds = 30_000) {
   return { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => end - Date.now() };
 }
 
-/** Returns the Lambda event for a batch of messages. A body that is no string is converted to JSON. The ids are `message-0`, `message-1` and so on. */
+/**
+ * Returns the Lambda event for a batch of messages. A body that is no string is converted to JSON. The ids are `message-0`,
+ * `message-1` and so on.
+ */
 export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, sentAt = Date.now() } = {}): SQSEvent {
   return {
     Records: bodies.map((body, index) => ({

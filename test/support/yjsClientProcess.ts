@@ -1,6 +1,7 @@
 /**
- * A client of a collaborative editor in its own process. It has a Yjs document and uses only `updates/get` and `updates/push`. It types words, sends
- * each one and then pulls the changes of other clients. `RemoteEditor` starts the process.
+ * A client of a collaborative editor in its own process. It has a Yjs document and uses only `updates/get` and
+ * `updates/push`. It types words, sends each one and then pulls the changes of other clients. `RemoteEditor` starts the
+ * process.
  */
 import * as Y from 'yjs';
 import type { EditorOrder, EditorReport } from './remoteEditor.ts';

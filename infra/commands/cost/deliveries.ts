@@ -21,8 +21,8 @@ const POSTING_MILLISECONDS = 300;
 const OTHER_MILLISECONDS = 30;
 
 /**
- * The measured consumption of events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts asserts these values. A
- * delivery consumes the difference between an event with the delivery and an event without it.
+ * The measured consumption of events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts asserts these
+ * values. A delivery consumes the difference between an event with the delivery and an event without it.
  */
 export const deliveryConsumption = {
   event: {

@@ -4,7 +4,10 @@ import type { MetricStore } from './metricStore.ts';
 import { bucketAt, BUCKET_MILLISECONDS, type Window } from './series.ts';
 
 export interface AlarmState {
-  /** The groups of the alarm's query that make the alarm active. An alarm without a query has the group ''. Empty if the alarm is OK. */
+  /**
+   * The groups of the alarm's query that make the alarm active. An alarm without a query has the group ''. Empty if the
+   * alarm is OK.
+   */
   readonly contributors: readonly string[];
   /** The value in the current period. With several groups, the highest value. */
   readonly value: number | undefined;

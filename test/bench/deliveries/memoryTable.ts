@@ -31,8 +31,8 @@ interface Written {
 }
 
 /**
- * A table in memory, with the consumption of DynamoDB on demand. Functions that open the table after `install` use it. Values are not copied,
- * because functions do not change them.
+ * A table in memory, with the consumption of DynamoDB on demand. Functions that open the table after `install` use it.
+ * Values are not copied, because functions do not change them.
  */
 export class MemoryTable {
   consumed: Consumption = nothing();

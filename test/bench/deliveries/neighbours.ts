@@ -26,9 +26,12 @@ await waits(WARM_UP_SECONDS);
 const alone = await waits(ALONE_SECONDS);
 for (let i = 0; i < HANGING; i++) await customer.subscribe(receiver.url(`/hang/${i}`));
 const beside = await waits(BESIDE_SECONDS);
-const came = await receiver.came();
+const received = await receiver.received();
 cloud.stop();
-const hung = Object.entries(came).reduce((sum, [path, { requests }]) => sum + (path === '/healthy' ? 0 : requests), 0);
+const hung = Object.entries(received).reduce(
+  (sum, [path, { requests }]) => sum + (path === '/healthy' ? 0 : requests),
+  0,
+);
 printTable(
   `Publishing to first byte at a healthy endpoint, ms, ${PER_SECOND} events a second, beside ${HANGING} endpoints of the same customer that hang and got ${hung} requests in ${BESIDE_SECONDS} s`,
   ['quantile', 'beside them', 'alone', 'ratio', 'before', 'goal', 'reached'],
@@ -55,7 +58,10 @@ printTable(
 // Attempts that hang would keep the process alive.
 process.exit();
 
-/** Publishes at a fixed rate, whatever the answers take. Returns how long each event took to the healthy endpoint; events that did not arrive count with the longest wait. */
+/**
+ * Publishes at a fixed rate, whatever the answers take. Returns how long each event took to the healthy endpoint; events
+ * that did not arrive count with the longest wait.
+ */
 async function waits(seconds: number): Promise<number[]> {
   const published = new Map<string, number>();
   const from = performance.now();
@@ -68,7 +74,7 @@ async function waits(seconds: number): Promise<number[]> {
   await Promise.all(pending);
   const deadline = performance.now() + LONGEST_WAIT_SECONDS * SECOND;
   for (;;) {
-    const { times = {} } = (await receiver.came())['/healthy'] ?? {};
+    const { times = {} } = (await receiver.received())['/healthy'] ?? {};
     const arrived = [...published].flatMap(([eventId, at]) => (eventId in times ? [times[eventId]! - at] : []));
     const missing = published.size - arrived.length;
     if (missing === 0) return arrived;

@@ -33,13 +33,13 @@ await cloud.fanOut();
 cloud.start();
 await pause(OBSERVED_SECONDS * SECOND);
 cloud.stop();
-const came = await receiver.came();
+const received = await receiver.received();
 
 printTable(
   `Endpoints with a rate limit and ${queued} deliveries queued, on the engine, the first ${OBSERVED_SECONDS} s; any second of them`,
   ['rateLimit', 'worst second', 'ratio', 'before', 'goal', 'reached', 'first second', 'per second in all'],
   LIMITS.map((limit) => {
-    const times = Object.values(came[`/${limit}`]?.times ?? {}).sort((a, b) => a - b);
+    const times = Object.values(received[`/${limit}`]?.times ?? {}).sort((a, b) => a - b);
     const from = times[0] ?? NaN;
     const inSecondFrom = (start: number) => times.filter((at) => at >= start && at < start + SECOND).length;
     const worst = Math.max(0, ...times.map(inSecondFrom));

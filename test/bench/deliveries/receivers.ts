@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** The received requests of one path. */
-export interface Came {
+export interface ReceivedRequests {
   /**
    * The time at which the headers of the first request with status 200 arrived, by `webhook-id`. In epoch milliseconds with
    * fractions.
@@ -20,7 +20,7 @@ export interface Came {
 export interface BenchReceiver {
   url(path: string): string;
   /** Returns the received requests by path. */
-  came(): Promise<Readonly<Record<string, Came>>>;
+  received(): Promise<Readonly<Record<string, ReceivedRequests>>>;
   /** Answers all failing paths with status 200 from now on. */
   recover(): Promise<unknown>;
   /** Deletes the recorded requests. */
@@ -31,17 +31,17 @@ export interface BenchReceiver {
 export async function startReceiver(): Promise<BenchReceiver> {
   const child = fork(join(import.meta.dirname, 'receiver.ts'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const ask = async (what: 'came' | 'recover' | 'clear') => {
-    const answered = once(child, 'message');
-    child.send(what);
-    const [answer] = (await answered) as [Record<string, Came>];
+  const send = async (command: 'report' | 'recover' | 'clear') => {
+    const answerMessage = once(child, 'message');
+    child.send(command);
+    const [answer] = (await answerMessage) as [Record<string, ReceivedRequests>];
     return answer;
   };
   return {
     url: (path) => `http://127.0.0.1:${port}${path}`,
-    came: () => ask('came'),
-    recover: () => ask('recover'),
-    clear: () => ask('clear'),
+    received: () => send('report'),
+    recover: () => send('recover'),
+    clear: () => send('clear'),
     async stop() {
       const ended = once(child, 'exit');
       child.disconnect();

@@ -54,9 +54,9 @@ for (const width of WIDTHS) {
     reaches,
   ]);
 }
-const { requests = 0 } = (await receiver.came())['/ok'] ?? {};
-const wanted = rounds * 2 * ROUND;
-if (requests !== wanted) throw new Error(`${requests} requests came, not ${wanted}`);
+const { requests = 0 } = (await receiver.received())['/ok'] ?? {};
+const expectedRequests = rounds * 2 * ROUND;
+if (requests !== expectedRequests) throw new Error(`${requests} requests were received, not ${expectedRequests}`);
 await agent.close();
 await world.stop();
 printTable(

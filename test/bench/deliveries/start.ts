@@ -83,7 +83,7 @@ async function publish(): Promise<{ eventId: string; sentAt: number; answeredAt:
 async function arrivals(messages: number, seconds: number): Promise<Readonly<Record<string, number>>> {
   const deadline = performance.now() + seconds * SECOND;
   for (;;) {
-    const { times = {} } = (await receiver.came())['/ok'] ?? {};
+    const { times = {} } = (await receiver.received())['/ok'] ?? {};
     if (Object.keys(times).length >= messages || performance.now() > deadline) return times;
     await pause(50);
   }
