@@ -38,7 +38,7 @@ const PARALLEL = 16;
 const STALE_INDEX = 5_000;
 
 const Progress = z.object({
-  /** The time of the first of the last steps that found no parked delivery, epoch ms. */
+  /** When a step first found no parked delivery, epoch ms. Absent if the previous step found one. */
   emptySince: z.number().optional(),
 });
 

@@ -34,7 +34,7 @@ export function isBasicTarget(endpointId: string): endpointId is BasicTargetId {
   return Object.hasOwn(basicTargets, endpointId);
 }
 
-/** Returns the URL of a basic target; undefined while the service is off or the URL is empty. */
+/** Returns the URL of a basic target. Returns undefined if the service is off or the URL is empty. */
 export function basicUrl(
   { useWebhookService, webhookServiceConfig }: BasicWebhookConfig,
   endpointId: BasicTargetId,
