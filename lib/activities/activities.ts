@@ -46,8 +46,8 @@ const targetParts = (scope: OrganizationScope, targetEntityId: string) =>
   organizationPartition(scope, 'TARGET', targetEntityId);
 
 /**
- * An activity log record. Every write of it is conditional on the revision of its id, so it can be replaced without
- * being read.
+ * An activity log record. Every write of an activity also writes its id item, with an optimistic lock. So an activity can be
+ * replaced without a read of the activity.
  */
 export const ActivityEntity = defineEntity({
   type: 'Activity',
@@ -71,8 +71,8 @@ export const ActivityEntity = defineEntity({
 const recordName = (id: string) => ({ kind: 'activity', id, within: '' }) as const;
 
 /**
- * Returns the operations that add an activity about a change of content, for the transaction of that change. The
- * caller checks `isActivityEnabled`. The same change gets the same activity id.
+ * Returns the operations that add an activity about a change of content. They belong in the transaction of the change. The caller
+ * must check `isActivityEnabled`. An equal `cause` gives the same activity id.
  */
 export function activityOps(
   scope: DocumentScope,
@@ -89,14 +89,14 @@ export function activityOps(
   ];
 }
 
-/** An activity to add, with its id. */
+/** An activity to add, with the id that it will have. */
 export interface IdentifiedActivity extends NewActivity {
   readonly id: string;
-  /** Whether the service generated the id. Then no stored activity can have it. */
+  /** True if the service generated the id. No stored activity can then have this id. */
   readonly generated: boolean;
 }
 
-/** The filter of a listing of activities, and its order. */
+/** The filter and order of a listing of activities, and the ids that responses name. */
 export interface ActivityListing extends ActivityFilter {
   readonly descending: boolean;
   readonly names: { readonly apiKey: string; readonly organizationId: string };
@@ -113,17 +113,20 @@ interface ActivityPosition {
   readonly disabled: boolean;
 }
 
-interface FoundActivity extends ActivityPosition {
+interface StoredActivity extends ActivityPosition {
   readonly activity: Activity;
 }
 
-/** Activities that are read through the index of target entities at a time. */
+/** The number of activities that one query of the index of target entities returns. */
 const TARGET_PAGE = 100;
-/** Activities that are read at a time to be changed: one can have 360 KB. */
+/** The number of activities that are read together to change them. One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
-/** The most activities of a document or target entity that one call deletes. */
+/** The largest number of activities of a document or target entity that one call deletes. */
 const MOST_DELETED = 2_000;
-/** The limit of DynamoDB for one transaction. Fewer transactions mean fewer calls that a crash can leave half done. */
+/**
+ * The number of operations in one transaction, which is the limit of DynamoDB. With fewer transactions, fewer calls can fail
+ * halfway.
+ */
 const ADD_OPERATIONS = 100;
 
 export class ActivityReader {
@@ -133,7 +136,7 @@ export class ActivityReader {
     this.#table = table;
   }
 
-  /** Returns a page of the activities of some documents, document by document, in each by time. */
+  /** Returns a page of the activities of documents, document by document. The activities of a document are ordered by time. */
   async list(
     documents: DocumentSource,
     { descending, names, ...filter }: ActivityListing,
@@ -159,15 +162,15 @@ export class ActivityReader {
     page: Pick<ListingOptions<unknown>, 'from' | 'limit'>,
   ): Promise<ListingPage<ActivityResponse>> {
     const read = async (options: RecordPageOptions): Promise<RecordPage<ActivityResponse>> => {
-      const { found, next } = await this.readTarget(scope, filter.targetEntityId, { ...options, descending });
-      const records = found.filter(({ activity }) => matchesFilter(filter, activity));
+      const { activities, next } = await this.readTarget(scope, filter.targetEntityId, { ...options, descending });
+      const records = activities.filter(({ activity }) => matchesFilter(filter, activity));
       return {
         records: records.map(({ activity, indexPosition }) => ({
           key: indexPosition,
           value: toActivityResponse(names, activity),
         })),
         next,
-        bytes: found.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
+        bytes: activities.reduce((sum, { activity }) => sum + Buffer.byteLength(JSON.stringify(activity)), 0),
       };
     };
     // The listing treats the target entity as its only document.
@@ -185,7 +188,7 @@ export class ActivityReader {
     { descending, names, ...filter }: ActivityListing,
   ): Promise<ActivityResponse[]> {
     const activities = (await this.find(scope, ids))
-      .flatMap((found) => found?.activity ?? [])
+      .flatMap((stored) => stored?.activity ?? [])
       .filter((activity) => matchesFilter(filter, activity))
       .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     if (descending) activities.reverse();
@@ -193,15 +196,15 @@ export class ActivityReader {
   }
 
   /**
-   * Returns the positions of activities; undefined for an id without an activity. An id that a deleted document left
-   * behind has none.
+   * Returns the positions of the activities with these ids, in the same order. An entry is undefined if there is no such
+   * activity, or if its document is deleted.
    */
   async findPositions(scope: AnyScope, ids: readonly string[]): Promise<(ActivityPosition | undefined)[]> {
     return this.#inLiveDocuments(scope, ids, await findRecordIds(this.#table, scope, ids.map(recordName)));
   }
 
-  /** Returns the activities with these ids; undefined for an id without an activity. */
-  async find(scope: AnyScope, ids: readonly string[]): Promise<(FoundActivity | undefined)[]> {
+  /** Returns the activities with these ids, in the same order. An entry is undefined if there is no such activity. */
+  async find(scope: AnyScope, ids: readonly string[]): Promise<(StoredActivity | undefined)[]> {
     const { tenant, organizationKey } = scope;
     const positions = await findRecordIds(this.#table, scope, ids.map(recordName));
     const keys = ids.flatMap((id, index) => {
@@ -215,9 +218,9 @@ export class ActivityReader {
       this.#table.getMany(ActivityEntity, keys),
     ]);
     const byId = new Map(activities.map((activity, index) => [keys[index]?.id, activity]));
-    return located.map((one) => {
-      const activity = one && byId.get(one.id);
-      return activity && { ...one, activity };
+    return located.map((position) => {
+      const activity = position && byId.get(position.id);
+      return activity && { ...position, activity };
     });
   }
 
@@ -241,15 +244,15 @@ export class ActivityReader {
   }
 
   /**
-   * Returns a page of the activities of a target entity. The index may name activities that were deleted or have
-   * another target by now; they are left out.
+   * Returns a page of the activities of a target entity. The index can name activities that were deleted or have another target
+   * now. These activities are left out.
    */
   async readTarget(
     scope: AnyScope,
     targetEntityId: string,
     options: RecordPageOptions & { descending: boolean },
   ): Promise<{
-    readonly found: readonly { activity: Activity; indexPosition: string; documentKey: string }[];
+    readonly activities: readonly { activity: Activity; indexPosition: string; documentKey: string }[];
     readonly next: string | undefined;
   }> {
     const { tenant, organizationKey } = scope;
@@ -257,22 +260,22 @@ export class ActivityReader {
       ...options,
       limit: Math.min(options.limit, TARGET_PAGE),
     });
-    const activities = await this.#table.getByKeys(ActivityEntity, page.keys);
+    const storedActivities = await this.#table.getByKeys(ActivityEntity, page.keys);
     const documents = await findLiveDocuments(
       new DocumentReader(this.#table),
       scope,
-      activities.flatMap((activity) => activity?.documentId ?? []),
+      storedActivities.flatMap((activity) => activity?.documentId ?? []),
     );
-    const found = page.positions.flatMap((indexPosition, index) => {
-      const activity = activities[index];
+    const activities = page.positions.flatMap((indexPosition, index) => {
+      const activity = storedActivities[index];
       const document = documents.get(activity?.documentId ?? '');
       if (!activity || !document || activity.targetEntityId !== targetEntityId) return [];
       const documentKey = document.internalId;
       if ('documentKey' in scope && scope.documentKey !== documentKey) return [];
-      const isThere = ActivityEntity.partition({ tenant, organizationKey, documentKey }) === page.keys[index]?.PK;
-      return isThere ? [{ activity, indexPosition, documentKey }] : [];
+      const isInDocument = ActivityEntity.partition({ tenant, organizationKey, documentKey }) === page.keys[index]?.PK;
+      return isInDocument ? [{ activity, indexPosition, documentKey }] : [];
     });
-    return { found, next: page.next };
+    return { activities, next: page.next };
   }
 }
 
@@ -286,12 +289,13 @@ export class ActivityWriter {
   }
 
   /**
-   * Adds activities to a document, all of them or none. An existing id is overwritten and keeps its time; of a
-   * repeated id the last activity counts. An activity of another document of the organization moves to this one. Throws
-   * INVALID_ARGUMENT when it may not move, because activity logs are `immutable` or its document is disabled.
+   * Adds activities to a document, all of them or none. An activity with an existing id is overwritten and keeps its time. If an
+   * id occurs several times, the last activity counts. An activity of another document of the organization moves to this
+   * document. Throws INVALID_ARGUMENT if such an activity must not move, because activity logs are `immutable` or its document is
+   * disabled.
    *
-   * 50 activities with at most 4 MB are one transaction. A call that fails between several transactions is completed by
-   * a call with the same ids.
+   * 50 activities with at most 4 MB are one transaction. If a call with several transactions fails between them, a call with the
+   * same ids completes it.
    */
   async add(
     { scope, document: { documentId } }: DocumentContext,
@@ -299,9 +303,9 @@ export class ActivityWriter {
     { immutable, now }: { immutable: boolean; now: number },
   ): Promise<void> {
     const last = distinctBy(activities.toReversed(), ({ id }) => id).reverse();
-    const chosen = last.filter(({ generated }) => !generated);
-    const earlier = await this.#findEarlier(scope, chosen, activities, immutable);
-    const earlierById = new Map(chosen.map(({ id }, index) => [id, earlier[index]]));
+    const withOwnIds = last.filter(({ generated }) => !generated);
+    const earlier = await this.#findEarlier(scope, withOwnIds, activities, immutable);
+    const earlierById = new Map(withOwnIds.map(({ id }, index) => [id, earlier[index]]));
     const plan = (activity: IdentifiedActivity, { position, isLive = false }: Earlier = {}) => {
       const { id, generated: _, ...sent } = activity;
       const createdAt = position && isLive ? position.createdAt : now;
@@ -330,11 +334,11 @@ export class ActivityWriter {
     }
   }
 
-  /** Replaces fields of activities. Ids are distinct. An id without an activity fails alone. */
+  /** Replaces fields of activities. Ids must be distinct. An id without an activity fails in its own result only. */
   async update(scope: OrganizationScope, changes: readonly ActivityChange[]): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to update activity.' };
     return inSlices(changes, CHANGED_AT_ONCE, (slice) =>
-      writeEach<ActivityChange, FoundActivity | undefined, ItemOutcome>({
+      writeEach<ActivityChange, StoredActivity | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
         read: (items) =>
@@ -342,15 +346,15 @@ export class ActivityWriter {
             scope,
             items.map(({ id }) => id),
           ),
-        decide: (change, found) => {
-          if (!found || found.disabled) return { result: failed, ops: [] };
-          const activity = changeActivity(found.activity, change);
+        decide: (change, stored) => {
+          if (!stored || stored.disabled) return { result: failed, ops: [] };
+          const activity = changeActivity(stored.activity, change);
           const { id, documentId, createdAt } = activity;
           return {
             result: { success: true, message: 'Activity updated.' },
             ops: [
-              upsert(ActivityEntity, { ...found.scope, ...activity }),
-              claimRecordId(found.scope, { ...recordName(id), documentId }, createdAt, found.position),
+              upsert(ActivityEntity, { ...stored.scope, ...activity }),
+              claimRecordId(stored.scope, { ...recordName(id), documentId }, createdAt, stored.position),
             ],
           };
         },
@@ -360,8 +364,8 @@ export class ActivityWriter {
   }
 
   /**
-   * Deletes activities by id, those of a document or target entity only when one is given. Ids are distinct. Other ids
-   * fail alone.
+   * Deletes the activities with these ids. If a document or target entity is given, deletes only its activities. Ids must be
+   * distinct. Returns one result per id. An id whose activity is not deleted fails in its own result only.
    */
   async delete(scope: AnyScope, ids: readonly string[], targetEntityId?: string): Promise<DeletedActivities> {
     if (!('documentKey' in scope) && targetEntityId === undefined) {
@@ -372,10 +376,10 @@ export class ActivityWriter {
       return { results, hasMore: false };
     }
     const results = await inSlices(ids, CHANGED_AT_ONCE, async (slice) => {
-      const selected = (await this.#reader.find(scope, slice)).flatMap((found) => {
-        if (!found || !matchesFilter({ targetEntityId }, found.activity)) return [];
-        if ('documentKey' in scope && found.scope.documentKey !== scope.documentKey) return [];
-        return [{ id: found.id, at: found.position }];
+      const selected = (await this.#reader.find(scope, slice)).flatMap((stored) => {
+        if (!stored || !matchesFilter({ targetEntityId }, stored.activity)) return [];
+        if ('documentKey' in scope && stored.scope.documentKey !== scope.documentKey) return [];
+        return [{ id: stored.id, position: stored.position }];
       });
       const deleted = new Map(await this.#delete(scope, selected));
       return slice.map((id): ActivityResult => [id, deleted.get(id) ?? DELETION_FAILED]);
@@ -383,13 +387,13 @@ export class ActivityWriter {
     return { results, hasMore: false };
   }
 
-  /** Deletes the activities of a document, oldest first, at most 2,000 in one call. */
+  /** Deletes up to 2,000 activities of a document. The oldest are deleted first. */
   async deleteOfDocument(scope: DocumentScope): Promise<DeletedActivities> {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#table.query(ActivityEntity, scope, options);
       const { documentKey } = scope;
       return {
-        found: page.values.map(({ id, createdAt }) => ({ id, at: { documentKey, createdAt } })),
+        deletions: page.values.map(({ id, createdAt }) => ({ id, position: { documentKey, createdAt } })),
         next: page.next,
       };
     });
@@ -403,9 +407,9 @@ export class ActivityWriter {
     return this.#deletePages(scope, async (options) => {
       const page = await this.#reader.readTarget(scope, targetEntityId, { ...options, descending: false });
       return {
-        found: page.found.map(({ activity: { id, createdAt }, documentKey }) => ({
+        deletions: page.activities.map(({ activity: { id, createdAt }, documentKey }) => ({
           id,
-          at: { documentKey, createdAt },
+          position: { documentKey, createdAt },
         })),
         next: page.next,
       };
@@ -414,17 +418,17 @@ export class ActivityWriter {
 
   async #deletePages(
     scope: OrganizationScope,
-    read: (options: RecordPageOptions) => Promise<{ found: readonly Deletion[]; next: string | undefined }>,
+    read: (options: RecordPageOptions) => Promise<{ deletions: readonly Deletion[]; next: string | undefined }>,
   ): Promise<DeletedActivities> {
     const results: ActivityResult[] = [];
-    for await (const { found, next } of pages((after) => read({ after, limit: MOST_DELETED - results.length }))) {
-      results.push(...(await this.#delete(scope, found)));
+    for await (const { deletions, next } of pages((after) => read({ after, limit: MOST_DELETED - results.length }))) {
+      results.push(...(await this.#delete(scope, deletions)));
       if (results.length >= MOST_DELETED) return { results, hasMore: next !== undefined };
     }
     return { results, hasMore: false };
   }
 
-  /** Deletes activities. One with a position fails when it is somewhere else by now. */
+  /** Deletes activities. If an activity has a `position` that differs from the stored one, its own result fails. */
   async #delete(scope: OrganizationScope, activities: readonly Deletion[]): Promise<ActivityResult[]> {
     const outcomes = await writeEach<Deletion, ActivityPosition | undefined, ItemOutcome>({
       table: this.#table,
@@ -434,14 +438,14 @@ export class ActivityWriter {
           scope,
           items.map(({ id }) => id),
         ),
-      decide: ({ id, at }, found) => {
-        if (!found || found.disabled) return { result: DELETION_FAILED, ops: [] };
-        const { documentKey, createdAt, _r } = found.position;
-        if (at && (at.documentKey !== documentKey || at.createdAt !== createdAt))
+      decide: ({ id, position }, stored) => {
+        if (!stored || stored.disabled) return { result: DELETION_FAILED, ops: [] };
+        const { documentKey, createdAt, _r } = stored.position;
+        if (position && (position.documentKey !== documentKey || position.createdAt !== createdAt))
           return { result: DELETION_FAILED, ops: [] };
         return {
           result: { success: true, message: 'Activity deleted.' },
-          ops: [remove(ActivityEntity, { ...found.scope, id, createdAt }), releaseRecordId(scope, recordName(id), _r)],
+          ops: [remove(ActivityEntity, { ...stored.scope, id, createdAt }), releaseRecordId(scope, recordName(id), _r)],
         };
       },
       conflicted: () => DELETION_FAILED,
@@ -450,7 +454,7 @@ export class ActivityWriter {
   }
 
   /**
-   * Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT for those in another document that may
+   * Returns the earlier positions of activities to add. Throws INVALID_ARGUMENT if an activity is in another document and must
    * not move.
    */
   async #findEarlier(
@@ -486,12 +490,12 @@ export class ActivityWriter {
     if (first) throw invalid(first, ...others);
     return earlier;
 
-    function immovable(index: number, why: string): Issue {
-      const at = all.findIndex(({ id }) => id === activities[index]?.id);
+    function immovable(index: number, reason: string): Issue {
+      const requestIndex = all.findIndex(({ id }) => id === activities[index]?.id);
       return {
-        path: ['activities', at, 'id'],
+        path: ['activities', requestIndex, 'id'],
         code: 'in_another_document',
-        message: `activities[${at}].id belongs to an activity of another document, which cannot move: ${why}`,
+        message: `activities[${requestIndex}].id belongs to an activity of another document, which cannot move: ${reason}`,
       };
     }
   }
@@ -507,12 +511,13 @@ type ActivityResult = readonly [id: string, outcome: ItemOutcome];
 
 interface Deletion {
   readonly id: string;
-  readonly at?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
+  /** The expected position. Undefined if any position is right. */
+  readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 
 const DELETION_FAILED: ItemOutcome = { success: false, message: 'Failed to delete activity.' };
 
-/** The results of a deletion by id, and whether there are more activities to delete. */
+/** The results of a deletion, by id. `hasMore` is true if there are more activities to delete. */
 export interface DeletedActivities {
   readonly results: readonly ActivityResult[];
   readonly hasMore: boolean;

@@ -14,7 +14,7 @@ export type FeatureType = (typeof featureTypes)[number];
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A map of changed field names to `{ from, to }`, stored as it was sent. */
+/** A map from the names of changed fields to `{ from, to }`. It is stored unchanged. */
 const Changes = OpenObject.check(
   z.refine((changes) => Object.values(changes).every(isObject), {
     error: 'must map each field to an object of from and to',
@@ -52,7 +52,7 @@ export const NewActivity = z
   );
 export type NewActivity = z.output<typeof NewActivity>;
 
-/** A change of one activity. Each field that is sent replaces the stored one. */
+/** A change of one activity. Each sent field replaces the stored field. */
 export const ActivityChange = z.object({ id: Id, ...details }).check(
   z.refine(({ id: _, ...change }) => Object.values(change).some((value) => value !== undefined), {
     error: 'must have a field to change besides id',
@@ -60,7 +60,7 @@ export const ActivityChange = z.object({ id: Id, ...details }).check(
 );
 export type ActivityChange = z.output<typeof ActivityChange>;
 
-/** An activity as it is stored. Fields with any JSON are stored as text. */
+/** An activity as it is stored. Fields that can have any JSON value are stored as JSON text. */
 export const Activity = z.object({
   id: z.string(),
   featureType: z.enum(featureTypes),
@@ -75,14 +75,14 @@ export const Activity = z.object({
   displayMessageTemplateData: z.string().optional(),
   actionIcon: z.string().optional(),
   isActivityResolverUsed: z.boolean().optional(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
-  /** The time of the first addition, epoch ms; `timestamp` in answers. */
+  /** When the activity was added first, in epoch ms. Responses have it as `timestamp`. */
   createdAt: z.number(),
 });
 export type Activity = z.output<typeof Activity>;
 
-/** An activity as answers show it. */
+/** An activity in a response. */
 export const ActivityResponse = z.object({
   ...Activity.omit({ documentId: true, createdAt: true }).shape,
   changes: z.record(z.string(), z.unknown()).optional(),
@@ -111,7 +111,7 @@ export function changeActivity(stored: Activity, { id: _, ...change }: ActivityC
   return { ...stored, ...definedFields({ ...change, ...toJsonFields(jsonFields, change) }) } as Activity;
 }
 
-/** Returns an activity as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of its organization. */
+/** Returns an activity in the form of responses. `apiKey` and `organizationId` become a part of its metadata. */
 export function toActivityResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   activity: Activity & { readonly _r?: number },
@@ -130,7 +130,7 @@ export interface ActivityFilter {
   readonly targetEntityId?: string | undefined;
   readonly featureTypes?: readonly FeatureType[] | undefined;
   readonly actionTypes?: readonly string[] | undefined;
-  /** The actor. */
+  /** The user id of the actor. */
   readonly userId?: string | undefined;
 }
 
@@ -146,7 +146,7 @@ export function matchesFilter(
   );
 }
 
-/** Returns whether a change of content writes an activity: activity logs and the trigger of the verb are enabled. */
+/** Returns whether a change of content writes an activity. Activity logs and the trigger of the verb must be enabled. */
 export function isActivityEnabled(
   { isEnabled, triggers }: ActivityConfig = initialActivityConfig,
   verb: keyof typeof commentVerbs,
@@ -163,7 +163,7 @@ export function requireActivityLogsEnabled(config: ActivityConfig | undefined): 
     );
 }
 
-/** Throws FAILED_PRECONDITION while activity logs are immutable: then no activity may be changed or deleted. */
+/** Throws FAILED_PRECONDITION if activity logs are immutable, because activities then must not be changed or deleted. */
 export function requireActivityLogsMutable(config: ActivityConfig | undefined): void {
   if (config?.immutable)
     throw new ApiError(
@@ -176,14 +176,17 @@ export function requireActivityLogsMutable(config: ActivityConfig | undefined): 
 export interface ServiceActivity extends Omit<NewActivity, 'id' | 'actionUser' | keyof typeof details> {
   readonly actionUser: z.output<typeof StoredUser>;
   readonly changes?: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>> | undefined;
-  /** Snapshots of the content. A snapshot over 64 KB is left out. */
+  /** A snapshot of the content. `entityData` and `entityTargetData` are left out if they are over 64 KB. */
   readonly entityData?: unknown;
   readonly entityTargetData?: unknown;
   readonly displayMessageTemplate?: string | undefined;
   readonly displayMessageTemplateData?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Returns an activity of the service as it is stored. Fields that are too large are left out, so that the change of content does not fail. */
+/**
+ * Returns an activity of the service as it is stored. Fields over 64 KB are left out, so that the change of content does not
+ * fail.
+ */
 export function toServiceActivity(
   own: ServiceActivity,
   fixed: Pick<Activity, 'id' | 'documentId' | 'createdAt'>,

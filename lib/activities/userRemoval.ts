@@ -4,7 +4,10 @@ import { recordsUpTo, type EraseHook, writeEachRecord } from '../content/userRem
 import { remove, upsert } from '../table/table.ts';
 import { ActivityEntity } from './activities.ts';
 
-/** Erases immutable activities too: immutability is a rule for users of the customer, and GDPR overrides it. */
+/**
+ * Erases users from the activities of a document, page by page. Also changes immutable activities, because the GDPR overrides
+ * immutability.
+ */
 export const eraseActivities: EraseHook = {
   entities: [ActivityEntity],
   async erase(removal, after) {

@@ -9,11 +9,14 @@ import { type NotificationFilter, NotificationReader } from './notificationReade
 import { NotificationWriter, isSelected } from './notifications.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
-/** The most notifications that one call deletes when it does not name their ids, and the time after which it stops. */
+/**
+ * The limits of a call that does not name ids: the number of deleted notifications, and the time in milliseconds, after which it
+ * stops.
+ */
 const MOST_DELETED = 2_000;
 const LONGEST_MILLISECONDS = 15_000;
 
-/** The results of a deletion by id, and whether there may be more to delete. */
+/** The results of a deletion, by id. `hasMore` is true if there can be more notifications to delete. */
 export interface DeletedNotifications {
   readonly results: readonly (readonly [id: string, ItemOutcome])[];
   readonly hasMore: boolean;
@@ -31,9 +34,9 @@ export class NotificationDeleter {
   }
 
   /**
-   * Deletes the notifications that a filter selects; with a user, only notifications that name the user in
-   * `notifyUsers`. Notifications with given ids are deleted at once. Otherwise the call stops after about 2,000
-   * notifications or 15 s. `document` is the document of the filter.
+   * Deletes the notifications that a filter selects. If the filter has a user, deletes only notifications that name the user in
+   * `notifyUsers`. If it has ids, one call deletes all of them. Otherwise the call stops after about 2,000 notifications or 15 s.
+   * `document` is the document of the filter.
    */
   async delete(
     tenant: string,
@@ -42,14 +45,16 @@ export class NotificationDeleter {
     filter: NotificationFilter,
   ): Promise<DeletedNotifications> {
     const scope = organizationScope(tenant, organization);
-    const until = this.#clock() + LONGEST_MILLISECONDS;
+    const deadline = this.#clock() + LONGEST_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
     const { notificationIds } = filter;
     const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
     for await (const ids of pages) {
-      const outcomes = await this.#writer.delete(scope, ids, (found) => isSelected(document, filter, found));
+      const outcomes = await this.#writer.delete(scope, ids, (notification) =>
+        isSelected(document, filter, notification),
+      );
       results.push(...outcomes.map((outcome, index): [string, ItemOutcome] => [ids[index] ?? '', outcome]));
-      if (!notificationIds && (results.length >= MOST_DELETED || this.#clock() > until))
+      if (!notificationIds && (results.length >= MOST_DELETED || this.#clock() > deadline))
         return { results, hasMore: true };
     }
     return { results, hasMore: false };

@@ -4,7 +4,7 @@ import { limits, list, optional } from '../shared/schema.ts';
 import { type NotificationFilter, notificationReader } from './notificationReader.ts';
 import { NotificationId, selectorFields } from './rules.ts';
 
-/** What both versions of notifications/get declare alike. */
+/** The part of the declaration that `/v1/notifications/get` and `/v2/notifications/get` share. */
 export const getNotifications = {
   auth: 'apiKey',
   kind: 'read',
@@ -15,7 +15,7 @@ export const getNotifications = {
 
 export const filterFields = { ...selectorFields, notificationIds: optional(list(NotificationId, limits.readIds)) };
 
-/** Returns the filter of a request. Its ids are distinct and sorted, so that the same filter always has the same page tokens. */
+/** Returns the filter of a request. Its ids are distinct and sorted, so that equal filters have the same page tokens. */
 export function filterOf({ documentId, locationId, userId, notificationIds }: NotificationFilter): NotificationFilter {
   return { documentId, locationId, userId, notificationIds: notificationIds && distinct(notificationIds).sort() };
 }

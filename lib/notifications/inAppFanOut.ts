@@ -18,7 +18,7 @@ import { derivedId } from '../shared/ids.ts';
 import { AccessContext, optional } from '../shared/schema.ts';
 import { type AudienceDeps, type EventConsumer, readRecipientRules, type OccurredEvent } from '../events/audience.ts';
 
-/** The most bytes of a comment's text in a notification, in UTF-8. */
+/** The largest size in bytes (UTF-8) of a comment's text in a notification. */
 const TEXT_BYTES = 4 * 1024;
 
 type Verb = keyof typeof commentVerbs;
@@ -52,7 +52,7 @@ const headlines: Readonly<Record<Verb, string>> = {
 const Context = optional(z.object({ access: optional(AccessContext) }));
 const Comment = z.object({ commentId: z.number(), commentText: z.string().optional(), context: Context });
 
-/** The parts of an event's data that notifications use. Events that customers publish may lack them. */
+/** The fields of an event's data that notifications use. An event that a customer published may not have them. */
 const CommentData = z.object({
   actionUser: StoredUser,
   commentAnnotation: z.object({
@@ -65,7 +65,7 @@ const CommentData = z.object({
   targetComment: Comment.optional(),
 });
 
-/** Returns whether an event creates in-app notifications: the service and the trigger of the verb are on. */
+/** Returns whether an event creates in-app notifications. The notification service and the trigger of the verb must be on. */
 export function createsNotifications(config: NotificationConfig | undefined, event: string): boolean {
   const verb = verbOf.get(event);
   return (
@@ -76,8 +76,8 @@ export function createsNotifications(config: NotificationConfig | undefined, eve
 }
 
 /**
- * Returns the notifications of a comment event, one for each 50 recipients; none for an event without a thread. The same event creates the same
- * notifications, so it may be consumed more than once.
+ * Returns the notifications of a comment event, one for each 50 recipients. Returns none for an event without a thread. The same
+ * event always gives the same notifications, so it can be consumed more than once.
  */
 export function toInAppNotifications(
   { eventId, event, documentId, createdAt, payload }: OccurredEvent,
@@ -100,8 +100,8 @@ export function toInAppNotifications(
     visibility,
     accessFields: accessFields && [...accessFields],
   };
-  // The notification must not repeat a deleted text.
-  const text = verb === 'deleted' ? '' : clipped(targetComment?.commentText ?? '');
+  // The notification of a deletion must not repeat the deleted text.
+  const text = verb === 'deleted' ? '' : clipText(targetComment?.commentText ?? '');
   const groups = Array.from({ length: Math.ceil(recipients.length / MAX_INVOLVED_USERS) }, (_each, index) =>
     recipients.slice(index * MAX_INVOLVED_USERS, (index + 1) * MAX_INVOLVED_USERS),
   );
@@ -129,7 +129,7 @@ export function toInAppNotifications(
   );
 }
 
-/** Returns the access context of a notification: the union of those of the thread and the comment. */
+/** Returns the access context of a notification: the union of the contexts of the thread and the comment. */
 function contextOf(
   contexts: readonly z.output<typeof Context>[],
 ): { access: z.output<typeof AccessContext> } | undefined {
@@ -143,8 +143,8 @@ function contextOf(
   return { access: dict([...access]) };
 }
 
-/** Returns a text of at most 4 KB, cut between two characters. */
-function clipped(text: string): string {
+/** Returns the beginning of a text, at most 4 KB. The cut is between two characters. */
+function clipText(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, TEXT_BYTES), { stream: true });
 }
 
@@ -153,8 +153,8 @@ export interface InAppDeps extends AudienceDeps {
 }
 
 /**
- * Returns a function that makes a consumer of events for one batch: it reads the configuration of each tenant once. The consumer creates in-app
- * notifications for recipients whom settings, visibility and access rights allow. Consuming the same event again changes nothing.
+ * Returns a function that makes a consumer of events for one batch. The consumer creates in-app notifications for recipients who
+ * have access and whose settings allow them. It reads the configuration of each tenant once. A repeated event changes nothing.
  */
 export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => EventConsumer {
   const configOf = async (tenant: string) =>
@@ -189,7 +189,7 @@ export function fanOutInApp({ table, clock, notifications }: InAppDeps): () => E
   };
 }
 
-/** Create the in-app notifications of events. */
+/** Creates the in-app notifications of events. */
 export const inAppFanOut: Capability<() => EventConsumer> = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(['GetItem', 'BatchGetItem', 'Query']),

@@ -9,7 +9,7 @@ import { joinKey } from '../table/keys.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
-import { findNotifications, NotificationEntity, type PlacedNotification, readNotifications } from './notifications.ts';
+import { findNotifications, NotificationEntity, type LocatedNotification, readNotifications } from './notifications.ts';
 import { readThreadAccess, AccessChecks } from '../content/accessChecks.ts';
 import {
   allDocuments,
@@ -27,20 +27,20 @@ import type { Viewer } from '../content/rules/viewer.ts';
 export interface NotificationFilter {
   readonly documentId?: string | undefined;
   readonly locationId?: string | undefined;
-  /** The recipient, who must also have access. */
+  /** The user id of a recipient. Notifications that this user may not see are left out. */
   readonly userId?: string | undefined;
   readonly notificationIds?: readonly string[] | undefined;
 }
 
 interface PageRequest {
   readonly limit: number;
-  /** The cursor of the previous page. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
   readonly ascending?: boolean;
 }
 
 export interface NotificationPageOptions extends PageRequest {
-  /** Epoch ms. */
+  /** The time of the request in epoch ms. */
   readonly now: number;
   /** The user of a user token, who is the user of the filter. */
   readonly viewer?: Viewer | undefined;
@@ -48,26 +48,26 @@ export interface NotificationPageOptions extends PageRequest {
 
 export interface NotificationPage {
   readonly values: NotificationResponse[];
-  /** Undefined at the end. */
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** A page ends early at this size of its notifications as JSON, so that an answer stays below the limit of 5 MB. */
+/** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
-/** The most pages that an answer without paging consists of. */
+/** The largest number of pages that are read for a response without paging. */
 const MOST_PAGES = 20;
-/** The most queries of involvements for a page of a user's notifications. */
+/** The largest number of queries of involvements for a page of a user's notifications. */
 const MOST_QUERIES = 8;
-/** Involvements per query, and notifications that are read at a time: one can have 360 KB. */
+/** The number of involvements per query, and of notifications that are read together. One notification can have 360 KB. */
 const INVOLVEMENTS_PER_QUERY = 1_000;
 const READ_AT_ONCE = 100;
 
-/** A notification with its sort key, after which the next page continues. */
-interface Candidate extends PlacedNotification {
+/** A notification with its sort key. A page that ends with this notification continues after the key. */
+interface Candidate extends LocatedNotification {
   readonly key: string;
 }
 
-/** A batch of notifications in order, and the cursor after it; undefined at the end. */
+/** A batch of notifications in order. `cursor` is the position after the batch. Undefined if no batch follows. */
 interface Batch {
   readonly candidates: readonly Candidate[];
   readonly cursor: string | undefined;
@@ -82,9 +82,9 @@ export class NotificationReader {
   }
 
   /**
-   * Returns a page of the notifications that a filter selects, by time, the newest first unless `ascending`. A whole
-   * organization is listed document by document. A page may end early, at about 4 MB or after a bounded number of
-   * queries, and can be empty although it has a `next`. Throws NOT_FOUND when the document does not exist.
+   * Returns a page of the notifications that a filter selects, by time. The newest notification is first, unless `ascending` is
+   * true. A whole organization is listed document by document. A page ends early at about 4 MB, or after a limited number of
+   * queries. It can be empty and have a `next`. Throws NOT_FOUND if the document does not exist.
    */
   async list(
     tenant: string,
@@ -107,7 +107,7 @@ export class NotificationReader {
     const batches = notificationIds
       ? this.#findByIds(scope, notificationIds, options)
       : this.#listInvolved(scope, [userId as string, EVERYBODY], document?.internalId, options);
-    const viewing =
+    const viewer =
       userId === undefined
         ? undefined
         : {
@@ -125,9 +125,10 @@ export class NotificationReader {
     let [position, bytes] = [options.after, 0];
     for await (const { candidates, cursor } of batches) {
       const selected = candidates.filter(
-        (one) => (isAtLocation?.(one.notification) ?? true) && (!document || one.documentKey === document.internalId),
+        ({ notification, documentKey }) =>
+          (isAtLocation?.(notification) ?? true) && (!document || documentKey === document.internalId),
       );
-      const visible = viewing ? await this.#filterVisible(viewing, selected) : selected;
+      const visible = viewer ? await this.#filterVisible(viewer, selected) : selected;
       for (const { key, notification } of visible) {
         const response = toResponse(notification);
         bytes += Buffer.byteLength(JSON.stringify(response));
@@ -142,8 +143,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the most recent notifications that a filter selects, newest first: at most 1,000 and about 4 MB.
-   * Notifications with given ids are all returned. Throws INVALID_ARGUMENT when there are too many to read.
+   * Returns the most recent notifications that a filter selects, at most 1,000 and about 4 MB. The newest is first. If the filter
+   * has ids, returns all notifications with these ids. Throws INVALID_ARGUMENT if too many notifications must be read.
    */
   async listRecent(
     tenant: string,
@@ -151,10 +152,10 @@ export class NotificationReader {
     filter: NotificationFilter,
     options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
   ): Promise<NotificationResponse[]> {
-    // A listing document by document finds the most recent ones only at its end.
+    // A listing that goes document by document must be read to its end to find the most recent notifications.
     const endsEarly =
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
-    const found: NotificationResponse[] = [];
+    const notifications: NotificationResponse[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
     for (let i = 0; i < MOST_PAGES; i++) {
       const { values, next } = await this.list(tenant, organization, filter, {
@@ -162,10 +163,10 @@ export class NotificationReader {
         limit: limits.pageSize,
         after,
       });
-      found.push(...values);
+      notifications.push(...values);
       bytes += values.reduce((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
-      if (next === undefined || (endsEarly && (found.length >= limits.pageSize || bytes >= PAGE_BYTES)))
-        return filter.notificationIds ? found : mostRecent(found);
+      if (next === undefined || (endsEarly && (notifications.length >= limits.pageSize || bytes >= PAGE_BYTES)))
+        return filter.notificationIds ? notifications : mostRecent(notifications);
       after = next;
     }
     const message =
@@ -194,9 +195,9 @@ export class NotificationReader {
   }
 
   /**
-   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch; for a user,
-   * those that name the user in `notifyUsers`. They may be deleted between two batches. `document` is the document of
-   * the filter.
+   * Yields the ids of the notifications that a filter without `notificationIds` selects, batch by batch. If the filter has a
+   * user, yields only notifications that name the user in `notifyUsers`. The caller can delete notifications between two batches.
+   * `document` is the document of the filter.
    */
   async *listIds(
     scope: OrganizationScope,
@@ -245,33 +246,39 @@ export class NotificationReader {
     return { values, next: listingCursor.of(next) };
   }
 
-  /** Yields notifications by id, all in one batch. */
+  /** Yields one batch with the notifications that have these ids. */
   async *#findByIds(
     scope: OrganizationScope,
     ids: readonly string[],
     { after, ascending = false }: PageRequest,
   ): AsyncGenerator<Batch> {
-    const found = await findNotifications(this.#table, scope, ids);
+    const notifications = await findNotifications(this.#table, scope, ids);
     const order = byKey(ascending);
     const keyOf = ({ createdAt, id }: Notification) => joinKey(recordSortKey(createdAt, id));
-    const candidates = found.flatMap((one): Candidate[] => (one ? [{ ...one, key: keyOf(one.notification) }] : []));
+    const candidates = notifications.flatMap((stored): Candidate[] =>
+      stored ? [{ ...stored, key: keyOf(stored.notification) }] : [],
+    );
+    const isAfter = (candidate: Candidate) => after === undefined || order({ key: after }, candidate) < 0;
     yield {
-      candidates: candidates.filter((one) => after === undefined || order({ key: after }, one) < 0).sort(order),
+      candidates: candidates.filter(isAfter).sort(order),
       cursor: undefined,
     };
   }
 
-  /** Yields the notifications that some users are involved in; those of one document when it is given. */
+  /**
+   * Yields the notifications that the users are involved in, batch by batch. With `document` (internal id), only those of this
+   * document.
+   */
   async *#listInvolved(
     scope: OrganizationScope,
     userIds: readonly string[],
     document: string | undefined,
     { after, limit, ascending = false }: PageRequest,
-    most = MOST_QUERIES,
+    maxQueries = MOST_QUERIES,
   ): AsyncGenerator<Batch> {
     let from = after;
-    for (let query = 0; query < most; query++) {
-      // When the first query does not fill the page, most notifications do not match: read more at a time.
+    for (let query = 0; query < maxQueries; query++) {
+      // If the first query does not fill the page, most notifications do not match. Then read more per query.
       const count = query === 0 ? Math.min(limit + 1, INVOLVEMENTS_PER_QUERY) : INVOLVEMENTS_PER_QUERY;
       const { involvements, next } = await this.#mergeInvolvements(scope, userIds, {
         after: from,
@@ -282,12 +289,11 @@ export class NotificationReader {
         const slice = involvements.slice(i, i + READ_AT_ONCE);
         const selected =
           document === undefined ? slice : slice.filter((involvement) => involvement.documentKey === document);
-        const read = await readNotifications(this.#table, scope, selected);
-        const candidates = selected.flatMap((involvement, index) =>
-          read[index]
-            ? [{ key: involvement.key, documentKey: involvement.documentKey, notification: read[index] }]
-            : [],
-        );
+        const notifications = await readNotifications(this.#table, scope, selected);
+        const candidates = selected.flatMap(({ key, documentKey }, index) => {
+          const notification = notifications[index];
+          return notification ? [{ key, documentKey, notification }] : [];
+        });
         yield { candidates, cursor: i + READ_AT_ONCE < involvements.length ? slice.at(-1)?.key : next };
       }
       if (next === undefined) return;
@@ -295,7 +301,7 @@ export class NotificationReader {
     }
   }
 
-  /** Returns the involvements of some users in one order, one for each notification. */
+  /** Returns a page of the involvements of all these users together, in one order. Each notification occurs once. */
   async #mergeInvolvements(
     scope: OrganizationScope,
     userIds: readonly string[],
@@ -307,7 +313,7 @@ export class NotificationReader {
       ),
     );
     const order = byKey(!options.descending);
-    // Involvements after the end of an incomplete page are unknown: the merged page ends there.
+    // The page of a user that ends first can be followed by involvements that were not read. So the merged page must end there.
     const [next] = pages.flatMap((page) => (page.next === undefined ? [] : [{ key: page.next }])).sort(order);
     const involvements = pages.flatMap(({ values }) =>
       values.map((involvement) => ({
@@ -322,8 +328,8 @@ export class NotificationReader {
   }
 
   /**
-   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody
-   * with access to the document. A deleted document has none.
+   * Returns the notifications that are for a user and that the user may see. They name the user, or are for everybody with access
+   * to the document. Notifications of deleted documents are left out.
    */
   async #filterVisible(
     { organization, scope, userId, checks }: Viewing,
@@ -334,26 +340,26 @@ export class NotificationReader {
       scope,
       candidates.map(({ notification }) => notification.documentId),
     );
-    const there = candidates.filter(
+    const forUser = candidates.filter(
       ({ documentKey, notification }) =>
         documents.get(notification.documentId)?.internalId === documentKey &&
         (notifiesUser(notification, userId) || notification.notifyAll),
     );
-    const guards = await notificationGuards(this.#table, scope, organization.organizationId, there);
+    const guards = await notificationGuards(this.#table, scope, organization.organizationId, forUser);
     const allowed = await checks.canSee(
-      there.map(({ notification }, index) => {
+      forUser.map(({ notification }, index) => {
         const guard = guards[index];
         const isNamed = notifiesUser(notification, userId);
-        // A named user may see a notification without a thread, whatever access the user has to its document.
+        // A named user may see a notification that is not about a thread, even without access to its document.
         const document = guard?.thread || !isNamed ? documents.get(notification.documentId) : undefined;
         return { ...guard, document, knownUsersOnly: !isNamed };
       }),
     );
-    return there.filter((_candidate, index) => allowed[index]);
+    return forUser.filter((_candidate, index) => allowed[index]);
   }
 }
 
-/** The user for whom notifications are listed. */
+/** The user for whom notifications are listed, and the user's access checks. */
 interface Viewing {
   readonly organization: Organization;
   readonly scope: OrganizationScope;
@@ -362,30 +368,33 @@ interface Viewing {
 }
 
 /**
- * Returns the access that each notification requires besides its document: by its own access context and its thread.
- * For a deleted thread, the state at the creation of the notification counts.
+ * Returns the access rules of each notification, without its document: its own access context, and the rules of its thread. If
+ * the thread was deleted, its rules at the creation of the notification count.
  */
 export async function notificationGuards(
   table: Table,
   scope: OrganizationScope,
   organizationId: string,
-  placed: readonly PlacedNotification[],
+  notifications: readonly LocatedNotification[],
 ): Promise<RecordAccess[]> {
-  const about = placed.flatMap(({ documentKey, notification: { thread } }) =>
+  const threads = notifications.flatMap(({ documentKey, notification: { thread } }) =>
     thread ? [{ ...thread, documentKey, organizationId }] : [],
   );
-  const current = (await readThreadAccess(table, scope, organizationId, about)).values();
-  return placed.map(({ notification: { thread, accessFields } }) => ({
+  const current = (await readThreadAccess(table, scope, organizationId, threads)).values();
+  return notifications.map(({ notification: { thread, accessFields } }) => ({
     accessFields,
     ...(thread && { thread: current.next().value ?? { ...thread, organizationId } }),
   }));
 }
 
-/** Returns the most recent ones that fit into one answer, newest first. */
-function mostRecent(found: readonly NotificationResponse[]): NotificationResponse[] {
+/** Returns the most recent notifications that fit one response. The newest is first. */
+function mostRecent(notifications: readonly NotificationResponse[]): NotificationResponse[] {
   let bytes = 0;
-  const inOrder = found.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
-  return inOrder.filter((one, index) => (bytes += Buffer.byteLength(JSON.stringify(one))) <= PAGE_BYTES || index === 0);
+  const newestFirst = notifications.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, limits.pageSize);
+  return newestFirst.filter((notification, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(notification));
+    return bytes <= PAGE_BYTES || index === 0;
+  });
 }
 
 type NotificationTest = (notification: Notification) => boolean;

@@ -31,10 +31,10 @@ export const NotificationSettingsEntity = defineEntity({
     inbox: Level,
     email: Level,
     slack: Level,
-    /** Epoch ms, of the last change. */ setAt: z.number().optional(),
+    /** The time of the last change in epoch ms. */ setAt: z.number().optional(),
   }),
   pk: (of: OrganizationScope & { userId: string }) => organizationPartition(of, 'USER', of.userId),
-  // The settings of the organization have no document key.
+  // Settings for the organization have no document key.
   sk: (key: { documentKey?: string | undefined }) => [
     'SETTINGS',
     ...(key.documentKey === undefined ? [] : [key.documentKey]),
@@ -55,7 +55,7 @@ export const NotificationSettingsEntity = defineEntity({
 /** The prefix of the sort keys of settings for documents. The document key follows it unescaped. */
 export const settingsPrefix = ['SETTINGS'];
 
-/** Settings for documents with their document keys. Query them with `settingsPrefix`. */
+/** The settings of a user for documents, with the document keys. Queries must use `settingsPrefix`. */
 export const settingsOfDocuments: QueryableEntity<
   NotificationLevels & { readonly documentKey: string; readonly setAt?: number | undefined },
   OrganizationScope & { readonly userId: string }
@@ -69,7 +69,7 @@ export const settingsOfDocuments: QueryableEntity<
 
 export type EffectiveLevels = Record<NotificationChannel, NotificationLevel>;
 
-/** The organization, or one document. */
+/** A scope of settings: the organization if `documentKey` is undefined, otherwise one document. */
 export interface SettingsScope {
   readonly documentKey?: string | undefined;
 }
@@ -87,15 +87,15 @@ export class NotificationSettingsReader {
     this.#table = table;
   }
 
-  /** Returns a user's settings in each of the scopes. One BatchGet. */
+  /** Returns a user's settings in each scope, in the order of `scopes`. */
   async get(scope: OrganizationScope, userId: string, scopes: readonly SettingsScope[]): Promise<ScopedSettings[]> {
-    const [organization, ...found] = await this.#table.getMany(
+    const [organization, ...settingsOfScopes] = await this.#table.getMany(
       NotificationSettingsEntity,
       [{}, ...scopes].map((settings) => ({ ...scope, userId, ...settings })),
     );
-    return found.map((set) => ({
-      set: { ...organization, ...pickLevels(set) },
-      effective: levelsFor(organization, set),
+    return settingsOfScopes.map((settings) => ({
+      set: { ...organization, ...pickLevels(settings) },
+      effective: levelsFor(organization, settings),
     }));
   }
 }
@@ -113,8 +113,8 @@ export class NotificationSettingsWriter {
   }
 
   /**
-   * Sets levels of users in each of the scopes. Channels that are not sent keep their level, unless the user was
-   * removed meanwhile. An unknown user fails alone. Users and scopes are distinct. Returns one result per user.
+   * Sets levels of users in each scope. Channels that are not sent keep their level, unless the user was removed since the level
+   * was set. Users and scopes must be distinct. Returns one result per user. An unknown user fails in its own result only.
    */
   async set(
     scope: OrganizationScope,
@@ -139,10 +139,10 @@ export class NotificationSettingsWriter {
     >({
       table: this.#table,
       items,
-      read: (some) =>
+      read: (unread) =>
         this.#table.getMany(
           NotificationSettingsEntity,
-          some.map((item) => ({ ...scope, ...item })),
+          unread.map((item) => ({ ...scope, ...item })),
         ),
       decide: ({ departures, ...item }, stored) => {
         const setAt = accessTimeAfter(departures, scope.organizationKey, now);
@@ -180,8 +180,8 @@ function pickLevels(levels: NotificationLevels = {}): NotificationLevels {
 }
 
 /**
- * Returns the effective levels of users in a document; without a document, in the organization. The fan-out of events
- * calls it with everybody whom an event may concern. One BatchGet per 50 users, in parallel.
+ * Returns the effective levels of users in a document, or in the organization if `documentKey` is undefined. Sends one BatchGet
+ * per 50 users, in parallel.
  */
 export async function readNotificationLevels(
   table: Table,
@@ -189,14 +189,14 @@ export async function readNotificationLevels(
   documentKey: string | undefined,
   userIds: readonly string[],
 ): Promise<ReadonlyMap<string, EffectiveLevels>> {
-  const found = await table.getMany(
+  const settings = await table.getMany(
     NotificationSettingsEntity,
     userIds.flatMap((userId) => [
       { ...scope, userId },
       { ...scope, userId, documentKey },
     ]),
   );
-  return new Map(userIds.map((userId, index) => [userId, levelsFor(found[2 * index], found[2 * index + 1])]));
+  return new Map(userIds.map((userId, index) => [userId, levelsFor(settings[2 * index], settings[2 * index + 1])]));
 }
 
 export const readNotificationSettings = /* @__PURE__ */ storeCapability(NotificationSettingsReader, ['BatchGetItem']);

@@ -63,14 +63,14 @@ export const NotificationEntity = defineEntity({
   },
 });
 
-/** A notification with the key of its document. */
-export interface PlacedNotification {
+/** A notification with the internal id of its document. */
+export interface LocatedNotification {
   readonly documentKey: string;
   readonly notification: Stored<Notification>;
 }
 
-interface FoundNotification extends PlacedNotification {
-  readonly home: DocumentWithFolder;
+interface NotificationInDocument extends LocatedNotification {
+  readonly document: DocumentWithFolder;
 }
 
 interface Selection {
@@ -78,11 +78,11 @@ interface Selection {
   readonly userId?: string | undefined;
 }
 
-/** Returns whether a request selects a notification: by document, location, and a user in `notifyUsers`. */
+/** Returns whether a request selects a notification: by its document, its location and a user in its `notifyUsers`. */
 export function isSelected(
   document: Pick<Document, 'internalId'> | undefined,
   { locationId, userId }: Selection,
-  { documentKey, notification }: PlacedNotification,
+  { documentKey, notification }: LocatedNotification,
 ): boolean {
   return (
     (!document || document.internalId === documentKey) &&
@@ -93,7 +93,7 @@ export function isSelected(
 
 const recordKey = (id: string): RecordIdKey => ({ kind: 'notification', id, within: '' });
 
-/** Returns the involvements of a notification: of its recipients and its actor. */
+/** Returns the involvements of a notification: one per recipient, and one for the actor. */
 function involvementsOf(
   documentKey: string,
   { id, createdAt, notifyUsers, notifyAll, actionUser }: Notification,
@@ -111,8 +111,8 @@ function involvementsOf(
 }
 
 /**
- * Returns the operations that delete a notification with its id and involvements, if it has not changed since it was
- * read.
+ * Returns the operations that delete a notification with its id and involvements. They fail if the notification has changed since
+ * it was read.
  */
 export function notificationRemovalOps(scope: DocumentScope, notification: Stored<Notification>): WriteOp[] {
   return [
@@ -123,7 +123,8 @@ export function notificationRemovalOps(scope: DocumentScope, notification: Store
 }
 
 /**
- * Returns the notifications of involvements; undefined for one that does not exist any more. One BatchGet for each 100.
+ * Returns the notification of each involvement. An entry is undefined if the notification is deleted. Sends one BatchGet per 100
+ * involvements.
  */
 export async function readNotifications(
   table: Table,
@@ -137,14 +138,14 @@ export async function readNotifications(
 }
 
 /**
- * Returns the notifications with these ids; undefined for an id without one, or of a deleted document. Two dependent
- * BatchGets.
+ * Returns the notifications with these ids, in the same order. An entry is undefined if there is no such notification, or if its
+ * document is deleted. Sends two BatchGets, one after the other.
  */
 export async function findNotifications(
   table: Table,
   scope: OrganizationScope,
   ids: readonly string[],
-): Promise<(FoundNotification | undefined)[]> {
+): Promise<(NotificationInDocument | undefined)[]> {
   const positions = await findRecordIds(table, scope, ids.map(recordKey));
   const existing = positions.flatMap((position, index) => (position ? [{ ...position, id: ids[index] ?? '' }] : []));
   const [notifications, documents] = await Promise.all([
@@ -155,26 +156,26 @@ export async function findNotifications(
       existing.flatMap(({ documentId }) => documentId ?? []),
     ),
   ]);
-  const found = new Map<string, FoundNotification>();
+  const byId = new Map<string, NotificationInDocument>();
   for (const [index, { id, documentKey, documentId = '' }] of existing.entries()) {
-    const [notification, home] = [notifications[index], documents.get(documentId)];
-    if (notification && home?.internalId === documentKey) found.set(id, { documentKey, home, notification });
+    const [notification, document] = [notifications[index], documents.get(documentId)];
+    if (notification && document?.internalId === documentKey) byId.set(id, { documentKey, document, notification });
   }
-  return ids.map((id) => found.get(id));
+  return ids.map((id) => byId.get(id));
 }
 
-/** Notifications that are read at a time to be changed or deleted: one can have 360 KB. */
+/** The number of notifications that are read together to change or delete them. One notification can have 360 KB. */
 const CHANGED_AT_ONCE = 50;
 
 /**
- * The result of an addition: `exists` when the document has the notification already, `elsewhere` when another document
- * has it.
+ * The result of an addition: `exists` if the document has a notification with this id already, `elsewhere` if another document
+ * has one.
  */
 export type NotificationAdded = 'added' | 'exists' | 'elsewhere';
 
-type IsSelected = (notification: PlacedNotification) => boolean;
+type IsSelected = (notification: LocatedNotification) => boolean;
 
-interface NotificationUpdate extends FoundNotification {
+interface NotificationUpdate extends NotificationInDocument {
   readonly change: NotificationChange;
   /** The thread of the notification after the change. */
   readonly thread: ThreadReference | undefined;
@@ -187,7 +188,7 @@ export class NotificationWriter {
     this.#table = table;
   }
 
-  /** Returns the thread of a document that a notification's source data names. */
+  /** Returns the thread that the source data of a notification names. Returns undefined if the document has no such thread. */
   async findThread(
     scope: DocumentScope,
     documentId: string,
@@ -200,23 +201,23 @@ export class NotificationWriter {
     return thread;
   }
 
-  /** Returns the actor with the name and e-mail address of the stored profile. One read when either is missing. */
+  /** Returns the actor. If the name or e-mail address is missing, reads the stored profile and adds missing fields from it. */
   async completeActor(tenant: string, user: ContentUser): Promise<ContentUser> {
     return isIncomplete(user)
       ? completeUser(user, await this.#table.get(UserEntity, { tenant, userId: user.userId }))
       : user;
   }
 
-  /** Returns the users who have access to a document. */
+  /** Returns the ids among `userIds` of users who have access to a document. */
   async selectUsersWithAccess(
-    at: DocumentContext,
+    context: DocumentContext,
     userIds: readonly string[],
     now: number,
   ): Promise<ReadonlySet<string>> {
-    return findUsersWithAccess(this.#table, at, userIds, { now });
+    return findUsersWithAccess(this.#table, context, userIds, { now });
   }
 
-  /** Adds a notification. When its id exists in the organization, nothing changes. */
+  /** Adds a notification. If its id exists in the organization already, changes nothing. */
   async add(scope: DocumentScope, notification: Notification): Promise<NotificationAdded> {
     const { id, documentId, createdAt } = notification;
     let position: Stored<RecordPosition> | undefined;
@@ -236,9 +237,9 @@ export class NotificationWriter {
   }
 
   /**
-   * Changes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, becomes too
-   * large, or its document is disabled. With `verifiedAt` (epoch ms), new readers without access to the document at
-   * that time are left out.
+   * Changes notifications. Ids must be distinct. Returns one result per notification. Only the own result of a notification fails
+   * if it does not exist, is not selected, becomes too large, or if its document is disabled. With `verifiedAt` (epoch ms), new
+   * readers without access to the document at that time are left out.
    */
   async update(
     tenant: string,
@@ -255,22 +256,22 @@ export class NotificationWriter {
         read: (items) => this.#readUpdates(organization, scope, items, verifiedAt),
         decide: (_change, update) => {
           const changed = update && changeNotification(update.notification, update.change, update.thread);
-          if (!changed || update.home.disabled || !isMeant(update) || !fitsItem(changed))
+          if (!changed || update.document.disabled || !isMeant(update) || !fitsItem(changed))
             return { result: failed, ops: [] };
           const { documentKey, notification } = update;
-          const at = { ...scope, documentKey };
+          const documentScope = { ...scope, documentKey };
           const before = involvementsOf(documentKey, notification);
           const after = involvementsOf(documentKey, changed);
-          const removed = before.filter(({ userId }) => !after.some((one) => one.userId === userId));
+          const removed = before.filter(({ userId }) => !after.some((current) => current.userId === userId));
           const added = after.filter(
-            ({ userId, made }) => !before.some((one) => one.userId === userId && one.made === made),
+            ({ userId, made }) => !before.some((previous) => previous.userId === userId && previous.made === made),
           );
           return {
             result: { success: true, message: 'Notification updated.' },
             ops: [
-              replace(NotificationEntity, { ...at, ...changed }, notification._r),
-              ...removed.map((involvement) => removeInvolvement(at, involvement)),
-              ...added.map((involvement) => addInvolvement(at, involvement)),
+              replace(NotificationEntity, { ...documentScope, ...changed }, notification._r),
+              ...removed.map((involvement) => removeInvolvement(documentScope, involvement)),
+              ...added.map((involvement) => addInvolvement(documentScope, involvement)),
             ],
           };
         },
@@ -280,21 +281,21 @@ export class NotificationWriter {
   }
 
   /**
-   * Deletes notifications. Ids are distinct. One fails alone when it does not exist, is not selected, or its document
-   * is disabled.
+   * Deletes notifications. Ids must be distinct. Returns one result per notification. Only the own result of a notification fails
+   * if it does not exist or is not selected, or if its document is disabled.
    */
   async delete(scope: OrganizationScope, ids: readonly string[], isMeant: IsSelected): Promise<ItemOutcome[]> {
     const failed = { success: false, message: 'Failed to delete notification.' };
     return inSlices(ids, CHANGED_AT_ONCE, (slice) =>
-      writeEach<string, FoundNotification | undefined, ItemOutcome>({
+      writeEach<string, NotificationInDocument | undefined, ItemOutcome>({
         table: this.#table,
         items: slice,
         read: (items) => findNotifications(this.#table, scope, items),
-        decide: (_id, found) =>
-          found && !found.home.disabled && isMeant(found)
+        decide: (_id, stored) =>
+          stored && !stored.document.disabled && isMeant(stored)
             ? {
                 result: { success: true, message: 'Notification deleted.' },
-                ops: notificationRemovalOps({ ...scope, documentKey: found.documentKey }, found.notification),
+                ops: notificationRemovalOps({ ...scope, documentKey: stored.documentKey }, stored.notification),
               }
             : { result: failed, ops: [] },
         conflicted: () => failed,
@@ -313,20 +314,20 @@ export class NotificationWriter {
       scope,
       changes.map(({ id }) => id),
     );
-    const found = changes.flatMap((change, index) => {
+    const existing = changes.flatMap((change, index) => {
       const notification = notifications[index];
       return notification ? [{ ...notification, change }] : [];
     });
-    const sources = found.map(({ documentKey, notification: { documentId, notificationSource }, change }) => {
+    const sources = existing.map(({ documentKey, notification: { documentId, notificationSource }, change }) => {
       const { notificationSourceData } = change;
       return { documentKey, documentId, annotationId: annotationIdOf({ notificationSource, notificationSourceData }) };
     });
     const [threads, mayRead] = await Promise.all([
       this.#findThreads(scope, sources),
-      verifiedAt === undefined ? undefined : this.#readersWithAccess(organization, scope, found, verifiedAt),
+      verifiedAt === undefined ? undefined : this.#readersWithAccess(organization, scope, existing, verifiedAt),
     ]);
     const updates = new Map<string, NotificationUpdate>();
-    for (const [index, { change, ...notification }] of found.entries()) {
+    for (const [index, { change, ...notification }] of existing.entries()) {
       const readByUserIds = change.readByUserIds?.filter(
         (userId) => mayRead?.get(notification.documentKey)?.has(userId) ?? !mayRead,
       );
@@ -339,19 +340,19 @@ export class NotificationWriter {
     return changes.map(({ id }) => updates.get(id));
   }
 
-  /** Returns the new readers with access to a document, by document key. */
+  /** Returns the new readers who have access to the document of their notification, by document key. */
   async #readersWithAccess(
     organization: Organization,
     scope: OrganizationScope,
-    found: readonly (FoundNotification & { readonly change: NotificationChange })[],
+    notifications: readonly (NotificationInDocument & { readonly change: NotificationChange })[],
     now: number,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    const byDocument = Map.groupBy(found, ({ documentKey }) => documentKey);
+    const byDocument = Map.groupBy(notifications, ({ documentKey }) => documentKey);
     const readers = await Promise.all(
       [...byDocument].map(async ([documentKey, [first, ...others]]) => {
         if (!first) return [documentKey, new Set<string>()] as const;
         const userIds = distinct([first, ...others].flatMap(({ change }) => change.readByUserIds ?? []));
-        const context = { organization, document: first.home, scope: { ...scope, documentKey } };
+        const context = { organization, document: first.document, scope: { ...scope, documentKey } };
         return [documentKey, await findUsersWithAccess(this.#table, context, userIds, { now })] as const;
       }),
     );
@@ -359,8 +360,8 @@ export class NotificationWriter {
   }
 
   /**
-   * Returns the current threads of notifications; undefined for a notification without one. Two dependent BatchGets, or
-   * none.
+   * Returns the current thread of each notification. An entry is undefined if the notification is not about a thread, or if the
+   * thread does not exist.
    */
   async #findThreads(
     { tenant, organizationKey }: OrganizationScope,
@@ -374,16 +375,16 @@ export class NotificationWriter {
       { tenant, organizationKey },
       commentSources.map(({ annotationId, documentId }) => ({ kind: 'thread', id: annotationId, within: documentId })),
     );
-    const located = commentSources.flatMap((source, at) => {
-      const position = positions[at];
+    const located = commentSources.flatMap((source, sourceIndex) => {
+      const position = positions[sourceIndex];
       return position?.documentKey === source.documentKey
         ? [{ ...source, tenant, organizationKey, createdAt: position.createdAt }]
         : [];
     });
     const threads = await this.#table.getMany(ThreadEntity, located);
     const references: (ThreadReference | undefined)[] = sources.map(() => undefined);
-    for (const [at, { index, annotationId, createdAt }] of located.entries()) {
-      const thread = threads[at];
+    for (const [threadIndex, { index, annotationId, createdAt }] of located.entries()) {
+      const thread = threads[threadIndex];
       if (!thread) continue;
       const { from, visibility, context } = thread;
       const accessFields = accessFieldsOf(context);

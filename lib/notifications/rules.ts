@@ -10,7 +10,7 @@ import { ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/us
 import { Visibility } from '../content/rules/visibility.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 
-/** The limits of a request and of a stored notification. An item of DynamoDB has at most 400 KB. */
+/** The largest sizes in bytes of a notification in a request, and of a stored notification. A DynamoDB item has at most 400 KB. */
 const LARGEST_BYTES = 256 * 1024;
 const LARGEST_STORED_BYTES = 360 * 1024;
 
@@ -75,7 +75,7 @@ export const NewNotification = z.object({
   ...changeableFields,
   actionUser: ContentUser,
   notifyUsers: list(ContentUser, MAX_INVOLVED_USERS, 0),
-  /** Whether everybody with access to the document is a recipient, besides `notifyUsers`. */
+  /** Whether everybody with access to the document is a recipient too, in addition to `notifyUsers`. */
   notifyAll: optional(z.boolean()),
   notificationId: optional(NotificationId),
   notificationSource: optional(Name),
@@ -87,7 +87,7 @@ export const NewNotification = z.object({
 });
 export type NewNotification = z.output<typeof NewNotification>;
 
-/** Requires the templates unless the customer's own resolver provides the texts. */
+/** Requires the templates, unless a resolver of the customer provides the texts. */
 export const hasTemplates = z.check<NewNotification>(({ value, issues }) => {
   if (value.isNotificationResolverUsed === true) return;
   for (const field of ['displayHeadlineMessageTemplate', 'displayBodyMessage'] as const) {
@@ -115,7 +115,7 @@ export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.st
 export const NotificationChange = z.object({
   id: NotificationId,
   ...changeableFields,
-  /** Further readers. */
+  /** The user ids of additional readers. */
   readByUserIds: optional(list(Id, limits.list, 0)),
   /** Whether readers keep the notification in their list. */
   persistReadForUsers: optional(z.boolean()),
@@ -125,19 +125,19 @@ export type NotificationChange = z.output<typeof NotificationChange>;
 /** The thread of a notification with the source `comment`. */
 const ThreadReference = z.object({
   annotationId: z.string(),
-  /** Epoch ms; a part of the thread's key. */
+  /** The creation time of the thread in epoch ms. The thread's key contains it. */
   createdAt: z.number(),
   authorId: z.string(),
   /**
-   * Visibility and access context at the creation of the notification. They decide who sees it after the thread is
-   * deleted.
+   * The visibility of the thread at the creation of the notification. After the deletion of the thread, it and `accessFields`
+   * decide which users see the notification.
    */
   visibility: Visibility.optional(),
   accessFields: z.array(z.string()).optional(),
 });
 export type ThreadReference = z.output<typeof ThreadReference>;
 
-/** A notification as it is stored. Fields with any JSON are stored as text. */
+/** A notification as it is stored. Fields that can have any JSON value are stored as JSON text. */
 export const Notification = z.object({
   id: z.string(),
   notificationSource: z.string(),
@@ -149,7 +149,7 @@ export const Notification = z.object({
   displayBodyMessageTemplate: z.string().optional(),
   displayBodyMessageTemplateData: z.string().optional(),
   notifyAll: z.boolean(),
-  /** With the hash of the e-mail address in place of the address. */
+  /** The users who are notified. A hash of the e-mail address is stored instead of the address. */
   notifyUsers: z.array(z.object({ userId: z.string(), emailHash: z.string().optional() })),
   context: z.string().optional(),
   accessFields: z.array(z.string()).optional(),
@@ -161,18 +161,21 @@ export const Notification = z.object({
   readByUserIds: z.array(z.string()).optional(),
   persistReadForUsers: z.boolean().optional(),
   thread: ThreadReference.optional(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   createdAt: z.number(),
 });
 export type Notification = z.output<typeof Notification>;
 
-/** Returns the MD5 of a text in hexadecimal. Notifications name users by it. It is a pseudonym, not a secret. */
+/**
+ * Returns the MD5 hash of a text in hexadecimal. Responses name the users of a notification by such hashes, as pseudonyms. They
+ * are not secret.
+ */
 export function userHash(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** Returns the hash of an address in lower case. */
+/** Returns the hash of an e-mail address in lower case. */
 function emailHash(email: string | undefined): string | undefined {
   return email === undefined ? undefined : userHash(email.toLowerCase());
 }
@@ -187,11 +190,11 @@ const jsonFields = [
   'metadata',
 ] as const;
 
-/** The fields of a new notification that its document and its creation determine. */
+/** The fields of a new notification that do not come from the request. */
 export interface NotificationOrigin {
   readonly id: string;
   readonly documentId: string;
-  /** Epoch ms. */
+  /** The creation time in epoch ms. */
   readonly now: number;
   readonly thread?: ThreadReference | undefined;
 }
@@ -221,8 +224,8 @@ export function newNotification(
 }
 
 /**
- * Returns a notification after an update: fields that are not sent stay, and new readers join the earlier ones.
- * `thread` is its thread after the update.
+ * Returns a notification after an update. Fields that are not sent stay. New readers are added to the earlier readers. `thread`
+ * is the thread of the notification after the update.
  */
 export function changeNotification(
   stored: Notification,
@@ -249,8 +252,7 @@ interface NotificationSource {
 }
 
 /**
- * Returns the annotation id in the source data of a notification with the source `comment`; undefined for other
- * sources.
+ * Returns the annotation id in the source data of a notification with the source `comment`. Returns undefined for other sources.
  */
 export function annotationIdOf({
   notificationSource,
@@ -267,7 +269,7 @@ export function notifiesUser({ notifyUsers }: Notification, userId: string): boo
 
 const OpenMap = z.record(z.string(), z.unknown());
 
-/** A notification as answers show it. */
+/** A notification in a response. */
 export const NotificationResponse = z.object({
   ...Notification.omit({ accessFields: true, locationKey: true, thread: true, documentId: true, createdAt: true })
     .shape,
@@ -275,7 +277,7 @@ export const NotificationResponse = z.object({
   displayHeadlineMessageTemplateData: OpenMap.optional(),
   displayBodyMessageTemplateData: OpenMap.optional(),
   metadata: OpenMap,
-  /** By the MD5 of e-mail addresses in lower case, and of user ids. */
+  /** The notified users, by the MD5 hash of their e-mail addresses in lower case. `notifyUsersByUserId` uses hashes of user ids. */
   notifyUsers: z.record(z.string(), z.boolean()),
   notifyUsersByUserId: z.record(z.string(), z.boolean()),
   context: z.object({ access: OpenMap, accessFields: z.array(z.string()) }).optional(),
@@ -287,8 +289,8 @@ export const NotificationResponse = z.object({
 export type NotificationResponse = z.output<typeof NotificationResponse>;
 
 /**
- * Returns a notification as answers show it; `apiKey` and `organizationId` are its API key and the customer's id of
- * its organization. Placeholders in templates stay as they are.
+ * Returns a notification in the form of responses. `apiKey` and `organizationId` become a part of its metadata. Placeholders in
+ * templates are not replaced.
  */
 export function toNotificationResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },

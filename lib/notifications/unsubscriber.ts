@@ -14,7 +14,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { pages } from '../table/pages.ts';
 
 const PAGE = 50;
-/** Settings that are written at the same time. */
+/** The number of settings that are written in parallel. */
 const PARALLEL = 8;
 
 type User = OrganizationScope & { readonly userId: string };
@@ -27,14 +27,15 @@ export class Unsubscriber {
     this.#table = table;
   }
 
-  /** Returns the organization of an unsubscribe link; undefined when it was deleted. */
+  /** Returns the organization of an unsubscribe link. Returns undefined if it was deleted. */
   async findOrganization({ tenant, organizationId }: Subscriber): Promise<Organization | undefined> {
     return this.#table.get(OrganizationEntity, { tenant, organizationId });
   }
 
   /**
-   * Sets the user's e-mail level to NONE for the organization, and for each document with its own level, which would take precedence. The user need
-   * not exist, because mentioned people without a profile get mails too. The customer can change the levels again.
+   * Sets the user's e-mail level to NONE for the organization, and for each document with an own level, because this level would
+   * take precedence. The user need not exist, because mentioned people without a profile get mails too. The customer can change
+   * the levels again.
    */
   async unsubscribe(subscriber: Subscriber, now: number): Promise<void> {
     const organization = await this.findOrganization(subscriber);

@@ -18,7 +18,10 @@ import { replace } from '../table/table.ts';
 import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
 import type { Notification } from './rules.ts';
 
-/** Erases notifications while the comments that they quote still exist: these comments show whose text a notification quotes. */
+/**
+ * Erases users from the notifications of a document, page by page. It must run before comments are erased, because they tell
+ * whose text a notification quotes.
+ */
 export const eraseNotifications: EraseHook = {
   entities: [NotificationEntity],
   async erase(removal, after) {
@@ -55,7 +58,7 @@ export const eraseNotifications: EraseHook = {
   },
 };
 
-/** Removes the user from a notification. Removes a notification that nobody is left for. */
+/** Removes users from the notification of an involvement. Removes the notification if it has no other recipient. */
 export const removeNotifiedUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers, mode } = removal;
   const notification = await table.get(NotificationEntity, {

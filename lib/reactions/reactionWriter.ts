@@ -30,34 +30,34 @@ export interface ReactionResult {
   readonly message: string;
 }
 
-/** The id of a reaction, and its comment if the call names it. */
+/** The id of a reaction. `on` is its comment, if the request names the comment. */
 interface ReactionKey {
   readonly annotationId: string;
   readonly on?: CommentReference | undefined;
 }
 
-/** A reaction of a call, with the users to add in one transaction. */
+/** A reaction of a request, with those of its users that one transaction adds. */
 interface ReactionStep extends ReactionRequest {
-  readonly some: readonly ContentUser[];
+  readonly stepUsers: readonly ContentUser[];
 }
 
-/** The stored reaction with its id, and the comment that it is on or will be on. */
+/** The stored reaction and the position of its id. `target` is the comment that the reaction is on, or will be on. */
 interface ReactionState {
   readonly position: Stored<RecordPosition> | undefined;
   readonly reaction: Stored<Reaction> | undefined;
   readonly target: { readonly thread: Stored<Thread>; readonly comment: Stored<Comment> } | undefined;
 }
 
-/** `actor` is the actor of events. `onlyOf` is the user whose reactions are deleted, by default those of all users. */
+/** `actor` is the actor of events. `onlyOf` is the id of the user whose reactions are deleted. Without it, all reactions are. */
 interface DeletionOptions {
   readonly actor: ContentUser | undefined;
   readonly onlyOf?: string | undefined;
   readonly now: number;
 }
 
-/** The operations of one added user: reaction, id, involvement, comment, and the two items of an event. */
+/** The number of operations of one added user: reaction, id, involvement, comment, and the two items of an event. */
 const OPS_PER_USER = 6;
-/** The operations of a deletion besides the involvements: reaction, id, comment, and an event. */
+/** The number of operations of a deletion without the involvements: reaction, id, comment, and the two items of an event. */
 const OPS_PER_DELETION = 5;
 
 export class ReactionWriter {
@@ -68,12 +68,12 @@ export class ReactionWriter {
   }
 
   /**
-   * Adds reactions, or users to existing reactions. The same transaction adds the reaction to its comment and emits
-   * `comment.reaction_add` for each user. A reaction that is refused fails alone.
+   * Adds reactions, or adds users to existing reactions. The same transaction adds the reaction to its comment and emits
+   * `comment.reaction_add` for each user. Returns one result per reaction. A refused reaction fails in its own result only.
    */
   async add(context: DocumentContext, reactions: readonly ReactionRequest[], now: number): Promise<ReactionResult[]> {
     const steps = reactions.flatMap((request) =>
-      request.users.map((user): ReactionStep => ({ ...request, some: [user] })),
+      request.users.map((user): ReactionStep => ({ ...request, stepUsers: [user] })),
     );
     const waves = groupIntoWaves(
       steps,
@@ -85,17 +85,18 @@ export class ReactionWriter {
       await this.#write(
         wave.map(mergeSteps),
         results,
-        (some) => this.#read(context, some),
-        (some, states) => decideAddition(context, some, states, now),
+        (group) => this.#read(context, group),
+        (group, states) => decideAddition(context, group, states, now),
       );
     }
     return reactions.map(({ annotationId }) => results.get(annotationId) as ReactionResult);
   }
 
   /**
-   * Deletes reactions. Emits `comment.reaction_delete` for reactions on comments: the actor is `actor`, otherwise the
-   * first user of the reaction. An unknown reaction fails alone. Ids are distinct. With `onlyOf`, only this user is
-   * removed from a reaction that has other users too.
+   * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The event's actor is
+   * `actor`, or the first user of the reaction if `actor` is undefined. Returns one result per reaction. An unknown reaction
+   * fails in its own result only. With `onlyOf`, only this user is removed from a
+   * reaction that has other users too.
    */
   async delete(
     context: DocumentContext,
@@ -111,21 +112,22 @@ export class ReactionWriter {
       (key) => OPS_PER_DELETION + (firstRead.get(key)?.reaction?.fromUsers.length ?? 0),
     );
     // The first try of the first wave uses the states that the call has read already. All other tries read again.
-    const read = async (some: readonly ReactionKey[]) => {
-      const firstStates = some.map((key) => firstRead.get(key));
-      for (const key of some) firstRead.delete(key);
-      return firstStates.every((state) => state !== undefined) ? firstStates : this.#read(context, some);
+    const read = async (group: readonly ReactionKey[]) => {
+      const firstStates = group.map((key) => firstRead.get(key));
+      for (const key of group) firstRead.delete(key);
+      return firstStates.every((state) => state !== undefined) ? firstStates : this.#read(context, group);
     };
     const results = new Map<string, ReactionResult>();
     for (const wave of waves) {
-      await this.#write(wave, results, read, (some, found) => decideDeletion(context, some, found, options));
+      await this.#write(wave, results, read, (group, states) => decideDeletion(context, group, states, options));
       firstRead.clear();
     }
     return annotationIds.map((annotationId) => results.get(annotationId) as ReactionResult);
   }
 
   /**
-   * Writes each group in one transaction and collects the results. A reaction in several waves keeps its first failure.
+   * Writes each group in one transaction and adds the results to `results`. A reaction that is in several waves keeps its first
+   * failure.
    */
   async #write<K extends ReactionKey>(
     groups: readonly (readonly K[])[],
@@ -136,11 +138,11 @@ export class ReactionWriter {
     const written = await writeEach<readonly K[], readonly ReactionState[], ReactionResult[]>({
       table: this.#table,
       items: groups,
-      read: async (some) => {
-        const states = (await read(some.flat())).values();
-        return some.map((group) => group.map(() => states.next().value as ReactionState));
+      read: async (unread) => {
+        const states = (await read(unread.flat())).values();
+        return unread.map((group) => group.map(() => states.next().value as ReactionState));
       },
-      decide: decide,
+      decide,
       conflicted: (group) =>
         group.map(({ annotationId }) => failed(annotationId, 'Reaction is being changed by another request.')),
     });
@@ -152,7 +154,7 @@ export class ReactionWriter {
     const { tenant, organizationKey } = scope;
     const within = document.documentId;
     const threadIds = distinct(keys.flatMap(({ on }) => on?.annotationId ?? []));
-    // A deleted document can have left ids. In this document they lead to no record.
+    // An id can belong to a record of a deleted document. It is then ignored, because this document has no such record.
     const positions = await findRecordIds(this.#table, { tenant, organizationKey }, [
       ...keys.map(({ annotationId }) => ({ kind: 'reaction', id: annotationId, within }) as const),
       ...threadIds.map((id) => ({ kind: 'thread', id, within }) as const),
@@ -183,7 +185,7 @@ export class ReactionWriter {
   }
 }
 
-/** Decides on users who react to comments of one thread, or on one reaction on the document. */
+/** Decides which users react to comments of one thread, or with one reaction to the document. */
 function decideAddition(
   context: DocumentContext,
   steps: readonly ReactionStep[],
@@ -204,7 +206,7 @@ function decideAddition(
       threadCreatedAt: target.thread.createdAt,
     };
     const reactionContext = { documentId, on, threadLocation: target?.thread.location };
-    const outcome = addReactionUsers(stored, step, step.some, reactionContext, now);
+    const outcome = addReactionUsers(stored, step, step.stepUsers, reactionContext, now);
     if ('refused' in outcome) return failed(annotationId, outcome.refused);
     const { reaction, added } = outcome;
     if (target && !targets.changeReferences(target.comment, (references) => addReference(references, reaction)))
@@ -219,7 +221,7 @@ function decideAddition(
       const involvement = { ...reactionInvolvement(scope, reaction), userId: user.userId, at: now, made: true };
       ops.push(addInvolvement(scope, involvement));
       if (!target) continue;
-      // Earlier events named the other users.
+      // The event names only the new user, because earlier events named the other users.
       const fromUsers = reaction.fromUsers.filter(({ from }) => from.userId === user.userId);
       const changed = { thread: targets.touch(target.thread, now), comment: targets.current(target.comment) };
       ops.push(...reactionEventOps(context, 'reactionAdded', user, { ...reaction, fromUsers }, changed, now));
@@ -268,19 +270,20 @@ class ChangedTargets {
   #thread: Stored<Thread> | undefined;
 
   /**
-   * Updates `lastUpdated` of the thread, so that pollers find it, and returns the thread. A transaction has one thread.
+   * Updates `lastUpdated` of the thread, so that clients that poll find the thread. Returns the changed thread. A transaction
+   * changes one thread only.
    */
   touch(thread: Stored<Thread>, now: number): Stored<Thread> {
     this.#thread ??= { ...thread, lastUpdated: Math.max(now, thread.lastUpdated) };
     return this.#thread;
   }
 
-  /** Returns a comment with its changes. */
+  /** Returns a comment with the changes that this object recorded. */
   current(comment: Stored<Comment>): Stored<Comment> {
     return this.#comments.get(keyOf(comment)) ?? comment;
   }
 
-  /** Changes the reactions of a comment. Returns false when `change` refuses. */
+  /** Changes the reactions of a comment. Returns false if `change` returns undefined. */
   changeReferences(
     comment: Stored<Comment>,
     change: (references: readonly ReactionReference[]) => readonly ReactionReference[] | undefined,
@@ -295,7 +298,7 @@ class ChangedTargets {
     const thread = this.#thread;
     return [
       ...(thread ? [replace(ThreadEntity, { ...scope, ...thread }, thread._r)] : []),
-      ...[...this.#comments.values()].map((one) => replace(CommentEntity, { ...scope, ...one }, one._r)),
+      ...[...this.#comments.values()].map((comment) => replace(CommentEntity, { ...scope, ...comment }, comment._r)),
     ];
   }
 }
@@ -330,31 +333,31 @@ function failed(annotationId: string, message: string): ReactionResult {
   return { success: false, annotationId, message };
 }
 
-/** Merges the steps of each reaction. */
+/** Returns one step per reaction, with the users of all its steps. */
 function mergeSteps(steps: readonly ReactionStep[]): ReactionStep[] {
-  return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((same) => ({
-    ...(same[0] as ReactionStep),
-    some: same.flatMap(({ some }) => some),
+  return [...Map.groupBy(steps, ({ annotationId }) => annotationId).values()].map((stepsOfReaction) => ({
+    ...(stepsOfReaction[0] as ReactionStep),
+    stepUsers: stepsOfReaction.flatMap(({ stepUsers }) => stepUsers),
   }));
 }
 
-/** Returns a text for the record that all changes of a reaction write: the thread of its comment, or the reaction. */
+/** Returns a text for the record that all changes of a reaction write: the thread of its comment, or the reaction itself. */
 function lockOf(annotationId: string, on: CommentReference | undefined): string {
   return JSON.stringify(on ? ['thread', on.annotationId] : ['reaction', annotationId]);
 }
 
 /**
- * Groups items into waves of transactions. Items with the same lock share a transaction as long as their operations
- * (`countOps`) fit; the others wait for the next wave, because they write the same record.
+ * Groups items into waves of transactions. Items with the same lock write the same record. They share a transaction if the
+ * numbers of their operations (`countOps`) fit. Other items with the same lock are in later waves.
  */
 function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, countOps: (item: T) => number): T[][][] {
   const waves: T[][][] = [];
-  for (const same of Map.groupBy(items, lock).values()) {
+  for (const itemsOfLock of Map.groupBy(items, lock).values()) {
     let [wave, room] = [-1, 0];
-    for (const item of same) {
+    for (const item of itemsOfLock) {
       if (wave < 0 || countOps(item) > room) {
         wave += 1;
-        // One operation is for the thread.
+        // One operation is reserved for the thread.
         room = OPS_PER_TRANSACTION - 1;
         (waves[wave] ??= []).push([]);
       }
@@ -365,13 +368,16 @@ function groupIntoWaves<T>(items: readonly T[], lock: (item: T) => string, count
   return waves;
 }
 
-/** Reads the values of the keys that are defined, in the order of the keys. */
+/**
+ * Returns the values of keys, in the order of the keys. Reads only keys that are defined. The value of an undefined key is
+ * undefined.
+ */
 async function readDefined<K, V>(
   keys: readonly (K | undefined)[],
   read: (keys: K[]) => Promise<(V | undefined)[]>,
 ): Promise<(V | undefined)[]> {
-  const found = (await read(keys.filter((key) => key !== undefined))).values();
-  return keys.map((key) => (key === undefined ? undefined : found.next().value));
+  const values = (await read(keys.filter((key) => key !== undefined))).values();
+  return keys.map((key) => (key === undefined ? undefined : values.next().value));
 }
 
 export const writeReactions = /* @__PURE__ */ storeCapability(ReactionWriter, [

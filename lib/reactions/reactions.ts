@@ -26,7 +26,10 @@ export const ReactionEntity = defineEntity({
   indexes: { gsi2: locationIndex('reaction', 'reactions with a location of their own') },
 });
 
-/** Reads the reactions of involvements, undefined where a reaction is deleted. One BatchGet per 100. */
+/**
+ * Returns the reaction of each involvement. An entry is undefined if the reaction is deleted. Sends one BatchGet per 100
+ * involvements.
+ */
 export async function readReactions(
   table: Table,
   scope: OrganizationScope,
@@ -35,7 +38,10 @@ export async function readReactions(
   return table.getMany(ReactionEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** Reads the reactions that comments name, undefined where a reaction is deleted. One BatchGet per 100. */
+/**
+ * Returns the reaction of each reference in a comment. An entry is undefined if the reaction is deleted. Sends one BatchGet per
+ * 100 references.
+ */
 export async function readCommentReactions(
   table: Table,
   scope: DocumentScope,
@@ -48,8 +54,8 @@ export async function readCommentReactions(
 }
 
 /**
- * Returns the operations that delete reactions with their ids and involvements: 3 to 52 for each. The caller changes
- * the comment of a reaction. `documentId` is the customer's.
+ * Returns the operations that delete reactions with their ids and involvements: 3 to 52 operations per reaction. They do not
+ * remove the reactions from their comments. `documentId` is the id that the customer chose.
  */
 export function reactionDeletionOps(
   scope: DocumentScope,
@@ -91,7 +97,7 @@ export function reactionUserRemovalOps(
   ];
 }
 
-/** Returns the involvement in a reaction, without the user and the time of the user's reaction. */
+/** Returns the fields of an involvement in a reaction that are equal for all users. */
 export function reactionInvolvement(
   { documentKey }: DocumentScope,
   { annotationId, createdAt }: Pick<Reaction, 'annotationId' | 'createdAt'>,

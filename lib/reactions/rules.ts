@@ -5,13 +5,16 @@ import { readJson } from '../shared/jsonFields.ts';
 import { type Location, locationKey } from '../content/rules/location.ts';
 import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rules/user.ts';
 
-/** Reactions of one comment, and the size of their references. Each new reaction writes the comment again. */
+/**
+ * The largest number of reactions of one comment, and the largest size in bytes of their references. A new reaction rewrites the
+ * comment.
+ */
 const MOST_REACTIONS = 200;
 const MOST_REFERENCE_BYTES = 64 * 1024;
-/** The size of a reaction's users. DynamoDB limits an item to 400 KB. */
+/** The largest size in bytes of a reaction's users as JSON. DynamoDB limits an item to 400 KB. */
 const MOST_USER_BYTES = 256 * 1024;
 
-/** The key of a reaction, as its comment stores it. */
+/** The fields of a reaction's key. The comment of a reaction stores them. */
 export const ReactionReference = z.object({ id: z.string(), createdAt: z.number() });
 export type ReactionReference = z.output<typeof ReactionReference>;
 
@@ -20,16 +23,16 @@ export const Reaction = z.object({
   annotationId: z.string(),
   icon: z.string(),
   /**
-   * The users in the order of their reactions. `lastUpdated` is the time of the reaction, epoch ms, and never changes.
+   * The users in the order in which they reacted. `lastUpdated` is the time of a user's reaction in epoch ms, and never changes.
    */
   fromUsers: z.array(z.object({ from: StoredUser, lastUpdated: z.number() })),
-  /** The comment; `threadCreatedAt` is a part of the comment's key. Undefined for a reaction on the document. */
+  /** The fields of the comment's key. Undefined for a reaction on the document. */
   on: z.object({ annotationId: z.string(), commentId: z.number(), threadCreatedAt: z.number() }).optional(),
-  /** JSON text: its own location, otherwise the location of the thread when the reaction was made. */
+  /** The reaction's own location as JSON text. Without one, the location that the thread had when the reaction was made. */
   location: z.string().optional(),
-  /** The key of its own location. Absent for the location of the thread, because that one can change. */
+  /** The key of the reaction's own location. Absent if it has none, because the location of the thread can change. */
   locationKey: z.string().optional(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   createdAt: z.number(),
   lastUpdated: z.number(),
@@ -42,7 +45,7 @@ export interface CommentReference {
   readonly commentId: number;
 }
 
-/** One entry of a call: a user reacts. */
+/** One entry of a request: a user, and the reaction that the user adds. */
 export interface ReactionEntry {
   readonly annotationId: string;
   readonly icon: string;
@@ -51,11 +54,11 @@ export interface ReactionEntry {
   readonly location?: Location | undefined;
 }
 
-/** The entries of a call for one reaction. */
+/** All entries of a request for one reaction. */
 export interface ReactionRequest {
   readonly annotationId: string;
   readonly icon: string;
-  /** All users of the call. */
+  /** The users of all these entries. */
   readonly users: readonly ContentUser[];
   readonly on: CommentReference | undefined;
   readonly location: Location | undefined;
@@ -63,13 +66,13 @@ export interface ReactionRequest {
   readonly isConsistent: boolean;
 }
 
-/** Groups the entries of a call by reaction, in the order of their first mention. */
+/** Returns the entries of a request grouped by reaction. The reactions are in the order of their first entries. */
 export function groupEntries(entries: readonly ReactionEntry[]): ReactionRequest[] {
-  return [...Map.groupBy(entries, ({ annotationId }) => annotationId)].map(([annotationId, same]) => {
-    const { icon } = same[0] as ReactionEntry;
-    const on = same.find((entry) => entry.on)?.on;
+  return [...Map.groupBy(entries, ({ annotationId }) => annotationId)].map(([annotationId, ownEntries]) => {
+    const { icon } = ownEntries[0] as ReactionEntry;
+    const on = ownEntries.find((entry) => entry.on)?.on;
     const users = distinctBy(
-      same.map(({ from }) => from),
+      ownEntries.map(({ from }) => from),
       ({ userId }) => userId,
     );
     return {
@@ -77,36 +80,36 @@ export function groupEntries(entries: readonly ReactionEntry[]): ReactionRequest
       icon,
       users,
       on,
-      location: same.find((entry) => entry.location)?.location,
-      isConsistent: same.every((entry) => entry.icon === icon && (!entry.on || isSameComment(entry.on, on))),
+      location: ownEntries.find((entry) => entry.location)?.location,
+      isConsistent: ownEntries.every((entry) => entry.icon === icon && (!entry.on || isSameComment(entry.on, on))),
     };
   });
 }
 
-function isSameComment(one: CommentReference, other: CommentReference | undefined): boolean {
-  return one.annotationId === other?.annotationId && one.commentId === other.commentId;
+function isSameComment(a: CommentReference, b: CommentReference | undefined): boolean {
+  return a.annotationId === b?.annotationId && a.commentId === b.commentId;
 }
 
 /** The document and comment of a new reaction. */
 export interface NewReactionContext {
   readonly documentId: string;
   readonly on?: Reaction['on'];
-  /** The location of the thread, as JSON text: for a reaction without its own. */
+  /** The location of the thread as JSON text. A reaction without a location gets it. */
   readonly threadLocation?: string | undefined;
 }
 
-/** The reaction after users were added, and the users who are new; or why they are refused. */
+/** The reaction after users were added, and the users who are new. Otherwise why the users are refused. */
 export type ReactionOutcome =
   { readonly refused: string } | { readonly reaction: Reaction; readonly added: readonly ContentUser[] };
 
 /**
- * Adds `some` of the users of a call to a new reaction or to the stored one. Refuses another icon or another comment
- * than the stored ones. Refuses all users of the call if together they exceed 50 users or the size limit.
+ * Returns a new or the stored reaction with `stepUsers`, who are some of the request's users, added. Refuses an icon or comment
+ * that differs from the stored one. Refuses all users of the request if all of them together exceed 50 users or the size limit.
  */
 export function addReactionUsers(
   stored: Reaction | undefined,
   { annotationId, icon, users, on, location, isConsistent }: ReactionRequest,
-  some: readonly ContentUser[],
+  stepUsers: readonly ContentUser[],
   context: NewReactionContext,
   now: number,
 ): ReactionOutcome {
@@ -120,7 +123,7 @@ export function addReactionUsers(
   const all = withUsers(users.filter(isNew));
   if (all.length > MAX_INVOLVED_USERS) return { refused: `Reaction can have at most ${MAX_INVOLVED_USERS} users.` };
   if (isLongerThan(JSON.stringify(all), MOST_USER_BYTES)) return { refused: 'Reaction is too large.' };
-  const added = some.filter(isNew);
+  const added = stepUsers.filter(isNew);
   const fromUsers = withUsers(added);
   if (stored) return { added, reaction: added.length === 0 ? stored : { ...stored, fromUsers, lastUpdated: now } };
   const reaction = {
@@ -137,14 +140,16 @@ export function addReactionUsers(
   return { added, reaction };
 }
 
-/** Returns the reaction references of a comment after a reaction was added; undefined when the comment has too many. */
+/**
+ * Returns the reaction references of a comment after a reaction was added. Returns undefined if the comment would have too many.
+ */
 export function addReference(
   references: readonly ReactionReference[],
   { annotationId: id, createdAt }: Reaction,
 ): readonly ReactionReference[] | undefined {
   if (references.some((reference) => reference.id === id)) return references;
-  const grown = [...references, { id, createdAt }];
-  return grown.length > MOST_REACTIONS || isLongerThan(JSON.stringify(grown), MOST_REFERENCE_BYTES) ? undefined : grown;
+  const all = [...references, { id, createdAt }];
+  return all.length > MOST_REACTIONS || isLongerThan(JSON.stringify(all), MOST_REFERENCE_BYTES) ? undefined : all;
 }
 
 /** A reaction in a response. */
@@ -157,14 +162,14 @@ export const ReactionResponse = z.object({
   fromUsers: Reaction.shape.fromUsers,
   location: z.record(z.string(), z.unknown()).optional(),
   locationId: z.string().optional(),
-  /** All times are epoch milliseconds, also those of the users. */
+  /** The creation time. All times of a reaction are epoch milliseconds, also the times of its users. */
   createdAt: z.number(),
   lastUpdated: z.number(),
   metadata: z.object({ apiKey: z.string(), organizationId: z.string(), documentId: z.string() }),
 });
 export type ReactionResponse = z.output<typeof ReactionResponse>;
 
-/** Returns a reaction as responses and events have it. */
+/** Returns a reaction in the form of responses and events. */
 export function toReactionResponse(
   { apiKey, organizationId }: { apiKey: string; organizationId: string },
   reaction: Reaction,

@@ -16,12 +16,13 @@ import { replace, type Table, type WriteOp } from '../table/table.ts';
 import { reactionDeletionOps, ReactionEntity } from './reactions.ts';
 import type { Reaction } from './rules.ts';
 
+/** Erases users from the reactions of a document, page by page. */
 export const eraseReactions: EraseHook = {
   entities: [ReactionEntity],
   async erase(removal, after) {
     const { removedUsers } = removal;
     const page = await recordsUpTo(removal, ReactionEntity, after);
-    // Sequential: reactions to one comment all change this comment.
+    // Reactions are changed one after the other, because all reactions to a comment change this comment.
     for (const reaction of page.values)
       if (removeReactors(reaction, removedUsers) !== reaction)
         await retryOnConflict(() => changeReaction(removal, reaction));
@@ -29,13 +30,13 @@ export const eraseReactions: EraseHook = {
   },
 };
 
-/** Removes the user from a reaction. */
+/** Removes users from the reaction of an involvement, and removes the involvement. */
 export const removeReactor: RemoveInvolved = (removal, involvement) =>
   changeReaction(removal, { annotationId: involvement.id, createdAt: involvement.createdAt }, [
     removeInvolvement(removal.scope, involvement),
   ]);
 
-/** Tries once to remove users from a reaction. Removes the reaction, also from its comment, if no user is left. */
+/** Tries once to remove users from a reaction. If no user remains, removes the reaction, also from its comment. */
 async function changeReaction(
   removal: DocumentRemoval,
   key: { annotationId: string; createdAt: number },
@@ -50,12 +51,12 @@ async function changeReaction(
   const ops = reactionDeletionOps(scope, reaction.documentId, [reaction]);
   return writeOnce(table, [
     ...ops,
-    ...extraOps.filter((op) => !ops.some((one) => isSameKey(one, op))),
+    ...extraOps.filter((extraOp) => !ops.some((op) => isSameKey(op, extraOp))),
     ...(await commentReferenceRemoval(table, scope, reaction)),
   ]);
 }
 
-/** Returns the operation that removes a reaction from its comment. */
+/** Returns the operation that removes a reaction from its comment, or none if the comment does not have it. */
 async function commentReferenceRemoval(
   table: Table,
   scope: DocumentScope,

@@ -45,7 +45,10 @@ export const RecordingEntity = defineEntity({
   indexes: { gsi2: locationIndex('recording', 'recordings with a location') },
 });
 
-/** Reads the recordings of involvements, undefined where a recording is deleted. One BatchGet per 100. */
+/**
+ * Returns the recording of each involvement. An entry is undefined if the recording is deleted. Sends one BatchGet per 100
+ * involvements.
+ */
 export async function readRecordings(
   table: Table,
   scope: OrganizationScope,
@@ -54,7 +57,7 @@ export async function readRecordings(
   return table.getMany(RecordingEntity, involvedRecordKeys(scope, involvements));
 }
 
-/** Returns the operations that delete recordings with their ids and involvements: three for each. */
+/** Returns the operations that delete recordings with their ids and involvements: three operations per recording. */
 export function recordingDeletionOps(scope: DocumentScope, recordings: readonly Stored<Recording>[]): WriteOp[] {
   return recordings.flatMap((recording) => [
     remove(RecordingEntity, { ...scope, ...recording }, recording._r),
@@ -79,10 +82,10 @@ function involvementOf({ documentKey }: DocumentScope, { annotationId, createdAt
   };
 }
 
-/** A recording to add, with its id. */
+/** A recording to add, with the id that it will have. */
 export interface IdentifiedRecording extends NewRecording {
   readonly annotationId: string;
-  /** Whether the service generated the id. Then an existing recording is the result of an earlier try of the same call. */
+  /** True if the service generated the id. A recording with this id can then exist only from an earlier try of the same call. */
   readonly generated: boolean;
 }
 
@@ -104,7 +107,10 @@ export class RecordingReader {
     this.#table = table;
   }
 
-  /** Reads a page of the recordings of documents, or of those with the given ids: document by document, newest first. */
+  /**
+   * Returns a page of the recordings of documents, or only of recordings with `ids`, document by document. The newest of a
+   * document is first.
+   */
   async list(
     documents: DocumentSource,
     names: RecordingNames,
@@ -116,7 +122,10 @@ export class RecordingReader {
     return listRecords(this.#table, RecordingEntity, { ...page, documents, descending: true, toResponse, isMatch });
   }
 
-  /** Reads the recordings of a document by id, in the order of the ids. Two dependent BatchGets. */
+  /**
+   * Returns the recordings of a document with these ids, in the same order. Skips unknown ids. Sends two BatchGets, one after the
+   * other.
+   */
   async findByIds(
     { scope, documentId }: ListedDocument,
     names: RecordingNames,
@@ -140,7 +149,9 @@ export class RecordingWriter {
     this.#table = table;
   }
 
-  /** Adds recordings to a document, each with its event. A recording whose id is taken fails alone. Ids are distinct. */
+  /**
+   * Adds recordings to a document, each with its event. Ids must be distinct. If an id exists already, only its own result fails.
+   */
   async add(
     context: DocumentContext,
     recordings: readonly IdentifiedRecording[],
@@ -176,7 +187,7 @@ function decideAddition(
   const recording = toRecording(sent, document.documentId, now);
   const event = {
     event: 'recorder.done',
-    // The revision is the time: a recording that is deleted and added again under its id has another event.
+    // The revision is the time, so that a recording that is deleted and added again gets another event id.
     cause: {
       type: 'Recording',
       id: JSON.stringify([scope.organizationKey, scope.documentKey, annotationId]),

@@ -54,7 +54,7 @@ export const NewRecording = z
   );
 export type NewRecording = z.output<typeof NewRecording>;
 
-/** A recording as it is stored. The caller's own objects are JSON text. */
+/** A recording as it is stored. Objects and lists of the caller are stored as JSON text. */
 export const Recording = z.object({
   annotationId: z.string(),
   recordingType: z.enum(recordingTypes),
@@ -67,7 +67,7 @@ export const Recording = z.object({
   location: z.string().optional(),
   locationKey: z.string().optional(),
   metadata: z.string().optional(),
-  /** The customer's id of the document. */
+  /** The document id that the customer chose. */
   documentId: z.string(),
   latestVersion: z.number(),
   /** Epoch milliseconds. */
@@ -113,10 +113,10 @@ export const RecordingResponse = z.object({
   location: AnyObject.optional(),
   locationId: z.string().optional(),
   latestVersion: z.number(),
-  /** Epoch milliseconds, like `lastUpdated`. */
+  /** The creation time. This time and `lastUpdated` are in epoch milliseconds. */
   createdAt: z.number(),
   lastUpdated: z.number(),
-  /** The caller's fields and the ids of the document. */
+  /** The fields that the caller sent, and the ids of API key, organization and document. */
   metadata: AnyObject,
 });
 export type RecordingResponse = z.output<typeof RecordingResponse>;
@@ -142,8 +142,8 @@ export function toRecordingResponse(
 }
 
 /**
- * Returns the payload of the event `recorder.done`, with the attachments as assets. If the payload is too large, it contains only ids. The
- * size of the event therefore never makes the call fail.
+ * Returns the payload of the event `recorder.done`, with the attachments as assets. If the payload would be too large, it has ids
+ * only. So a call never fails because of the size of its event.
  */
 export function recorderDonePayload(names: ContentNames, recording: Recording): EventPayload {
   const { annotationId: recorderId, from } = recording;
@@ -188,7 +188,10 @@ function toAsset({ url, mimeType, name, size, thumbnail }: KnownAttachment) {
   };
 }
 
-/** Returns the file format by the MIME type, or by the extension of the name if there is no MIME type. Returns undefined for an unknown format. */
+/**
+ * Returns the file format by the MIME type, or by the extension of the name if there is no MIME type. Returns undefined for an
+ * unknown format.
+ */
 function findFileFormat(mimeType = '', name = ''): string | undefined {
   const [, subtype = ''] = /\/([^;]*)/.exec(mimeType) ?? [];
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();

@@ -10,6 +10,7 @@ import {
 import { replace } from '../table/table.ts';
 import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
 
+/** Erases users from the recordings of a document, page by page. Removes recordings that one of the users made. */
 export const eraseRecordings: EraseHook = {
   entities: [RecordingEntity],
   async erase(removal, after) {
@@ -33,7 +34,7 @@ export const eraseRecordings: EraseHook = {
   },
 };
 
-/** Removes a recording of the user. */
+/** Removes the recording of an involvement if one of the users made it. Otherwise only removes the involvement. */
 export const removeRecordingUser: RemoveInvolved = async (removal, involvement) => {
   const { table, scope, removedUsers } = removal;
   const recording = await table.get(RecordingEntity, {
