@@ -2,30 +2,30 @@ import { errorCatalogue, type ErrorStatus } from '../shared/errors.ts';
 import type { Operation } from './methods.ts';
 import type { CallOptions } from './types.ts';
 
-/** How calls are sent. */
+/** The settings for sending calls. */
 export interface CallSettings {
-  /** `https://...`, without a path. */
+  /** The address of the service, `https://...`, without a path. */
   readonly baseUrl: string;
-  /** The most attempts of a call. */
+  /** The largest number of attempts of a call; 4 by default. */
   readonly attempts?: number | undefined;
-  /** The time-out of one attempt. */
+  /** The time-out of one attempt; 35 s by default. */
   readonly timeoutMilliseconds?: number | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** A failed call: an error of the service or of the platform in front of it, or no answer. */
+/** The error of a failed call. The service or the platform in front of it answered an error, or there was no answer. */
 export class ServiceError extends Error {
   /**
-   * The status in the answer, otherwise one for its HTTP status. UNAVAILABLE without an answer; `cause` is then the
-   * error of `fetch`.
+   * The status in the answer. If the answer has none, it is derived from the HTTP status. Without an answer it is
+   * UNAVAILABLE, and `cause` is the error of `fetch`.
    */
   readonly status: ErrorStatus;
-  /** 0 without an answer. */
+  /** The HTTP status, or 0 without an answer. */
   readonly httpStatus: number;
-  /** Name it when you ask for support. */
+  /** The id of the request in the logs of the service. Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** The seconds after which the service asks to send the call again, if it does. */
+  /** The number of seconds after which the service asks to send the call again; undefined if it does not ask. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -52,16 +52,18 @@ export class ServiceError extends Error {
 
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 5_000;
-/** A call that the service asks to send again later than this is not repeated. */
+/** The longest `retry-after` that the client waits for. It does not repeat a call for which the service asks to wait longer. */
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
-/** Sends a call with its repetitions and returns the result. */
+/** Sends a call, repeats it after temporary failures, and returns its result. */
 export type SendCall = (operation: Operation, data?: unknown, options?: CallOptions) => Promise<unknown>;
 
 /**
- * Returns the function that sends calls. It throws ServiceError when the service rejects a call or cannot be reached, and
- * the abort reason when the call's signal ends it. It repeats calls after temporary failures. All attempts of a write have
- * one idempotency key, so it happens once.
+ * Returns the function that sends calls. It throws ServiceError if the service rejects the call or does not answer. If the
+ * signal of a call ends it, the function throws the abort reason.
+ *
+ * The function repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the write
+ * happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
@@ -102,7 +104,7 @@ export function callSender(
   };
 }
 
-/** Waits. Throws the abort reason when the signal ends the wait. */
+/** Waits for a time. Throws the abort reason if the signal ends the wait. */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -122,13 +124,13 @@ interface Tree {
   [name: string]: Tree | ((data?: unknown, options?: CallOptions) => Promise<unknown>);
 }
 
-/** Returns a method for each operation, at the position of its names. */
+/** Returns an object of objects with one method for each operation. The names of an operation lead to its method. */
 export function methodTree(operations: readonly Operation[], send: SendCall): object {
   const methods: Tree = {};
   for (const operation of operations) {
     const last = operation.names.at(-1) as string;
     const parent = operation.names.slice(0, -1).reduce<Tree>((tree, name) => (tree[name] ??= {}) as Tree, methods);
-    // A path can continue another one: /v2/users/data/delete and /v2/users/data/delete/status.
+    // One path can continue another path, as /v2/users/data/delete/status continues /v2/users/data/delete.
     parent[last] = Object.assign(
       (data?: unknown, callOptions?: CallOptions) => send(operation, data, callOptions),
       parent[last],
@@ -141,7 +143,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
   const body = parseAnswer(text);
   if (body?.result !== undefined && response.ok) return body.result;
-  // The gateway's own answers have the second header.
+  // Answers of the gateway itself have the header `apigw-requestid` instead.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   throw new ServiceError(path, response.status, requestId, {
     ...errorOf(body ?? {}, response.status),
@@ -161,10 +163,7 @@ function unreachable(path: string, cause: unknown): ServiceError {
   );
 }
 
-/**
- * The fields of an answer. The gateway answers `{ "message" }` without an envelope, and a proxy may answer no JSON at
- * all.
- */
+/** The fields of an answer in JSON. Answers of the gateway itself have only `message`. Proxies may answer without JSON. */
 interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
@@ -191,12 +190,12 @@ function errorOf(
   };
 }
 
-/** Returns the seconds of a `retry-after` header; undefined without one or for a date. */
+/** Returns the number of seconds in a `retry-after` header; undefined if the header is missing or has a date. */
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** Returns a message if it is a text. Answers of proxies may have any shape. */
+/** Returns a message if it is a text, otherwise undefined. Answers of proxies may have any shape. */
 function textOf(message: unknown): string | undefined {
   return typeof message === 'string' ? message : undefined;
 }
@@ -205,15 +204,14 @@ function isErrorStatus(status: string): status is ErrorStatus {
   return Object.hasOwn(errorCatalogue, status);
 }
 
-/** HTTP statuses of the platform in front of the service that do not mean an invalid request. */
+/** The error statuses for HTTP statuses that only the platform in front of the service answers. */
 const platformStatuses: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
 
-/** Returns the status for an HTTP status. Other 4xx are INVALID_ARGUMENT and so not sent again. */
+/** Returns the error status for an HTTP status. An unknown 4xx becomes INVALID_ARGUMENT, so the call is not repeated. */
 function statusOf(httpStatus: number): ErrorStatus {
-  const known = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
+  const serviceStatus = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
     (status) => errorCatalogue[status].http === httpStatus,
   );
-  return (
-    platformStatuses[httpStatus] ?? known ?? (httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
-  );
+  const otherStatus = httpStatus >= 400 && httpStatus < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL';
+  return platformStatuses[httpStatus] ?? serviceStatus ?? otherStatus;
 }

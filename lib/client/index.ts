@@ -13,17 +13,19 @@ export { readWebhook, WebhookNotGenuine } from './webhook.ts';
 export interface ClientOptions extends CallSettings {
   readonly apiKey?: string;
   readonly authToken?: string;
-  /** For the endpoints of a workspace itself. */
+  /** The workspace id, for endpoints that need workspace credentials. */
   readonly workspaceId?: string;
   readonly workspaceAuthToken?: string;
-  /** The service's name in the names of its headers. */
+  /** The name of the service, which the names of its headers contain; `svc` by default. */
   readonly serviceName?: string;
 }
 
 /**
- * Returns a client of a service for servers. Methods throw ServiceError when the service rejects a call or cannot be reached, and
- * the abort reason when the call's signal ends it. The client repeats calls after temporary failures. All attempts of a
- * write have one idempotency key, so it happens once.
+ * Returns a client of a service for servers. A method throws ServiceError if the service rejects the call or does not
+ * answer. If the signal of a call ends it, the method throws the abort reason.
+ *
+ * The client repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the write
+ * happens once.
  */
 export function createClient({ serviceName = 'svc', ...options }: ClientOptions): Methods {
   const headers = credentialHeaders(`x-${serviceName}-`, options);

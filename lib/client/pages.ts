@@ -1,13 +1,13 @@
 import type { CallOptions } from './types.ts';
 
-/** The fields for paging of a request and an answer. */
+/** The paging field of a request. */
 interface Request {
   readonly pageToken?: string | null | undefined;
 }
+/** The fields of a page. Most listings return the token of the next page as `nextPageToken`, some as `pageToken`. */
 interface Page {
   readonly data?: unknown;
   readonly nextPageToken?: string | null | undefined;
-  /** The name in some listings. */
   readonly pageToken?: string | null | undefined;
 }
 

@@ -1,9 +1,12 @@
 import type * as z from 'zod';
 
 export interface CallOptions {
-  /** Makes repetitions of this call safe for 24 hours, also from another process. Every write without one gets a random key. */
+  /**
+   * The idempotency key of the call. For 24 hours, another call with the same key and data gets the same answer, also from
+   * another process. By default, a write gets a random key.
+   */
   readonly idempotencyKey?: string;
-  /** Ends the call with its retries. */
+  /** Ends the call and its retries. */
   readonly signal?: AbortSignal;
 }
 
@@ -12,7 +15,7 @@ interface Typed {
   readonly output: z.ZodType;
 }
 
-/** Sends a request and returns its result, with `data` among its fields. */
+/** Sends a request and returns the `result` of the answer. Most results have a field `data`. */
 export type Method<E extends Typed> = (
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- a type without required fields
   ...args: {} extends z.input<E['input']>

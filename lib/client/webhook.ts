@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The webhook is too old, or not signed with any of the secrets. */
+/** The error for a webhook that is too old, or that is not signed with any of the secrets. */
 export class WebhookNotGenuine extends Error {
   constructor(reason: string) {
     super(reason);
@@ -8,15 +8,16 @@ export class WebhookNotGenuine extends Error {
   }
 }
 
-/** The largest age of a webhook, and the largest difference of clocks. */
+/** The largest difference between the time of a webhook and the local clock. It limits the age of a webhook too. */
 const TOLERANCE_SECONDS = 300;
 
-/** Request headers as common frameworks provide them. */
+/** The headers of a request, in the forms that common frameworks provide. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 /**
- * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine. `body` is the unparsed body
- * of the request. During a rotation, pass both secrets of the endpoint (`whsec_...`).
+ * Verifies the signature of a webhook (Standard Webhooks) and returns its payload. Throws WebhookNotGenuine if the webhook
+ * is too old or not signed. `body` is the unparsed body of the request. `secrets` are the secrets of the endpoint
+ * (`whsec_...`): both of them during a rotation.
  */
 export function readWebhook(
   headers: Headers,
@@ -30,7 +31,7 @@ export function readWebhook(
   if (!/^\d{1,12}$/.test(timestamp)) throw new WebhookNotGenuine('There is no webhook-timestamp.');
   if (Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS)
     throw new WebhookNotGenuine('It was sent too long ago, or the clock is wrong.');
-  const given = signatures
+  const sentSignatures = signatures
     .split(' ')
     .flatMap((signature) => (signature.startsWith('v1,') ? [Buffer.from(signature.slice(3), 'base64')] : []));
   const isSigned = [secrets].flat().some((secret) => {
@@ -38,7 +39,9 @@ export function readWebhook(
       .update(`${id}.${timestamp}.`)
       .update(body)
       .digest();
-    return given.some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected));
+    return sentSignatures.some(
+      (signature) => signature.length === expected.length && timingSafeEqual(signature, expected),
+    );
   });
   if (!isSigned) throw new WebhookNotGenuine('No signature is of one of the secrets.');
   return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString());
