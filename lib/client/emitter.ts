@@ -1,4 +1,4 @@
-/** Calls listeners by the name of an event. A listener that throws does not stop the others. */
+/** Calls the listeners of an event. If one listener throws, the other listeners are still called. */
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>();
 
@@ -15,7 +15,7 @@ export class Emitter<Events extends object> {
       try {
         (listener as (value: Events[N]) => void)(value);
       } catch (error) {
-        // The host reports it like any error of a callback.
+        // Thrown here, the error is reported by the browser or Node like any uncaught error.
         queueMicrotask(() => {
           throw error;
         });

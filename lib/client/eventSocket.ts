@@ -12,19 +12,19 @@ export type SocketConstructor = new (url: string, protocols: string[]) => Socket
 
 export interface EventSocketOptions {
   readonly url: string;
-  /** The host of the HTTP endpoint, which an authorization names. */
+  /** The host of the HTTP endpoint. Every authorization contains it. */
   readonly host: string;
   readonly token: string;
   readonly WebSocket: SocketConstructor;
   /** Called for each event of a subscribed channel. */
   readonly onEvent: (channel: string, event: unknown) => void;
-  /** Called once, when the connection ends for any reason but `close`. */
+  /** Called once if the connection ends for another reason than a call of `close`. */
   readonly onEnd: () => void;
 }
 
 /** How long the service may take to answer a message. */
 const ANSWER_MILLISECONDS = 10_000;
-/** The time without any message after which the connection counts as broken, unless the service says another. */
+/** The time without a message after which the connection counts as broken. The service can send another time. */
 const SILENCE_MILLISECONDS = 300_000;
 
 interface ServiceMessage {
@@ -41,7 +41,7 @@ interface Pending {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** The service rejected a message of the protocol, or did not answer it. */
+/** The error for a message that the service rejected or did not answer. */
 export class SocketError extends Error {
   override readonly name = 'SocketError';
 }
@@ -59,7 +59,7 @@ export class EventSocket {
   #silence: ReturnType<typeof setTimeout> | undefined;
   #silenceMilliseconds = SILENCE_MILLISECONDS;
 
-  /** Starts to connect. `open` resolves when the service accepts the connection. */
+  /** Starts to connect. The promise of `open` resolves after the service has accepted the connection. */
   constructor(options: EventSocketOptions) {
     this.#options = options;
     this.#token = options.token;
@@ -90,7 +90,7 @@ export class EventSocket {
     await this.#request({ type: 'publish', id, channel, events: texts, authorization: this.#authorization() });
   }
 
-  /** Uses another token for the messages from now on. */
+  /** Sets the token of all later messages. */
   renewToken(token: string): void {
     this.#token = token;
   }
@@ -124,7 +124,7 @@ export class EventSocket {
     });
   }
 
-  #settle(id: string, error?: Error): void {
+  #finish(id: string, error?: Error): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     this.#pending.delete(id);
@@ -141,22 +141,22 @@ export class EventSocket {
     if (type === 'connection_ack') {
       this.#silenceMilliseconds = message.connectionTimeoutMs ?? SILENCE_MILLISECONDS;
       this.#expectMessage();
-      this.#settle('connection');
+      this.#finish('connection');
     } else if (type === 'data') {
       const channel = this.#channels.get(id);
-      // Some versions of the service send a list.
+      // Some versions of the service send a list of events, others one event.
       for (const text of [event].flat()) {
         const content = parse(text);
         if (channel !== undefined && content !== undefined) this.#options.onEvent(channel, content);
       }
-    } else if (type.endsWith('_success')) this.#settle(id);
+    } else if (type.endsWith('_success')) this.#finish(id);
     else if (type.endsWith('error')) {
       const [reason] = message.errors ?? [];
-      this.#settle(id, new SocketError(`${reason?.errorType ?? type}: ${reason?.message ?? ''}`));
+      this.#finish(id, new SocketError(`${reason?.errorType ?? type}: ${reason?.message ?? ''}`));
     }
   }
 
-  /** The service sends keep-alives. A connection without any message is broken. */
+  /** Ends the connection if no message arrives in time. The service sends keep-alives, so silence means that the connection is broken. */
   #expectMessage(): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#end(), this.#silenceMilliseconds);
@@ -166,7 +166,7 @@ export class EventSocket {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     clearTimeout(this.#silence);
-    for (const id of [...this.#pending.keys()]) this.#settle(id, new SocketError('The connection has ended'));
+    for (const id of [...this.#pending.keys()]) this.#finish(id, new SocketError('The connection has ended'));
     this.#socket.close();
     if (isReported) this.#options.onEnd();
   }

@@ -6,13 +6,13 @@ import { EventSocket, type SocketConstructor } from './eventSocket.ts';
 import { LiveStateView, PresenceView, VersionOrder } from './liveView.ts';
 import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
 
-/** A document by the ids that your application gave it. */
+/** The ids of a document and its organization, which your application chose. */
 export interface DocumentName {
   readonly organizationId: string;
   readonly documentId: string;
 }
 
-/** A change of content, without the content: read it with the methods of the client. */
+/** The news that content has changed. It does not contain the content, so read the content with the methods of the client. */
 export interface LiveHint {
   readonly type: string;
   /** The time of the change, epoch milliseconds. */
@@ -30,18 +30,18 @@ export interface EditorMessage {
   readonly by?: string;
 }
 
-/** `denied`: the user may not open the document. The connection then ends. */
+/** The status of a live document. `denied` means that the user may not open the document; the connection has ended. */
 export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'closed';
 
 export interface LiveEvents {
   readonly status: LiveStatus;
-  /** Read the content of the document: at the start, and after a gap that cannot be filled. */
+  /** Your application must read the content of the document. Sent at the start, and after missed changes that cannot be read. */
   readonly reload: undefined;
-  /** The users who are present. */
+  /** All users who are present. */
   readonly presence: readonly PresenceResponse[];
   readonly livestate: LiveStateResponse;
   readonly crdt: EditorMessage;
-  /** What another client published to the awareness channel. */
+  /** An event that another client published, such as a cursor. */
   readonly awareness: object;
   readonly comment: LiveHint;
   readonly reaction: LiveHint;
@@ -49,7 +49,7 @@ export interface LiveEvents {
   readonly activity: LiveHint;
   readonly notification: LiveHint;
   readonly editor: LiveHint;
-  /** Every hint. */
+  /** Any hint. It is sent in addition to the event of its kind. */
   readonly hint: LiveHint;
 }
 
@@ -104,30 +104,30 @@ export interface LivePorts {
   readonly methods: LiveMethods;
   readonly document: DocumentName;
   readonly WebSocket: SocketConstructor;
-  /** Returns the user of the token, as far as it is known. */
+  /** Returns the user id in the token, or undefined before the first token. */
   readonly userId: () => string | undefined;
-  /** Returns whether nobody uses the connection any more. */
+  /** Ends one use of the shared connection. Returns whether it was the last one. */
   readonly release: () => boolean;
 }
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
-/** A connection that lasts this long resets the pause before the next one. */
+/** How long a connection must last so that the next pause before a connection is short again. */
 const STABLE_MILLISECONDS = 30_000;
-/** The token of the connection is renewed this long before it expires. */
+/** How long before its expiry the token of the connection is renewed. */
 const RENEW_MILLISECONDS = 60_000;
-/** How long a push that was lost can stay unnoticed, about. */
+/** About how often the client reads missed changes. A lost message is noticed after this time at the latest. */
 const CHECK_MILLISECONDS = 120_000;
-/** Hints of the user's own channel that are remembered, so that none is shown twice. */
+/** The number of hints of the user's own channel that the client remembers, to show each hint only once. */
 const MOST_REMEMBERED = 1_000;
-/** The most reads of one catch-up. Each has up to 500 changes. */
+/** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
 const MOST_READS = 100;
-/** The families of hints whose events have another name. */
+/** The events of hints whose family has another name than the event. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**
- * The live connection of a document. It reconnects by itself, with growing random pauses, and then catches up: no change is
- * missed, none is shown twice, and no state is replaced by an older one.
+ * The live connection of a document. It reconnects by itself, with growing random pauses, and then reads missed changes. No
+ * change is missed or shown twice, and an older state never replaces a newer state.
  */
 export class LiveDocument {
   /** The presence of the own user, and the users who are present. */
@@ -186,7 +186,7 @@ export class LiveDocument {
     return this.#states.get(liveStateDataId);
   }
 
-  /** Sends data to everybody in the document and keeps it under an id. */
+  /** Sends data to all users in the document, and stores it under an id. */
   async broadcast(
     liveStateDataId: string,
     data: Record<string, unknown>,
@@ -201,7 +201,7 @@ export class LiveDocument {
     await this.#socket?.publish(this.#connection.channels.awareness, [event]).catch(() => undefined);
   }
 
-  /** Ends the connection when each `live` of the client has been closed. */
+  /** Ends this use of the connection. The last use also ends the connection. */
   async close(): Promise<void> {
     if (this.#status === 'closed' || !this.#ports.release()) return;
     await this.#own.leave();
@@ -235,7 +235,7 @@ export class LiveDocument {
     return this.#status === 'closed' || this.#status === 'denied';
   }
 
-  /** Opens a connection and catches up. Returns a promise for its end. */
+  /** Opens a connection and reads missed changes. Returns a promise that resolves when the connection ends. */
   async #connect(): Promise<{ readonly ended: Promise<void> }> {
     const { methods, document, WebSocket } = this.#ports;
     const { data: connection } = await methods.v2.live.connect(document);
@@ -277,7 +277,7 @@ export class LiveDocument {
       try {
         const { data } = await this.#ports.methods.v2.live.connect(this.#ports.document);
         if (socket !== this.#socket) return;
-        // A user lost access, so the document has other channels.
+        // The channels of a document change when a user loses access.
         if (JSON.stringify(data.channels) !== JSON.stringify(channels)) this.#reconnect();
         else {
           socket.renewToken(data.token);
@@ -292,7 +292,7 @@ export class LiveDocument {
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
   }
 
-  /** Asks from time to time for missed changes: nothing else tells that the last push was lost. */
+  /** Reads missed changes from time to time. Without this read, the loss of the last message would stay unnoticed. */
   #scheduleCheck(): void {
     const check = () => {
       this.#catchUp ??= this.#readChanges().finally(() => (this.#catchUp = undefined));
@@ -336,7 +336,7 @@ export class LiveDocument {
     this.#synchronise().catch(() => this.#reconnect());
   }
 
-  /** Reads what was missed, and what is shown of presence and live state. */
+  /** Reads missed changes, the users who are present, and the live states. */
   async #synchronise(): Promise<void> {
     this.#catchUp ??= this.#readMissed().finally(() => (this.#catchUp = undefined));
     await this.#catchUp;
@@ -348,7 +348,7 @@ export class LiveDocument {
     const [present, states] = await Promise.all([
       methods.v2.presence.get(document),
       methods.v2.livestate.get(document).catch((error: unknown) => {
-        // A document with more states than one answer can hold is read by id.
+        // All states together are too large for one answer. The application must then read states by id.
         if (error instanceof ServiceError && error.status === 'INVALID_ARGUMENT') return { data: { states: [] } };
         throw error;
       }),

@@ -1,11 +1,11 @@
 import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
 import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
 
-/** The users who are present in a document, as far as messages and reads told. Older news never replace newer ones. */
+/** The users who are present in a document, according to messages and reads. An older message never replaces a newer one. */
 export class PresenceView {
-  /** The last known presence of each user. A user who left keeps only the time. */
+  /** The last known presence of each user. For a user who left, only the time is known. */
   readonly #users = new Map<string, { readonly at: number; readonly user: PresenceResponse | undefined }>();
-  /** The users with a message since the last read began. */
+  /** The ids of users with a message since the last read began. */
   readonly #touched = new Set<string>();
 
   get users(): PresenceResponse[] {
@@ -26,12 +26,12 @@ export class PresenceView {
     return true;
   }
 
-  /** Marks the start of a read. Messages after it are newer than its answer. */
+  /** Notes that a read begins. Messages that arrive after this call are newer than the answer of the read. */
   beginRead(): void {
     this.#touched.clear();
   }
 
-  /** Applies the answer of a read. A user who is not in it has left, unless a message told otherwise since the read began. */
+  /** Applies the answer of a read. A user who is not in the answer has left, unless a message about the user arrived since the read began. */
   applyRead(present: readonly PresenceResponse[]): void {
     for (const user of present) {
       const known = this.#users.get(user.userId);
@@ -44,7 +44,7 @@ export class PresenceView {
   }
 }
 
-/** The live states of a document. A state is never replaced by an older one. */
+/** The live states of a document. An older state never replaces a newer state. */
 export class LiveStateView {
   readonly #states = new Map<string, LiveStateResponse>();
 
@@ -61,28 +61,28 @@ export class LiveStateView {
   }
 }
 
-/** A hint with a version, as the document channel and the log of changes have it. */
+/** A hint with a version. The document channel and the log of changes contain such hints. */
 export interface VersionedMessage {
   readonly version: number;
 }
 
 /**
- * Puts the messages of a document channel in the order of their versions, each once. A gap is filled by a catch-up: until
- * it ends, later messages wait.
+ * Returns the messages of a document channel in the order of their versions, each once. If messages are missing, a catch-up
+ * reads them. Later messages wait until the catch-up ends.
  */
 export class VersionOrder<M extends VersionedMessage> {
   /** The version up to which every message was shown. Undefined before the first read. */
   version: number | undefined;
   readonly #waiting = new Map<number, M>();
 
-  /** Takes a message. Returns the messages to show now, and whether a gap is in front of those that wait. */
+  /** Takes a message. Returns the messages to show now, and whether messages before the waiting messages are missing. */
   take(message: M): { readonly shown: readonly M[]; readonly hasGap: boolean } {
     if (this.version === undefined || message.version > this.version) this.#waiting.set(message.version, message);
     const shown = this.#release();
     return { shown, hasGap: this.#waiting.size > 0 };
   }
 
-  /** Takes the messages of a catch-up, which has everything up to `version`. Returns the messages to show now. */
+  /** Takes the messages of a catch-up, which contain all changes up to `version`. Returns the messages to show now. */
   catchUp(messages: readonly M[], version: number): readonly M[] {
     const missed = messages.filter((message) => message.version > (this.version ?? 0));
     // A pushed message can have more content than the same message of the log.

@@ -1,6 +1,6 @@
 import type { PresenceResponse, PresenceStatus } from '../presence/rules.ts';
 
-/** What a user shows of oneself. */
+/** The fields of the user's own presence. */
 export interface OwnPresenceFields {
   readonly name?: string;
   readonly email?: string;
@@ -16,7 +16,7 @@ export interface OwnPresencePorts {
 
 const LEASE_SECONDS = 30;
 const RENEW_MILLISECONDS = 10_000;
-/** A user without input for this long is away. */
+/** How long a user must be without input to be `away`. */
 const IDLE_MILLISECONDS = 60_000;
 /** The longest wait before the presence is sent again because another tab changed it. */
 const CORRECT_MILLISECONDS = 1_000;
@@ -85,7 +85,7 @@ export class OwnPresence {
 
   get #status(): PresenceStatus {
     if (this.#fields?.status) return this.#fields.status;
-    // Without a page, such as on a server, nobody knows about input.
+    // Without a page, for example on a server, the client cannot observe input.
     if (!this.#page) return 'online';
     const isIdle = Date.now() - this.#lastInput > IDLE_MILLISECONDS;
     return isIdle || this.#page.visibilityState === 'hidden' ? 'away' : 'online';
@@ -96,7 +96,7 @@ export class OwnPresence {
     if (!this.#fields || !this.#isConnected) return;
     this.#renewal = setTimeout(() => void this.#renew(), RENEW_MILLISECONDS);
     this.#sentStatus = this.#status;
-    // A failed renewal is repeated by the next one, before the lease ends.
+    // After a failed renewal, the next renewal comes before the lease ends.
     await this.#ports
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
       .catch(() => undefined);

@@ -12,7 +12,7 @@ export interface UserClientOptions extends CallSettings {
 
 /** A client of a user: the endpoints that are open to user tokens, and live documents. */
 export interface UserClient extends UserMethods {
-  /** Returns the live connection of a document. All calls for one document share it until each one is closed. */
+  /** Returns the live connection of a document. All calls for one document share the connection until all of them are closed. */
   live(document: DocumentName): LiveDocument;
 }
 
@@ -30,7 +30,7 @@ interface SharedDocument {
   users: number;
 }
 
-/** A token is renewed this long before it expires. */
+/** How long before its expiry a token is renewed. */
 const RENEW_MILLISECONDS = 60_000;
 
 /** A token of a user that is read from `source` and kept until it expires. */
@@ -62,7 +62,7 @@ class UserToken {
       const token = await this.#source();
       const { sub, exp } = claimsOf(token);
       this.userId = sub;
-      // A token that is about to expire is used anyway, because a new one may live no longer.
+      // A token that is about to expire is used anyway, because a new token may not be valid for longer.
       this.#expiresAt = exp === undefined ? Infinity : Math.max(exp * 1000, Date.now() + 2 * RENEW_MILLISECONDS);
       return token;
     } catch (error) {
