@@ -94,9 +94,10 @@ export class ReactionWriter {
 
   /**
    * Deletes reactions. Ids must be distinct. Emits `comment.reaction_delete` for each reaction on a comment. The event's actor is
-   * `actor`, or the first user of the reaction if `actor` is undefined. Returns one result per reaction. An unknown reaction
-   * fails in its own result only. With `onlyOf`, only this user is removed from a
-   * reaction that has other users too.
+   * `actor`, or the first user of the reaction if `actor` is undefined.
+   *
+   * Returns one result per reaction. An unknown reaction fails in its own result only. With `onlyOf`, only this user is
+   * removed from a reaction that has other users too.
    */
   async delete(
     context: DocumentContext,
