@@ -1,11 +1,17 @@
+import { PREFLIGHT_ROUTE } from '../lib/app/page.ts';
+import { answerPreflight } from '../lib/http/preflight.ts';
 import { ApiError } from '../lib/shared/errors.ts';
 import { stack } from '../lib/http/stack.ts';
 
-/** Answers NOT_FOUND to requests that no route matches, such as requests with unknown paths or methods other than POST. */
+/**
+ * Answers CORS preflights. Answers requests without a route, such as unknown paths and other methods than POST, with
+ * NOT_FOUND.
+ */
 export const handler = stack(
   { endpoint: 'default', path: '/default', serviceName: () => process.env.SERVICE_NAME ?? '' },
   [],
   (event) => {
+    if (event.routeKey === PREFLIGHT_ROUTE) return answerPreflight(event);
     const { method, path } = event.requestContext.http;
     throw new ApiError(
       'NOT_FOUND',

@@ -29,6 +29,7 @@ export { endpoint as agentsUpdate } from './v2/agents/update.ts';
 export { endpoint as agentsVersionUpdate } from './v2/agents/version/update.ts';
 export { endpoint as agentsVersionsList } from './v2/agents/versions/list.ts';
 export { endpoint as agentsVersionsRestore } from './v2/agents/versions/restore.ts';
+export { endpoint as generateSignature } from './v2/auth/generate_signature.ts';
 export { endpoint as generateToken } from './v2/auth/generate_token.ts';
 export { endpoint as permissionsAdd } from './v2/auth/permissions/add.ts';
 export { endpoint as permissionsGet } from './v2/auth/permissions/get.ts';

@@ -3,6 +3,7 @@ import { CfnIntegration, CfnRoute } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { PREFLIGHT_ROUTE } from '../../lib/app/page.ts';
 import { LambdaFunction, type LambdaFunctionProps } from './lambdaFunction.ts';
 
 export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeconds'> {
@@ -29,7 +30,7 @@ export class ApiFunction extends LambdaFunction {
       credentialsArn: invoker.roleArn,
     });
     for (const [index, routeKey] of routeKeys.entries()) {
-      const route = new CfnRoute(this, index === 0 ? 'Route' : 'TwinRoute', {
+      const route = new CfnRoute(this, routeId(routeKey, index), {
         apiId,
         routeKey,
         authorizationType: 'NONE',
@@ -42,6 +43,12 @@ export class ApiFunction extends LambdaFunction {
       });
     }
   }
+}
+
+/** Returns the logical id of a route. A changed id would make AWS create the same route twice. */
+function routeId(routeKey: string, index: number): string {
+  if (routeKey === PREFLIGHT_ROUTE) return 'PreflightRoute';
+  return index === 0 ? 'Route' : 'TwinRoute';
 }
 
 /**

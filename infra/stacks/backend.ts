@@ -1,7 +1,7 @@
 import { type App, CfnOutput, type CfnStack, Stack } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { familyOf } from '../../lib/app/endpoint.ts';
-import { isTwin, routeKey, type Routed } from '../../lib/app/page.ts';
+import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, routeKey, type Routed } from '../../lib/app/page.ts';
 import type { Worker } from '../../lib/app/worker.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
@@ -47,13 +47,14 @@ export class Backend extends Stack {
     const context = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
-      description: 'Answers unknown paths and wrong methods',
+      description: 'Answers unknown paths, wrong methods and CORS preflights',
       code: code(DEFAULT_FUNCTION),
       environment: { SERVICE_NAME: settings.serviceName },
       statements: [],
       logRetentionDays,
     });
-    unmatched.addRoutes(api.ref, ['$default'], createInvoker(this, [unmatched.function]));
+    const preflight = endpoints.some(isOpenToUsers) ? [PREFLIGHT_ROUTE] : [];
+    unmatched.addRoutes(api.ref, ['$default', ...preflight], createInvoker(this, [unmatched.function]));
 
     const twins = endpoints.filter(isTwin);
     const endpointsWithoutTwins = endpoints.filter((endpoint) => !isTwin(endpoint));

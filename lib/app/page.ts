@@ -75,6 +75,14 @@ export function definePage<I extends z.ZodType, U extends Uses>(
   return { ...declaration, ...run, auth: 'none', kind: 'page' };
 }
 
+/** The route of CORS preflights. It exists if an endpoint is open to users. */
+export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
+
+/** Returns whether browsers call an endpoint: whether it is open to users. */
+export function isOpenToUsers(routed: Routed): boolean {
+  return 'user' in routed && routed.user !== undefined;
+}
+
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;
 
 /**

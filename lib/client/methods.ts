@@ -199,6 +199,8 @@ export interface Methods {
       };
     };
     readonly auth: {
+      /** Sign the answers of a permission provider. */
+      readonly generate_signature: Method<typeof registry.generateSignature>;
       /** Create a token with which the browser of one user calls the service for 48 hours. */
       readonly generate_token: Method<typeof registry.generateToken>;
       readonly permissions: {
@@ -747,6 +749,7 @@ export const operations: readonly Operation[] = [
   { path: '/v2/agents/version/update', names: ['v2', 'agents', 'version', 'update'], repeats: true, forUsers: false },
   { path: '/v2/agents/versions/list', names: ['v2', 'agents', 'versions', 'list'], repeats: false, forUsers: false },
   { path: '/v2/agents/versions/restore', names: ['v2', 'agents', 'versions', 'restore'], repeats: true, forUsers: false },
+  { path: '/v2/auth/generate_signature', names: ['v2', 'auth', 'generate_signature'], repeats: false, forUsers: false },
   { path: '/v2/auth/generate_token', names: ['v2', 'auth', 'generate_token'], repeats: true, forUsers: false },
   { path: '/v2/auth/permissions/add', names: ['v2', 'auth', 'permissions', 'add'], repeats: true, forUsers: false },
   { path: '/v2/auth/permissions/get', names: ['v2', 'auth', 'permissions', 'get'], repeats: false, forUsers: true },

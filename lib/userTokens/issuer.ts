@@ -48,7 +48,8 @@ export class UserTokenIssuer {
   }
 }
 
-const signingKey: Capability<KeyRing> = {
+/** The key that signs user tokens and permissions. */
+export const signingKey: Capability<KeyRing> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN'],
   open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
@@ -56,7 +57,7 @@ const signingKey: Capability<KeyRing> = {
 
 /** Issue user tokens. A function with this capability may read the signing key. */
 export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(
-  { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), signingKey },
-  ({ table, signingKey: ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),
+  { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), ring: signingKey },
+  ({ table, ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),
   ['SERVICE_NAME'],
 );

@@ -648,6 +648,11 @@ export const scenarios: readonly Scenario[] = [
     data: () => ({ userId: 'ada', permissions: { resources: [{ type: 'document', id: 'nda', ...busy }] } }),
   },
   {
+    path: '/v2/auth/generate_signature',
+    what: 'of one permission',
+    data: () => ({ permissions: [{ userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true }] }),
+  },
+  {
     path: '/v2/auth/generate_token',
     what: 'for a known user and a document',
     data: () => ({

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
-import { isTwin, type Routed, routeKey } from '../../lib/app/page.ts';
+import { isTwin, PREFLIGHT_ROUTE, type Routed, routeKey } from '../../lib/app/page.ts';
 import {
   type Assembly,
   assemblyOf,
@@ -98,7 +98,7 @@ describe('the HTTP API', () => {
     const keys = assembly.templates
       .flatMap((template) => resources(template, 'AWS::ApiGatewayV2::Route'))
       .map(([, { Properties }]) => Properties.RouteKey);
-    expect(keys.sort()).toEqual(['$default', ...endpoints.map(routeKey)].sort());
+    expect(keys.sort()).toEqual(['$default', PREFLIGHT_ROUTE, ...endpoints.map(routeKey)].sort());
   });
 
   test('sends unknown routes to a function with no permissions except its log', () => {

@@ -37,6 +37,8 @@ export function restartFunctions(): void {
 
 export interface Customer {
   readonly headers: Headers;
+  /** The credentials of the customer's workspace. */
+  readonly workspaceHeaders: Headers;
   readonly apiKey: string;
   readonly authToken: string;
   /** Sends `data` to an endpoint with the customer's credentials. */
@@ -47,11 +49,12 @@ export interface Customer {
 
 /** Creates a customer with its own workspace and API key. */
 export async function newCustomer(): Promise<Customer> {
-  const { keyHeaders, apiKey, authToken } = await newWorkspace();
+  const { headers: workspaceHeaders, keyHeaders, apiKey, authToken } = await newWorkspace();
   const call = async (path: string, data: unknown, headers: Headers = {}) =>
     post(await handlerOf(path), { ...keyHeaders, ...headers }, data);
   return {
     headers: keyHeaders,
+    workspaceHeaders,
     apiKey,
     authToken,
     call,

@@ -159,7 +159,7 @@ function routesOf(
   const byArn = new Map(functions.map((model) => [model.arn, model]));
   return routes.map(({ path, properties }) => {
     const key = String(properties.RouteKey);
-    if (key.includes('{'))
+    if (key.includes('{') && !/^[A-Z]+ \/\{proxy\+\}$/.test(key))
       throw new StartError(
         `The route ${path} has a path with parameters, ${key}, which the local gateway does not match.`,
       );

@@ -169,7 +169,11 @@ export class Gateway {
 
     const { method = '', url = '/', httpVersion, rawHeaders, socket } = request;
     const { path } = splitTarget(url);
-    const route = routes.get(`${method} ${path}`) ?? routes.get(`ANY ${path}`) ?? routes.get('$default');
+    const route =
+      routes.get(`${method} ${path}`) ??
+      routes.get(`ANY ${path}`) ??
+      routes.get(`${method} /{proxy+}`) ??
+      routes.get('$default');
     if (!route) return gatewayResponse(404, 'Not Found');
 
     // The address comes from the connection, because a client can send any `x-forwarded-for` header.

@@ -44,16 +44,20 @@ export const newCommentsByUsers: UserRule = {
   refuses: [...createFlags, ...serverFieldsOf('')],
 };
 
-/** Who may change or delete comments: their authors. `userIds` selects the comments of the user. */
+const ownComments: ActorField[] = [
+  { path: 'userIds', holds: 'userIds' },
+  { path: 'actionUser', holds: 'user' },
+];
+
+/** Who may delete comments: their authors. `userIds` selects the comments of the user. */
+export const commentDeletionsByUsers: UserRule = { needs: 'viewer', on: 'document', actor: ownComments };
+
+/** Who may change comments: their authors. `userIds` selects the comments of the user. */
 export const commentChangesByUsers: UserRule = {
   needs: 'viewer',
   on: 'document',
-  actor: [
-    { path: 'userIds', holds: 'userIds' },
-    { path: 'actionUser', holds: 'user' },
-    { path: 'updatedData.from', holds: 'user', keepMissing: true },
-  ],
-  refuses: serverFields.map((field) => `updatedData.${field}`),
+  actor: [...ownComments, { path: 'updatedData.from', holds: 'user', keepMissing: true }],
+  refuses: ['updatedData.agent'],
 };
 
 /** Who may change threads, see `mayUpdate`. Users name the threads by id. */

@@ -4,7 +4,7 @@ import { changeOptionFields, toChangeOptions } from '../../../../lib/comments/ru
 import { CommentResults, commentSelectors } from '../../../../lib/comments/rules/comments.ts';
 import { viewerOf } from '../../../../lib/content/viewer.ts';
 import { openToUsers } from '../../../../lib/userTokens/openToUsers.ts';
-import { commentChangesByUsers } from '../../../../lib/comments/rules/userCalls.ts';
+import { commentDeletionsByUsers } from '../../../../lib/comments/rules/userCalls.ts';
 import { visibleThreads } from '../../../../lib/comments/visibleThreads.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
@@ -18,7 +18,7 @@ export const endpoint = defineEndpoint(
     summary:
       'Delete comments of an annotation by id or author, or all of them, with their reactions. Also deletes an annotation that has no comments any more',
     auth: 'apiKey',
-    user: openToUsers(commentChangesByUsers),
+    user: openToUsers(commentDeletionsByUsers),
     kind: 'write',
     input: closedObject({
       ...commentSelectors,

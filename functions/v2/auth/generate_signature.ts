@@ -1,0 +1,44 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { accessRoles, resourceTypes } from '../../../lib/directory/rules/access.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { Id, limits, list, optional } from '../../../lib/shared/schema.ts';
+import { signPermissions } from '../../../lib/userTokens/permissionSignature.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/auth/generate_signature',
+    summary: 'Sign the answers of a permission provider',
+    auth: 'apiKey',
+    kind: 'read',
+    freshCredentials: true,
+    input: z.object({
+      permissions: list(
+        z.object({
+          userId: Id,
+          resourceId: Id,
+          type: z.enum(resourceTypes),
+          hasAccess: z.boolean(),
+          accessRole: optional(z.enum(accessRoles)),
+          /** Epoch milliseconds. */
+          expiresAt: optional(z.int().min(0)),
+        }),
+        limits.permissionIds,
+      ),
+    }),
+    output: z.object({ data: z.object({ signature: z.string() }) }),
+    message: 'Signature generated successfully.',
+    errors: [],
+    uses: { signer: signPermissions },
+    impact: 'permission providers of customers cannot sign their answers',
+    example: {
+      data: { permissions: [{ userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true }] },
+      result: { data: { signature: '3f0c2a3f9a1f4f6a8a6f0d5b1f1c8e5d9b7a6c4e2d1f0a9b8c7d6e5f4a3b2c1d' } },
+    },
+  },
+  async ({ input, caller, deps }) => ({
+    data: { signature: await deps.signer.sign(caller.tenant, input.permissions) },
+  }),
+);
+
+export const handler = toLambda(endpoint);

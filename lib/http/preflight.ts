@@ -1,0 +1,25 @@
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+
+/** How long a browser keeps the answer. Browsers cap this value, Chrome at two hours. */
+const MAX_AGE_SECONDS = 7_200;
+
+/** The headers that a browser may send with a user token. */
+const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
+
+/**
+ * Answers a CORS preflight. A preflight has no credentials, so every origin may ask. The call that follows is answered
+ * to the browser only if the API key of its user token allows the origin.
+ */
+export function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
+  return {
+    statusCode: 204,
+    headers: {
+      ...(headers.origin !== undefined && { 'access-control-allow-origin': headers.origin }),
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': ALLOWED_HEADERS,
+      'access-control-max-age': String(MAX_AGE_SECONDS),
+      vary: 'origin',
+    },
+    body: '',
+  };
+}

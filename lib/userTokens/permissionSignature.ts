@@ -1,0 +1,50 @@
+import { createHmac } from 'node:crypto';
+import { type Capability, combine } from '../app/capability.ts';
+import type { KeyRing } from '../crypto/keyRing.ts';
+import { deriveKey } from '../crypto/sealing.ts';
+import type { AccessRole, ResourceType } from '../directory/rules/access.ts';
+import { signingKey } from './issuer.ts';
+
+/** An answer of a customer's permission provider. */
+export interface ProvidedPermission {
+  readonly userId: string;
+  readonly resourceId: string;
+  readonly type: ResourceType;
+  readonly hasAccess: boolean;
+  readonly accessRole?: AccessRole | undefined;
+  /** Epoch ms. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Signs the answers of permission providers. */
+export class PermissionSigner {
+  readonly #ring: KeyRing;
+
+  constructor(ring: KeyRing) {
+    this.#ring = ring;
+  }
+
+  /**
+   * Returns the HMAC-SHA-256 of permissions in hexadecimal. Each API key has its own key. The same permissions in the
+   * same order have the same signature, in whatever order their fields were sent.
+   */
+  async sign(tenant: string, permissions: readonly ProvidedPermission[]): Promise<string> {
+    const { key } = await this.#ring.current();
+    const rows = permissions.map(({ userId, resourceId, type, hasAccess, accessRole, expiresAt }) => [
+      userId,
+      resourceId,
+      type,
+      hasAccess,
+      accessRole ?? null,
+      expiresAt ?? null,
+    ]);
+    return createHmac('sha256', deriveKey(key, ['permissionSignature', tenant]))
+      .update(JSON.stringify(rows))
+      .digest('hex');
+  }
+}
+
+export const signPermissions: Capability<PermissionSigner> = /* @__PURE__ */ combine(
+  { ring: signingKey },
+  ({ ring }) => new PermissionSigner(ring),
+);

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { addDocument } from '../support/content.ts';
+import { type Customer, handlerOf, newCustomer, restartFunctions } from '../support/customer.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { type Queues, startQueues } from '../support/queues.ts';
+import { eventOf, post, send } from '../support/requests.ts';
+import { newUser, type TestUser, userWith } from '../support/userTokens.ts';
+import { dataSchema, endpoints, expectDocumented } from './contract.ts';
+
+const grant = { type: 'document', id: 'nda', organizationId: 'acme' } as const;
+const ACME = { type: 'organization', id: 'acme' } as const;
+
+let engine: Engine;
+let queues: Queues;
+let acme: Customer;
+let editor: TestUser;
+/** Users who must get nothing, by what is wrong with them. */
+let strangers: Record<string, TestUser>;
+beforeAll(async () => {
+  engine = await startEngine({ sdk: true });
+  queues = await startQueues();
+  acme = await newCustomerWithDocuments();
+  const other = await newCustomerWithDocuments();
+  editor = await newUser(acme, 'ada', [grant, { ...grant, type: 'folder', id: 'contracts' }, ACME]);
+  const expired = await newUser(acme, 'expired', [grant]);
+  const forged = [expired.token.split('.')[0], payloadWith(expired.token, { sub: 'ada' }), expired.token.split('.')[2]];
+  strangers = {
+    'without a role': await newUser(acme, 'eve', []),
+    'of another tenant': await newUser(other, 'eve', [grant]),
+    'of another document': await newUser(acme, 'carl', [{ ...grant, id: 'other' }]),
+    'with a forged token': userWith('ada', forged.join('.')),
+    'without a token': userWith('ada', 'nothing'),
+  };
+});
+afterAll(async () => {
+  await queues.stop();
+  await engine.stop();
+});
+
+/** Creates a customer with two restricted documents, a restricted folder and a thread. */
+async function newCustomerWithDocuments(): Promise<Customer> {
+  const customer = await newCustomer();
+  await addDocument(customer);
+  await customer.ok('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    documents: [{ documentId: 'other' }],
+  });
+  const restricted = { organizationId: 'acme', accessType: 'restricted' };
+  await customer.ok('/v2/organizations/documents/access/update', { ...restricted, documentIds: ['nda', 'other'] });
+  await customer.ok('/v2/organizations/folders/add', {
+    ...{ organizationId: 'acme', folders: [{ folderId: 'contracts', accessType: 'restricted' }] },
+  });
+  return customer;
+}
+
+/** Returns the payload of a token with other claims. */
+function payloadWith(token: string, claims: object): string {
+  const payload = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as object;
+  return Buffer.from(JSON.stringify({ ...payload, ...claims })).toString('base64url');
+}
+
+/** What a user interface needs, in both versions of the API and in the second one. */
+const inBothVersions = [
+  'commentannotations/add',
+  'commentannotations/comments/add',
+  'commentannotations/comments/delete',
+  'commentannotations/comments/get',
+  'commentannotations/comments/update',
+  'commentannotations/count/get',
+  'commentannotations/delete',
+  'commentannotations/get',
+  'commentannotations/update',
+  'livestate/broadcast',
+  'notifications/config/get',
+  'notifications/config/set',
+  'notifications/get',
+  'notifications/update',
+  'organizations/documents/get',
+  'organizations/folders/get',
+  'users/get',
+];
+const inVersion2 = [
+  'activities/get',
+  'auth/permissions/get',
+  'crdt/get',
+  'crdt/updates/get',
+  'crdt/updates/push',
+  'livestate/get',
+  'presence/add',
+  'presence/delete',
+  'presence/get',
+  'presence/update',
+  'reactions/add',
+  'reactions/delete',
+];
+
+const isOpen = ({ user }: Endpoint) => user !== undefined;
+const closed = endpoints.filter((endpoint) => !isOpen(endpoint) && endpoint.auth !== 'none');
+const open = endpoints.filter(isOpen);
+
+test('the open endpoints are those that a user interface needs', () => {
+  expect(open.map(({ path }) => path).sort()).toEqual(
+    [
+      ...inBothVersions.flatMap((name) => [`/v1/${name}`, `/v2/${name}`]),
+      ...inVersion2.map((name) => `/v2/${name}`),
+    ].sort(),
+  );
+});
+
+test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [endpoint.path, endpoint] as const))(
+  '%s: the fields that only servers send are fields of the endpoint',
+  (path, { user }) => {
+    const known = JSON.stringify(dataSchema(path));
+    for (const path of [...(user?.refuses ?? []), ...(user?.actor ?? []).map((field) => field.path)])
+      expect(known).toContain(`"${path.split('.').at(-1)}"`);
+  },
+);
+
+describe('an endpoint that is not open to users', () => {
+  test.each(closed.map((endpoint) => [endpoint.path, endpoint] as const))(
+    '%s answers PERMISSION_DENIED to a user token',
+    async (path, endpoint) => {
+      const answer = await editor.call(path, endpoint.example.data);
+      expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+    },
+  );
+});
+
+/** Returns the data of an example that names the document, folder or organization of this test. */
+function probe({ example, user }: Endpoint): Record<string, unknown> {
+  const data = JSON.parse(JSON.stringify(example.data)) as Record<string, any>;
+  for (const field of ['organizationId', 'documentId'] as const)
+    if (field in data) data[field] = field === 'organizationId' ? 'acme' : 'nda';
+  if ('documentIds' in data) data.documentIds = ['nda'];
+  for (const flag of user?.refuses ?? []) delete data[flag];
+  if (user?.on === 'document' || (user?.on === 'documents' && !('documentIds' in data))) data.documentId = 'nda';
+  // The examples name other users.
+  const text = JSON.stringify(data).replace(/"userId":"\w+"/g, '"userId":"{user}"');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+const asUser = (data: unknown, { userId }: TestUser): unknown =>
+  JSON.parse(
+    JSON.stringify(data)
+      .replaceAll('{user}', userId)
+      .replace(/"(userIds|readByUserIds)":\["\w+"\]/g, `"$1":["${userId}"]`),
+  );
+
+describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, open to users,', (path, endpoint) => {
+  const needsRole = endpoint.user?.needs !== 'self';
+
+  test('answers a user with the role as documented', async () => {
+    const answer = await editor.call(path, asUser(probe(endpoint), editor));
+    expectDocumented(endpoint, answer);
+    // Records of the example need not exist.
+    if (answer.status === 403) expect(answer.body.error.message).toMatch(/no access to this resource/);
+  });
+
+  test('answers PERMISSION_DENIED to a forged, missing or expired token', async () => {
+    const data = probe(endpoint);
+    for (const who of ['with a forged token', 'without a token'])
+      expect([who, await strangers[who]!.status(path, asUser(data, editor))]).toEqual([who, 'PERMISSION_DENIED']);
+    const later = Date.now() + 49 * 60 * 60 * 1000;
+    const event = eventOf(JSON.stringify({ data: asUser(data, editor) }), editor.headers);
+    const now = Date.now;
+    Date.now = () => later;
+    try {
+      const answer = await send(await handlerOf(path), event);
+      expect(answer).toMatchObject({ status: 403, body: { error: { message: 'Invalid or expired user token.' } } });
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  test('answers PERMISSION_DENIED to a user of another tenant', async () => {
+    const stranger = strangers['of another tenant']!;
+    // The token belongs to the other tenant, which has a document with the same id: nothing of this tenant is reached.
+    const inOwn = await stranger.call(path, asUser(probe(endpoint), stranger));
+    expect(JSON.stringify(inOwn.body)).not.toContain(acme.apiKey);
+    const forged = { ...stranger.headers, 'x-svc-api-key': acme.apiKey };
+    const answer = await post(await handlerOf(path), forged, asUser(probe(endpoint), stranger));
+    expect(JSON.stringify(answer.body)).not.toContain(acme.apiKey);
+  });
+
+  if (needsRole)
+    test.each(['without a role', 'of another document'])('answers PERMISSION_DENIED to a user %s', async (who) => {
+      const stranger = strangers[who]!;
+      const answer = await stranger.call(path, asUser(probe(endpoint), stranger));
+      expectDocumented(endpoint, answer);
+      expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
+    });
+
+  test('never puts another user in place of the one who calls', async () => {
+    for (const { path: field, holds } of endpoint.user?.actor ?? []) {
+      const data = withField(
+        asUser(probe(endpoint), editor),
+        field.split('.'),
+        {
+          user: { userId: 'mallory' },
+          userId: 'mallory',
+          userIds: ['mallory'],
+        }[holds],
+      );
+      if (data) expect([field, await editor.status(path, data)]).toEqual([field, 'PERMISSION_DENIED']);
+    }
+  });
+});
+
+/** Returns data with another value in a field; undefined if the way to the field does not exist. */
+function withField(data: any, [first, ...remaining]: string[], value: unknown): any {
+  if (first === undefined) return value;
+  if (first === '*') {
+    if (!Array.isArray(data) || data.length === 0) return undefined;
+    const item = withField(data[0], remaining, value);
+    return item === undefined ? undefined : [item, ...data.slice(1)];
+  }
+  if (typeof data !== 'object' || data === null) return undefined;
+  const field = withField(data[first], remaining, value);
+  return field === undefined ? undefined : { ...data, [first]: field };
+}
+
+test('all open endpoints refuse a token after the tokens of its API key are revoked', async () => {
+  const revoked = await newUser(acme, 'rex', [grant, ACME]);
+  await revokeUserTokens(acme);
+  restartFunctions();
+  for (const endpoint of open)
+    expect([endpoint.path, await revoked.status(endpoint.path, asUser(probe(endpoint), revoked))]).toEqual([
+      endpoint.path,
+      'PERMISSION_DENIED',
+    ]);
+});
+
+async function revokeUserTokens({ apiKey, workspaceHeaders }: Customer): Promise<void> {
+  const { status } = await post(await handlerOf('/v2/workspace/authtoken/reset'), workspaceHeaders, {
+    apiKey,
+    revokeUserTokens: true,
+  });
+  expect(status).toBe(200);
+}
