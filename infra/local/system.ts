@@ -15,6 +15,7 @@ import { Gateway } from './gateway/gateway.ts';
 import { REGION } from './iam/identity.ts';
 import { Measurements } from './metrics/measurements.ts';
 import { MetricStore } from './metrics/metricStore.ts';
+import { EventApi } from './live/eventApi.ts';
 import { dashboardSnapshot } from './metrics/dashboardSnapshot.ts';
 import type { FunctionModel } from './assembly/functionModel.ts';
 import { modelOf } from './assembly/model.ts';
@@ -65,9 +66,11 @@ export async function startSystem(
   shutdown.add(() => gateway.close(FINISH_MILLISECONDS));
   const aws = await AwsEndpoint.listen();
   shutdown.add(() => aws.close());
+  const eventApi = await EventApi.listen();
+  shutdown.add(() => eventApi.end());
 
   const assemblyDir = settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …')));
-  const assembly = loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url });
+  const assembly = loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url, live: eventApi.url });
   const model = modelOf(assembly, settings.serviceName);
   const metrics = new MetricStore();
   const measurements = new Measurements(
@@ -108,6 +111,7 @@ export async function startSystem(
   const awsEnvironment = (key: AccessKey) => ({
     ...key,
     AWS_REGION: REGION,
+    AWS_ENDPOINT_URL_APPSYNC: eventApi.url,
     AWS_ENDPOINT_URL_DYNAMODB: aws.url,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: aws.url,
     AWS_ENDPOINT_URL_SESV2: aws.mail.url,
@@ -131,6 +135,8 @@ export async function startSystem(
     environmentOf: (fn) => functionEnvironment(fn, environmentOverrides, awsEnvironment(accessKeyOf(fn))),
   });
   shutdown.add(() => pool.close());
+  if (model.eventApi)
+    eventApi.open({ model: model.eventApi, principals, invoke: (fn, payload) => pool.invoke(fn, payload) });
   const parts = toStoppableParts(engine, aws, messages);
   gateway.open({
     routes: model.routes,

@@ -8,6 +8,7 @@ export const assemblySettings: Partial<Settings> = {
   workspaceCreation: 'open',
   mailFrom: 'no-reply@example.com',
   embeddingModel: 'lexical',
+  live: 'on',
   domainName: undefined,
   certificateArn: undefined,
 };

@@ -10,6 +10,7 @@ import {
   type StreamSourceModel,
 } from '../streams/eventSourceModels.ts';
 import { isAllowed } from '../iam/iam.ts';
+import { type EventApiModel, eventApiOf } from '../live/eventApiModel.ts';
 import { streamArn } from '../iam/identity.ts';
 import { type MonitoringModel, monitoringOf } from '../metrics/monitoringModel.ts';
 import { type Roles, rolesOf } from '../iam/roles.ts';
@@ -47,6 +48,8 @@ export interface SystemModel {
   readonly streamSources: readonly StreamSourceModel[];
   readonly schedules: readonly ScheduleModel[];
   readonly monitoring: MonitoringModel;
+  /** Undefined while the setting `live` is off. */
+  readonly eventApi: EventApiModel | undefined;
 }
 
 const LAMBDA_DEFAULT_SECONDS = 3;
@@ -57,6 +60,8 @@ const GATEWAY_DEFAULT_MILLISECONDS = 30_000;
 const supportedTypes = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
+  'AWS::AppSync::Api',
+  'AWS::AppSync::ChannelNamespace',
   'AWS::CloudWatch::Alarm',
   'AWS::CloudWatch::Dashboard',
   'AWS::DynamoDB::Table',
@@ -119,6 +124,12 @@ export function modelOf({ resources, asset }: Assembly, serviceName?: string): S
     queues,
     ...batchSourcesOf(ofTypes('AWS::Lambda::EventSourceMapping'), { functions, queues, tables }),
     schedules: schedulesOf(ofTypes('AWS::Events::Rule'), ofTypes('AWS::Lambda::Permission'), functions),
+    eventApi: eventApiOf(
+      ofTypes('AWS::AppSync::Api'),
+      ofTypes('AWS::AppSync::ChannelNamespace'),
+      ofTypes('AWS::Lambda::Permission'),
+      functions,
+    ),
     monitoring: monitoringOf(ofTypes('AWS::CloudWatch::Dashboard'), ofTypes('AWS::CloudWatch::Alarm'), serviceName),
   };
 }

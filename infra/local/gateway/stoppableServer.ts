@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const RETRY_MILLISECONDS = 50;
@@ -39,6 +40,11 @@ export class StoppableServer {
   /** Sets the handler of requests. Requests that arrive earlier wait for it. */
   setListener(listener: RequestListener): void {
     this.#server.on('request', listener);
+  }
+
+  /** Sets the handler of requests for another protocol, such as WebSocket. */
+  setUpgradeListener(listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
+    this.#server.on('upgrade', listener);
   }
 
   /** Stops the server and closes all connections. */

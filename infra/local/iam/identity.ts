@@ -22,6 +22,7 @@ const nameProperties: Record<string, string> = {
 };
 
 const arns: Record<string, (name: string) => string> = {
+  'AWS::AppSync::Api': (name) => `arn:aws:appsync:${REGION}:${ACCOUNT}:apis/${name}`,
   'AWS::DynamoDB::Table': tableArn,
   'AWS::DynamoDB::GlobalTable': tableArn,
   'AWS::Events::Rule': (name) => `arn:aws:events:${REGION}:${ACCOUNT}:rule/${name}`,
@@ -35,6 +36,8 @@ const arns: Record<string, (name: string) => string> = {
 export interface Urls {
   readonly api: string;
   readonly aws: string;
+  /** Undefined if nothing of the template needs the Event API. */
+  readonly live?: string;
 }
 
 /** The value of `Ref` by type. For other types it is the physical name. */
@@ -46,6 +49,10 @@ const refs: Record<string, (name: string, arn: string, urls: Urls) => string> = 
 /** The attributes that a type has in addition to the ARN. */
 const attributesOf: Record<string, (name: string, arn: string, urls: Urls) => Record<string, string>> = {
   'AWS::ApiGatewayV2::Api': (_name, _arn, { api }) => ({ ApiEndpoint: api }),
+  'AWS::AppSync::Api': (name, arn, { live = '' }) => {
+    const host = live.replace(/^http:\/\//, '');
+    return { ApiArn: arn, ApiId: name, 'Dns.Http': host, 'Dns.Realtime': host };
+  },
   'AWS::DynamoDB::Table': (_name, arn) => ({ StreamArn: streamArn(arn) }),
   'AWS::DynamoDB::GlobalTable': (_name, arn) => ({ StreamArn: streamArn(arn) }),
   'AWS::SQS::Queue': (name) => ({ QueueName: name }),

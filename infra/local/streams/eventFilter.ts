@@ -3,11 +3,13 @@ import { StartError } from '../startError.ts';
 /** Returns whether an event source passes a record to its function. */
 export type EventFilter = (record: object) => boolean;
 
-type Pattern = { readonly [name: string]: readonly string[] | Pattern };
+/** A condition on a text: the whole text, its beginning or its end. */
+type TextRule = string | { readonly prefix: string } | { readonly suffix: string };
+type Pattern = { readonly [name: string]: readonly TextRule[] | Pattern };
 
 /**
  * Returns the filter of an event source. A record passes if any pattern matches, or if there are no patterns. Supports
- * lists of exact strings only. For other patterns, throws a `StartError` with the name of the event source (`owner`).
+ * lists of exact strings, prefixes and suffixes. For other patterns, throws a `StartError` with the name of the event source (`owner`).
  */
 export function eventFilter(criteria: unknown, owner: string): EventFilter {
   const filters = (criteria as { Filters?: readonly { Pattern: string }[] } | undefined)?.Filters ?? [];
@@ -15,7 +17,7 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
     const pattern: unknown = JSON.parse(Pattern);
     if (!isPattern(pattern))
       throw new StartError(
-        `The event source ${owner} filters by ${Pattern}. The local run supports exact strings only.`,
+        `The event source ${owner} filters by ${Pattern}. The local run supports exact strings, prefixes and suffixes only.`,
       );
     return pattern;
   });
@@ -25,14 +27,29 @@ export function eventFilter(criteria: unknown, owner: string): EventFilter {
 function isPattern(value: unknown): value is Pattern {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.values(value).every((rule) =>
-    Array.isArray(rule) ? rule.length > 0 && rule.every((each) => typeof each === 'string') : isPattern(rule),
+    Array.isArray(rule) ? rule.length > 0 && rule.every(isTextRule) : isPattern(rule),
   );
+}
+
+function isTextRule(rule: unknown): rule is TextRule {
+  if (typeof rule === 'string') return true;
+  if (typeof rule !== 'object' || rule === null) return false;
+  const [[name, value] = [], ...others] = Object.entries(rule) as [string, unknown][];
+  return others.length === 0 && (name === 'prefix' || name === 'suffix') && typeof value === 'string';
+}
+
+function matchesText(rule: TextRule, value: unknown): boolean {
+  if (typeof rule === 'string') return value === rule;
+  if (typeof value !== 'string') return false;
+  return 'prefix' in rule ? value.startsWith(rule.prefix) : value.endsWith(rule.suffix);
 }
 
 function matches(pattern: Pattern, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(pattern).every(([name, rule]) => {
     const fieldValue = (value as Record<string, unknown>)[name];
-    return Array.isArray(rule) ? rule.includes(fieldValue) : matches(rule as Pattern, fieldValue);
+    return Array.isArray(rule)
+      ? rule.some((each: TextRule) => matchesText(each, fieldValue))
+      : matches(rule as Pattern, fieldValue);
   });
 }

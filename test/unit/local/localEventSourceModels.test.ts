@@ -224,6 +224,9 @@ describe('eventFilter', () => {
     ['another type', inserts, record('INSERT', 'Job'), false],
     ['a record without the attribute', inserts, record('REMOVE'), false],
     ['anything, without patterns', undefined, record('REMOVE'), true],
+    ['a prefix', pattern({ eventName: [{ prefix: 'INS' }] }), record('INSERT'), true],
+    ['another prefix', pattern({ eventName: [{ prefix: 'MOD' }] }), record('INSERT'), false],
+    ['a suffix', pattern({ eventName: ['REMOVE', { suffix: 'SERT' }] }), record('INSERT'), true],
     [
       'what the second pattern lists',
       pattern({ eventName: ['MODIFY'] }, { eventName: ['INSERT'] }),
@@ -235,7 +238,8 @@ describe('eventFilter', () => {
   });
 
   test.each([
-    ['a prefix', { eventName: [{ prefix: 'IN' }] }],
+    ['two conditions in one', { eventName: [{ prefix: 'IN', suffix: 'T' }] }],
+    ['a prefix that is no text', { eventName: [{ prefix: 1 }] }],
     ['what exists', { dynamodb: { NewImage: { _t: [{ exists: true }] } } }],
     ['a number', { size: [1] }],
     ['nothing', { eventName: [] }],
