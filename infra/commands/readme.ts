@@ -126,7 +126,9 @@ function sample(file: string): string {
 /** Returns when a worker runs, in words. */
 function triggerOf(on: Source): string {
   if ('queue' in on) return `for messages of ${on.queue}`;
-  return 'inserts' in on ? `for new items: ${on.inserts.join(', ')}` : `every ${on.every}`;
+  if ('inserts' in on) return `for new items: ${on.inserts.join(', ')}`;
+  if ('changes' in on) return `for changed items: ${on.changes.join(', ')}`;
+  return 'every' in on ? `every ${on.every}` : 'for each connect, subscribe and publish of a user';
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

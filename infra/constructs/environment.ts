@@ -3,6 +3,7 @@ import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type Capability, type EnvironmentName, mergeGrants, type ResourceName } from '../../lib/app/capability.ts';
 import type { Permission } from './lambdaFunction.ts';
+import type { EventApi } from './eventApi.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from '../stacks/settings.ts';
 
@@ -13,11 +14,13 @@ export interface SharedResources {
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
   readonly queues: Queues;
+  /** Undefined while the setting `live` is off. */
+  readonly eventApi?: EventApi | undefined;
 }
 
 /** Returns the value of each environment variable: an attribute of a resource, or a setting. */
 export function environmentValues(
-  { publicUrl, table, secrets, queues }: SharedResources,
+  { publicUrl, table, secrets, queues, eventApi }: SharedResources,
   settings: Settings,
 ): Record<EnvironmentName, string> {
   return {
@@ -32,6 +35,8 @@ export function environmentValues(
     EMBED_QUEUE_URL: queues.embed.queue.ref,
     EXPENSIVE_CALLS_PER_SECOND_PER_KEY: String(settings.expensiveCallsPerSecondPerKey),
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
+    LIVE_HTTP_HOST: eventApi?.httpHost ?? '',
+    LIVE_REALTIME_HOST: eventApi?.realtimeHost ?? '',
     LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(settings.loginLinksPerHourPerEmail),
     MAIL_FROM: settings.mailFrom ?? '',
     MAIL_QUEUE_URL: queues.mail.queue.ref,
@@ -55,13 +60,14 @@ export function environmentValues(
 /** The ARNs of each resource that a grant can name. The list is empty if the deployment does not have the resource. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
-export function resourceArns({ table, secrets, queues }: SharedResources, settings: Settings): ResourceArns {
+export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {
   const { mailFrom, mailIdentity = domainOf(mailFrom) } = settings;
   return {
     'mail/identity':
       mailFrom === undefined
         ? []
         : [`arn:${Aws.PARTITION}:ses:${Aws.REGION}:${Aws.ACCOUNT_ID}:identity/${mailIdentity}`],
+    'live/channels': eventApi?.namespaceArns ?? [],
     'model/claude': modelArns(settings.claudeModelId),
     'model/embedding': settings.embeddingModel === 'lexical' ? [] : modelArns(settings.embeddingModel),
     'model/nova': modelArns(settings.novaModelId),
@@ -128,6 +134,7 @@ const services: Readonly<Record<string, string>> = {
   secret: 'secretsmanager',
   mail: 'ses',
   model: 'bedrock',
+  live: 'appsync',
 };
 
 /** Returns the full IAM name of an action. Grants omit the service, because the resource implies it. */

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { queues } from '../../lib/workers/queues.ts';
 import type { QueueName } from '../../lib/app/capability.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
-import type { Source, Worker } from '../../lib/app/worker.ts';
+import type { FromChanges, Source, Worker } from '../../lib/app/worker.ts';
 import { functionAccess, type DeploymentContext } from './environment.ts';
 import { LambdaFunction, type Permission } from './lambdaFunction.ts';
 import { pascal } from './names.ts';
@@ -57,7 +57,8 @@ export class WorkerFunction extends LambdaFunction {
       allowsRecursion,
     });
     if ('queue' in worker.on) this.#consumeQueue(worker.on.queue, sources);
-    else if ('inserts' in worker.on) this.#consumeStream(worker.on.inserts, sources);
+    else if ('inserts' in worker.on) this.#consumeStream([insertsFilter(worker.on.inserts)], sources);
+    else if ('changes' in worker.on) this.#consumeStream(changeFilters(worker.on), sources);
     else this.#runEveryMinute();
   }
 
@@ -77,11 +78,11 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Receives new items of some types. The mapping starts at the oldest record, so that it does not skip items that were
+   * Receives the records that match one of the filters. The mapping starts at the oldest record, so that it does not skip items that were
    * written during its creation.
    */
   #consumeStream(
-    types: readonly string[],
+    filters: readonly object[],
     { streamArn, streamDeadLettersArn, streamBatchesPerShard }: WorkerSources,
   ): void {
     new CfnEventSourceMapping(this, 'Inserts', {
@@ -89,7 +90,7 @@ export class WorkerFunction extends LambdaFunction {
       functionName: this.function.functionName,
       startingPosition: 'TRIM_HORIZON',
       filterCriteria: {
-        filters: [{ pattern: JSON.stringify({ eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } }) }],
+        filters: filters.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       },
       batchSize: STREAM_BATCH,
       // Records of one partition key stay in order. Without this limit, the stream could use all concurrency of the
@@ -135,6 +136,22 @@ export class WorkerFunction extends LambdaFunction {
   }
 }
 
+/** Returns the filter for new items of some types. */
+function insertsFilter(types: readonly string[]): object {
+  return { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } };
+}
+
+/** Returns the filters for new, modified and removed items. Lambda accepts up to five. */
+function changeFilters({ changes, removals }: FromChanges): object[] {
+  return [
+    { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { _t: { S: changes } } } },
+    ...removals.map(({ PK, SK }) => ({
+      eventName: ['REMOVE'],
+      dynamodb: { Keys: { ...(PK && { PK: { S: PK } }), ...(SK && { SK: { S: SK } }) } },
+    })),
+  ];
+}
+
 /** Returns the permissions that Lambda needs to read the event source, as AWS documents them. */
 function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLettersArn }: WorkerSources): Permission[] {
   if ('queue' in on) {
@@ -143,7 +160,7 @@ function sourcePermissions(on: Source, { queues: pairs, tableArn, streamDeadLett
     );
     return [{ actions, resources: [pairs[on.queue].queue.attrArn] }];
   }
-  if ('inserts' in on) {
+  if ('inserts' in on || 'changes' in on) {
     const actions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
       (action) => `dynamodb:${action}`,
     );

@@ -3,10 +3,11 @@ import type { CfnApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Worker } from '../../lib/app/worker.ts';
+import type { LambdaFunction } from '../constructs/lambdaFunction.ts';
 import type { Queues } from '../constructs/queues.ts';
 import type { FamilyStack } from '../stacks/family.ts';
 import type { Settings } from '../stacks/settings.ts';
-import type { WorkersStack } from '../stacks/workers.ts';
 
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
@@ -23,6 +24,9 @@ export const runbooks = {
   lateFanOut: 'infra/RUNBOOK.md#late-fan-out',
   lateFirstAttempts: 'infra/RUNBOOK.md#late-first-attempts',
   failingMail: 'infra/RUNBOOK.md#failing-mail',
+  failingLivePublishes: 'infra/RUNBOOK.md#failing-live-publishes',
+  failingAuthorizer: 'infra/RUNBOOK.md#failing-live-authorizer',
+  lateLivePushes: 'infra/RUNBOOK.md#late-live-pushes',
   mailReputation: 'infra/RUNBOOK.md#mail-reputation',
   highConcurrency: 'infra/RUNBOOK.md#high-concurrency',
   failingWorkers: 'infra/RUNBOOK.md#failing-workers',
@@ -67,7 +71,8 @@ export interface AlarmDeclaration {
 /** The resources that alarms and the dashboard watch. */
 export interface MonitoringProps {
   readonly families: readonly FamilyStack[];
-  readonly workers: WorkersStack['functions'];
+  /** The workers with their functions. */
+  readonly workers: readonly { readonly worker: Worker; readonly construct: LambdaFunction }[];
   readonly api: CfnApi;
   readonly table: CfnTable;
   readonly queues: Queues;

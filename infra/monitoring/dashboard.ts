@@ -58,6 +58,8 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
     ...workerGraphs(props),
   );
   row(`**E-mail** Runbook: \`${link(runbooks.mailReputation)}\``, ...metricGraphs('E-mail', props), reputationGraph());
+  if (props.settings.live === 'on')
+    row(`**Live** Runbook: \`${link(runbooks.failingLivePublishes)}\``, ...metricGraphs('Live', props));
   row(`**Table** Runbook: \`${link(runbooks.throttledTable)}\``, ...tableGraphs(props));
   row(
     '**Cost** in dollars per million requests, at list prices, including deliveries. See `npm run cost`',
@@ -133,7 +135,10 @@ function reputationGraph(): GraphWidget {
   return graph(6, 'Bounces and complaints, share', [mailReputation('BounceRate'), mailReputation('ComplaintRate')]);
 }
 
-function metricGraphs(row: 'Deliveries' | 'E-mail', { settings: { serviceName } }: MonitoringProps): GraphWidget[] {
+function metricGraphs(
+  row: 'Deliveries' | 'E-mail' | 'Live',
+  { settings: { serviceName } }: MonitoringProps,
+): GraphWidget[] {
   const graphs = Map.groupBy(
     metricNames.filter((name) => deliveryMetrics[name].row === row),
     (name) => deliveryMetrics[name].graph,
@@ -191,7 +196,7 @@ function workerGraphs({ workers, settings: { serviceName } }: MonitoringProps): 
   if (workers.length === 0) return [];
   const each = (metricName: string, statistic: string, selected = workers) =>
     selected.map(({ worker, construct }) => functionMetric(construct.function, metricName, statistic, worker.name));
-  const streamReaders = workers.filter(({ worker: { on } }) => 'inserts' in on);
+  const streamReaders = workers.filter(({ worker: { on } }) => 'inserts' in on || 'changes' in on);
   return [
     graph(6, 'Runs', each('Invocations', 'Sum')),
     graph(

@@ -16,6 +16,7 @@ import {
 } from './metrics.ts';
 import { pascal } from '../constructs/names.ts';
 import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
+import { liveAlarms } from './liveAlarms.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
 /** The number of faults within five minutes that makes an alarm active. */
@@ -46,6 +47,7 @@ export function createMonitoring(stack: Stack, props: MonitoringProps): void {
     ...queueAlarms(props, stack.stackName),
     ...workerAlarms(props, stack.stackName),
     ...deliveryAlarms(props, stack.stackName),
+    ...liveAlarms(props, stack.stackName),
     ...accountAlarms(props),
   ]) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);

@@ -148,7 +148,7 @@ export function workerAlarms(
 }
 
 function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDeclaration[] {
-  if ('inserts' in on) {
+  if ('inserts' in on || 'changes' in on) {
     return [
       {
         id: `${pascal(name)}Behind`,

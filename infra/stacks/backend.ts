@@ -5,8 +5,10 @@ import { isOpenToUsers, isTwin, PREFLIGHT_ROUTE, routeKey, type Routed } from '.
 import type { Worker } from '../../lib/app/worker.ts';
 import { ApiFunction, createInvoker } from '../constructs/apiFunction.ts';
 import { DEFAULT_FUNCTION } from '../build/build.ts';
-import { environmentValues, resourceArns } from '../constructs/environment.ts';
+import { type DeploymentContext, environmentValues, resourceArns } from '../constructs/environment.ts';
 import { FamilyStack } from './family.ts';
+import type { EventApi } from '../constructs/eventApi.ts';
+import { LiveStack } from './live.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
 import { createMonitoring } from '../monitoring/monitoring.ts';
 import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
@@ -29,6 +31,8 @@ export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
   /** Undefined if there are no workers, because CloudFormation refuses a stack without resources. */
   readonly workers: WorkersStack | undefined;
+  /** Undefined while the setting `live` is off. */
+  readonly live: LiveStack | undefined;
 
   constructor(scope: App, id: string, { endpoints, workers, code, settings }: BackendProps) {
     super(scope, id, { description: 'Collaboration backend: HTTP API, functions, queues and table' });
@@ -44,7 +48,17 @@ export class Backend extends Stack {
       queues: createQueues(this, workers),
     };
     const streamDeadLetters = createStreamDeadLetters(this);
-    const context = { environment: environmentValues(shared, settings), arns: resourceArns(shared, settings) };
+    const hasLive = settings.live === 'on';
+    const isDeployed = (one: Routed | Worker) => hasLive || !('requires' in one);
+    const deployedWorkers = workers.filter(isDeployed);
+    const contextWith = (eventApi?: EventApi): DeploymentContext => ({
+      environment: environmentValues({ ...shared, eventApi }, settings),
+      arns: resourceArns({ ...shared, eventApi }, settings),
+    });
+    const authorizer = deployedWorkers.find(({ on }) => 'authorizes' in on);
+    this.live =
+      authorizer && new LiveStack(this, { name: this.stackName, authorizer, code, logRetentionDays, ...contextWith() });
+    const context = contextWith(this.live?.eventApi);
 
     const unmatched = new ApiFunction(this, 'Unmatched', {
       description: 'Answers unknown paths, wrong methods and CORS preflights',
@@ -56,8 +70,9 @@ export class Backend extends Stack {
     const preflight = endpoints.some(isOpenToUsers) ? [PREFLIGHT_ROUTE] : [];
     unmatched.addRoutes(api.ref, ['$default', ...preflight], createInvoker(this, [unmatched.function]));
 
-    const twins = endpoints.filter(isTwin);
-    const endpointsWithoutTwins = endpoints.filter((endpoint) => !isTwin(endpoint));
+    const deployed = endpoints.filter(isDeployed);
+    const twins = deployed.filter(isTwin);
+    const endpointsWithoutTwins = deployed.filter((endpoint) => !isTwin(endpoint));
     this.families = [...Map.groupBy(endpointsWithoutTwins, ({ path }) => familyOf(path))]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(
@@ -73,7 +88,7 @@ export class Backend extends Stack {
           }),
       );
     deployInLanes(this.families);
-    const publicRoutes = endpoints.filter(({ auth }) => auth === 'none').map(routeKey);
+    const publicRoutes = deployed.filter(({ auth }) => auth === 'none').map(routeKey);
     throttleRoutes(stage, ['$default', ...publicRoutes], settings.publicRequestsPerSecond, [
       unmatched,
       ...this.families.map(({ nestedStackResource }) => nestedStackResource as CfnStack),
@@ -86,12 +101,18 @@ export class Backend extends Stack {
       streamBatchesPerShard: settings.streamBatchesPerShard,
     };
     this.workers =
-      workers.length === 0
+      deployedWorkers.length === 0
         ? undefined
-        : new WorkersStack(this, { workers, code, sources, logRetentionDays, ...context });
+        : new WorkersStack(this, {
+            workers: deployedWorkers.filter((worker) => worker !== authorizer),
+            code,
+            sources,
+            logRetentionDays,
+            ...context,
+          });
     createMonitoring(this, {
       families: this.families,
-      workers: this.workers?.functions ?? [],
+      workers: [...(this.workers?.functions ?? []), ...(this.live ? [this.live.authorizer] : [])],
       api,
       table: shared.table,
       queues: shared.queues,

@@ -151,6 +151,12 @@ const schema = z.object({
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
     'Requests per second of all callers together to each route without credentials, and to all unknown paths together.',
   ),
+  live: z
+    .enum(['off', 'on'], 'must be "off" or "on"')
+    .default('off')
+    .describe(
+      '`on`: browsers of users can connect and get changes of documents at once, through AWS AppSync Events. `off`: no part of this is deployed.',
+    ),
   accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
     'The limit of concurrent Lambda executions of the AWS account. An alarm becomes active at 80 % of it.',
   ),

@@ -30,7 +30,7 @@ export class WorkersStack extends NestedStack {
     super(scope, 'Workers', { description: 'The workers' });
     // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
-    if (workers.filter(({ on }) => 'inserts' in on).length > MAX_STREAM_READERS) {
+    if (workers.filter(({ on }) => 'inserts' in on || 'changes' in on).length > MAX_STREAM_READERS) {
       throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Merge two of them.`);
     }
     const inLoops = workersInLoops(workers);

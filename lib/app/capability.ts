@@ -23,7 +23,8 @@ export type Grant =
   | { resource: `model/${ModelName}`; actions: readonly 'InvokeModel'[] }
   | { resource: SecretName; actions: readonly 'GetSecretValue'[] }
   | { resource: `queue/${QueueName}`; actions: readonly QueueAction[] }
-  | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] };
+  | { resource: 'mail/identity'; actions: readonly 'SendEmail'[] }
+  | { resource: 'live/channels'; actions: readonly 'EventPublish'[] };
 
 export type TableAction =
   | 'GetItem'
@@ -55,6 +56,8 @@ export type EnvironmentName =
   | 'EMBED_QUEUE_URL'
   | 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY'
   | 'JOBS_QUEUE_URL'
+  | 'LIVE_HTTP_HOST'
+  | 'LIVE_REALTIME_HOST'
   | 'LOGIN_LINKS_PER_HOUR_PER_EMAIL'
   | 'MAIL_FROM'
   | 'MAIL_QUEUE_URL'
@@ -134,8 +137,12 @@ export function environment(source: Record<string, string | undefined>): Environ
 /** The environment variables that only tests and the local run set. No template sets them. */
 export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 
-/** Returns the value of a local variable, or undefined if it is not set. Capabilities do not list local variables in `env`. */
-export function optionalVariable(env: Environment, name: LocalVariable): string | undefined {
+/** The environment variables that Lambda sets, and the one that replaces the address of AppSync. The SDK reads such variables itself. */
+export type RuntimeVariable =
+  'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
+
+/** Returns the value of such a variable, or undefined if it is not set. Capabilities do not list these variables in `env`. */
+export function optionalVariable(env: Environment, name: LocalVariable | RuntimeVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }
 

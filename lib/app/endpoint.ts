@@ -107,6 +107,8 @@ export interface Declaration<I extends z.ZodType, O extends z.ZodType, U extends
   readonly example: Example;
   readonly timeoutSeconds?: number;
   readonly memoryMb?: number;
+  /** The setting that must be on. Without it the endpoint is not deployed. */
+  readonly requires?: 'live';
 }
 
 /** The error statuses that every endpoint may answer without a declaration. */

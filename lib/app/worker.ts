@@ -17,12 +17,28 @@ export interface FromInserts {
   readonly inserts: readonly [string, ...string[]];
 }
 
+/** Matches a part of an item's key: the whole text, its beginning or its end. */
+export type KeyPattern = string | { readonly prefix: string } | { readonly suffix: string };
+
+/** A worker that gets changed items from the table's stream. */
+export interface FromChanges {
+  /** The entity types (`_t`) whose new and modified items it gets. */
+  readonly changes: readonly [string, ...string[]];
+  /** The removed items that it gets, by their keys: the stream does not have their types. */
+  readonly removals: readonly { readonly PK?: readonly KeyPattern[]; readonly SK?: readonly KeyPattern[] }[];
+}
+
+/** A worker that decides for the push service whether a user may connect, subscribe or publish. */
+export interface FromAuthorizer {
+  readonly authorizes: 'live';
+}
+
 /** A worker that runs once per interval. */
 export interface FromTimer {
   readonly every: 'minute';
 }
 
-export type Source = FromQueue | FromInserts | FromTimer;
+export type Source = FromQueue | FromInserts | FromChanges | FromAuthorizer | FromTimer;
 
 /** The part of the argument of `run` that all workers get. */
 export interface WorkerCall<U extends Uses> {
@@ -64,21 +80,57 @@ export interface InsertsCall<U extends Uses> extends WorkerCall<U> {
   readonly records: readonly InsertedItem[];
 }
 
+/** A changed item of the table. */
+export interface ChangedItem {
+  /** The sequence number of the stream record. `run` returns it if the record failed. */
+  readonly id: string;
+  /** The stream of the record. A restored table has another stream. */
+  readonly stream: string;
+  readonly change: 'insert' | 'modify' | 'remove';
+  readonly key: Key;
+  /** The stored item. Undefined for a removed item. Lambda passes binary attributes as base64 text. */
+  readonly item: Record<string, unknown> | undefined;
+  /** The time of writing in epoch milliseconds, rounded to seconds. */
+  readonly at: number;
+}
+
+export interface ChangesCall<U extends Uses> extends WorkerCall<U> {
+  /** In the order of writing for each partition key. */
+  readonly records: readonly ChangedItem[];
+}
+
+/** What a user of the push service wants to do. */
+export interface AuthorizationRequest {
+  readonly token: string;
+  readonly operation: 'connect' | 'subscribe' | 'publish';
+  /** The path of the channel; empty for a connection. */
+  readonly channel: string;
+}
+
+export interface AuthorizerCall<U extends Uses> extends WorkerCall<U> {
+  readonly request: AuthorizationRequest;
+}
+
 /**
  * The function of a worker. It may run twice for the same message, and several times at once. After an error:
  *
  * - SQS redelivers a message after the visibility timeout, up to five times.
- * - Lambda repeats a batch of inserts at once.
+ * - Lambda repeats a batch of inserts or changes at once.
  * - A timer runs again in the next minute.
  *
- * A worker for inserts returns the ids of the records that failed. Lambda repeats the first of them and all later records.
+ * A worker for inserts or changes returns the ids of the records that failed. Lambda repeats the first of them and all later
+ * records. An authorizer returns whether the request is allowed.
  */
 export type WorkerRun<S extends Source, U extends Uses> =
   S extends FromQueue<infer M>
     ? (call: MessageCall<z.output<M>, U>) => Promise<void>
     : S extends FromInserts
       ? (call: InsertsCall<U>) => Promise<readonly string[]>
-      : (call: WorkerCall<U>) => Promise<void>;
+      : S extends FromChanges
+        ? (call: ChangesCall<U>) => Promise<readonly string[]>
+        : S extends FromAuthorizer
+          ? (call: AuthorizerCall<U>) => Promise<boolean>
+          : (call: WorkerCall<U>) => Promise<void>;
 
 /**
  * A worker. Its function, IAM policy, environment, bundle, event source, alarms and dashboard derive from the
@@ -94,6 +146,8 @@ export interface WorkerDeclaration<S extends Source, U extends Uses> {
   readonly impact: string;
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
+  /** The setting that must be on. Without it the worker is not deployed. */
+  readonly requires?: 'live';
 }
 
 export interface WorkerOf<S extends Source, U extends Uses> extends WorkerDeclaration<S, U> {

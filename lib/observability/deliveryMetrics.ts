@@ -1,5 +1,5 @@
 /**
- * A metric of deliveries or mails. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
+ * A metric of deliveries, mails or pushes. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
  * charges each metric for each month in which it is written. Therefore there are few metrics, and `service` is their
  * only dimension.
  */
@@ -11,7 +11,7 @@ interface MetricDeclaration {
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** The dashboard row. */
-  readonly row: 'Deliveries' | 'E-mail';
+  readonly row: 'Deliveries' | 'E-mail' | 'Live';
   /** The title of the metric's graph. Metrics of one row with the same title share a graph. */
   readonly graph: string;
   /** The name of the metric in the graph. */
@@ -196,6 +196,23 @@ export const deliveryMetrics = {
     graph: 'Mails',
     label: 'unknown',
     meaning: 'Mails for which it is unknown whether the provider accepted them',
+  },
+  LivePushLatency: {
+    kind: 'spread',
+    unit: 'Milliseconds',
+    row: 'Live',
+    graph: 'Latency after commit, ms',
+    label: 'push',
+    meaning:
+      'Time from the commit of a change until the push service has its hint. The stream rounds the time of a commit to seconds',
+  },
+  LivePublishesFailed: {
+    kind: 'sum',
+    unit: 'Count',
+    row: 'Live',
+    graph: 'Failed publishes',
+    label: 'failed',
+    meaning: 'Publishes that the push service did not accept, after all tries. Clients read what they miss later',
   },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 

@@ -39,6 +39,9 @@ export const mailProviderPaused = 'mail provider paused';
 export const mailNotConfigured = 'mail not configured';
 export const mailUnsubscribed = 'mail unsubscribed';
 
+// Live
+export const livePublishFailed = 'live publish failed';
+
 // Workspaces
 export const loginLinkSent = 'login link sent';
 export const workspaceOwnerVerified = 'workspace owner verified';

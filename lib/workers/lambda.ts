@@ -6,7 +6,19 @@ import { countWorkerFaults } from '../observability/faults.ts';
 import { FaultShare } from '../observability/faultShare.ts';
 import { logWith } from '../observability/log.ts';
 import { InvocationMeasures } from '../observability/measures.ts';
-import type { FromInserts, FromQueue, FromTimer, Source, WorkerCall, WorkerOf, WorkerRun } from '../app/worker.ts';
+import type {
+  AuthorizerCall,
+  FromChanges,
+  FromInserts,
+  FromQueue,
+  FromTimer,
+  Source,
+  WorkerCall,
+  WorkerOf,
+  WorkerRun,
+} from '../app/worker.ts';
+import { toAuthorizationRequest } from './authorizationRequest.ts';
+import { handleChanges } from './handleChanges.ts';
 import { handleInserts } from './handleInserts.ts';
 import { handleMessages } from './handleMessages.ts';
 import { type InvocationResult, runUntil } from './runUntil.ts';
@@ -83,6 +95,16 @@ function invoker<S extends Source, U extends Uses>(
     return (event, call) => handleMessages(on.message, run as WorkerRun<FromQueue, U>, event as SQSEvent, call);
   if ('inserts' in on)
     return (event, call) => handleInserts(run as WorkerRun<FromInserts, U>, event as DynamoDBStreamEvent, call);
+  if ('changes' in on)
+    return (event, call) => handleChanges(run as WorkerRun<FromChanges, U>, event as DynamoDBStreamEvent, call);
+  if ('authorizes' in on)
+    return async (event, call) => {
+      const authorize = run as (call: AuthorizerCall<U>) => Promise<boolean>;
+      const request = toAuthorizationRequest(event);
+      const isAuthorized = await runUntil(authorize({ ...call, request }), call.deadline);
+      // The answer may not be cached by the token alone: the rights of each channel differ.
+      return { answer: { isAuthorized, ttlOverride: 0 }, counts: {}, faults: 0 };
+    };
   return async (_event, call) => {
     await runUntil((run as WorkerRun<FromTimer, U>)(call), call.deadline);
     return { answer: undefined, counts: {}, faults: 0 };

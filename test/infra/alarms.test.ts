@@ -19,6 +19,7 @@ import { queueNames } from '../../infra/constructs/queues.ts';
 import { indexNames } from '../../lib/app/capability.ts';
 import { defineEndpoint, endpointId, familyOf } from '../../lib/app/endpoint.ts';
 import { toLambda } from '../../lib/http/lambda.ts';
+import { ChannelPublisher } from '../../lib/live/channelPublisher.ts';
 import { type CountedMetric, deliveryMetrics, type RecordedMetric } from '../../lib/observability/deliveryMetrics.ts';
 import { countFault, countWorkerFaults, faultsMetric } from '../../lib/observability/faults.ts';
 import { InvocationMeasures } from '../../lib/observability/measures.ts';
@@ -34,9 +35,11 @@ import { lambdaContext } from '../support/workers.ts';
 import { appOf } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { metricIdsOf } from './metricIds.ts';
-import { workers } from './workers.ts';
+import { liveWorkers, workers as defaultWorkers } from './workers.ts';
 
 const serviceName = 'acme';
+/** With the setting `live`. */
+const workers = [...defaultWorkers, ...liveWorkers];
 /** The start of the first period of each test, in epoch milliseconds. */
 const START = Date.UTC(2026, 0, 1);
 let families: string[];
@@ -51,7 +54,11 @@ beforeAll(() => {
   process.env.POWERTOOLS_METRICS_DISABLED = 'false';
   const outdir = mkdtempSync(join(tmpdir(), 'assembly-'));
   try {
-    const { app, backend } = appOf(registered, { serviceName, mailFrom: 'app@example.com' }, { outdir });
+    const { app, backend } = appOf(
+      registered,
+      { serviceName, mailFrom: 'app@example.com', live: 'on' },
+      { outdir, workers },
+    );
     app.synth();
     families = backend.families.map(({ family }) => family);
     ({ resources } = loadAssembly(outdir, { api: 'http://127.0.0.1:3000', aws: 'http://127.0.0.1:4000' }));
@@ -329,6 +336,39 @@ test('the mail alarm considers the number and the share of failed attempts', () 
   expect(after(10, 991)).toEqual([]);
 });
 
+describe('alarms on live pushes', () => {
+  test.each([
+    [4, []],
+    [5, ['']],
+  ])('consider publishes that failed after all tries: %i', async (failing, expected) => {
+    const measures = new InvocationMeasures();
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const events = { publish: () => Promise.reject(new Error('The Event API answered 500')) };
+    const publisher = new ChannelPublisher(events, () => Promise.resolve());
+    for (let i = 0; i < failing; i++)
+      await publisher.publish('/live/a', [{ i }], { clock: () => START, log, measures });
+    measures.flush(serviceName);
+    expect(contributorsAfterLines('LivePublishesFail')).toEqual(expected);
+  });
+
+  test.each([
+    ['4 s for three periods', 4 * SECOND, 3, []],
+    ['5 s for two periods', 5 * SECOND, 2, []],
+    ['5 s for three periods', 5 * SECOND, 3, ['']],
+  ])('consider pushes after %s', (_text, late, periods, expected) => {
+    const measures = new InvocationMeasures();
+    measures.record('LivePushLatency', late);
+    measures.flush(serviceName);
+    expect(contributorsAfterLines('LivePushesLate', periods)).toEqual(expected);
+  });
+
+  test('consider five failed runs of the authorizer', () => {
+    const add = ownMetric('LiveAuthorizerFails');
+    expect(contributorsAfter('LiveAuthorizerFails', [[1, 3]], add)).toEqual([]);
+    expect(contributorsAfter('LiveAuthorizerFails', [[2, 3]], add)).toEqual(['']);
+  });
+});
+
 describe('alarms on metrics of AWS', () => {
   /** Adds values to metrics of an alarm by their names. */
   const addTo = (id: string, store: MetricStore, values: Readonly<Record<string, number>>) => {
@@ -433,7 +473,7 @@ describe('alarms on metrics of AWS', () => {
     expect(contributorsAfter('RecursiveLoopsStopped', [[], [1]], stop)).toEqual(['RunJobs']);
   });
 
-  test.each(workers.filter(({ on }) => 'inserts' in on).map(({ name }) => name))(
+  test.each(workers.filter(({ on }) => 'inserts' in on || 'changes' in on).map(({ name }) => name))(
     'the alarm of %s becomes active five minutes behind the stream',
     (name) => {
       const id = `${pascal(name)}Behind`;

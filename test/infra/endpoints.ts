@@ -71,8 +71,8 @@ export const greedy: Endpoint = defineEndpoint(
 export const domainName = 'api.example.com';
 export const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
 
-/** Endpoints and pages. */
-export const registered = registeredRoutes();
+/** The endpoints and pages that a deployment has with the default settings. */
+export const registered = registeredRoutes().filter((route) => !('requires' in route));
 
 /** Routes with their own functions. */
 export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));

@@ -53,6 +53,7 @@ const arns: Record<ResourceName, unknown> = {
   'secret/masterKey': { Ref: 'MasterKey' },
   'secret/signingKey': { Ref: 'SigningKey' },
   'mail/identity': identityArn('mail.example.com'),
+  'live/channels': 'test/infra/live.test.ts expects it',
 };
 const services: Record<string, string> = {
   table: 'dynamodb',
@@ -75,6 +76,8 @@ const values: Record<EnvironmentName, unknown> = {
   EXPENSIVE_CALLS_PER_SECOND_PER_KEY: '50',
   JOBS_QUEUE_URL: { Ref: 'JobsQueue' },
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '10',
+  LIVE_HTTP_HOST: 'test/infra/live.test.ts expects it',
+  LIVE_REALTIME_HOST: 'test/infra/live.test.ts expects it',
   MAIL_FROM: complete.mailFrom,
   MAIL_QUEUE_URL: { Ref: 'MailQueue' },
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',

@@ -27,6 +27,7 @@ describe('readSettings', () => {
       serviceName: 'svc',
       domainName: undefined,
       certificateArn: undefined,
+      live: 'off',
       logRetentionDays: 30,
       alarmEmail: undefined,
       unverifiedGraceDays: 14,

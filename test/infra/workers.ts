@@ -39,10 +39,19 @@ export const fakeWorkers: readonly Worker[] = [
   fake('tickOften', { every: 'minute' }),
 ];
 
-const sourceOf = ({ on }: Worker) => ('queue' in on ? on.queue : 'inserts' in on ? 'inserts' : on.every);
+const sourceOf = ({ on }: Worker) => {
+  if ('queue' in on) return on.queue;
+  return 'every' in on ? on.every : Object.keys(on)[0];
+};
 
-/** The registered workers, and a fake one for each source without one. */
+/** The registered workers that a deployment has with the default settings. */
+const registered = registeredWorkers().filter(({ requires }) => requires === undefined);
+
+/** The registered workers that a deployment has only with the setting `live`. */
+export const liveWorkers = registeredWorkers().filter(({ requires }) => requires === 'live');
+
+/** The registered workers of a default deployment, and a fake one for each source without one. */
 export const workers: readonly Worker[] = [
-  ...registeredWorkers(),
-  ...fakeWorkers.filter((candidate) => !registeredWorkers().some((worker) => sourceOf(worker) === sourceOf(candidate))),
+  ...registered,
+  ...fakeWorkers.filter((candidate) => !registered.some((worker) => sourceOf(worker) === sourceOf(candidate))),
 ];

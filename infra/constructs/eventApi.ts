@@ -1,0 +1,63 @@
+import { CfnApi, CfnChannelNamespace } from 'aws-cdk-lib/aws-appsync';
+import { CfnPermission, type Function } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { DOCUMENT_NAMESPACE, USER_NAMESPACE } from '../../lib/live/rules/channels.ts';
+
+/** The address of an Event API, and the ARNs of its channel namespaces. */
+export interface EventApi {
+  readonly httpHost: string;
+  readonly realtimeHost: string;
+  readonly namespaceArns: readonly string[];
+}
+
+const users = { authType: 'AWS_LAMBDA' } as const;
+const publisher = { authType: 'AWS_IAM' } as const;
+
+/**
+ * Creates the Event API of AppSync with its two channel namespaces. Users connect and subscribe with a token that the
+ * authorizer checks. The publisher signs its requests. L1 constructs keep the logical ids written here.
+ */
+export function createEventApi(scope: Construct, name: string, authorizer: Function): EventApi {
+  const api = new CfnApi(scope, 'EventApi', {
+    name,
+    eventConfig: {
+      authProviders: [
+        // AppSync would cache an answer by the token, but the rights of each channel differ.
+        {
+          ...users,
+          lambdaAuthorizerConfig: { authorizerUri: authorizer.functionArn, authorizerResultTtlInSeconds: 0 },
+        },
+        publisher,
+      ],
+      connectionAuthModes: [users],
+      defaultPublishAuthModes: [publisher],
+      defaultSubscribeAuthModes: [users],
+    },
+  });
+  new CfnPermission(scope, 'EventApiMayAuthorize', {
+    action: 'lambda:InvokeFunction',
+    functionName: authorizer.functionArn,
+    principal: 'appsync.amazonaws.com',
+    sourceArn: api.attrApiArn,
+  });
+  // Users publish to awareness channels, which are in this namespace. The authorizer refuses other channels.
+  new CfnChannelNamespace(scope, 'DocumentChannels', {
+    apiId: api.attrApiId,
+    name: DOCUMENT_NAMESPACE,
+    publishAuthModes: [users, publisher],
+    subscribeAuthModes: [users],
+  });
+  new CfnChannelNamespace(scope, 'UserChannels', {
+    apiId: api.attrApiId,
+    name: USER_NAMESPACE,
+    publishAuthModes: [publisher],
+    subscribeAuthModes: [users],
+  });
+  return {
+    httpHost: api.attrDnsHttp,
+    realtimeHost: api.attrDnsRealtime,
+    namespaceArns: [DOCUMENT_NAMESPACE, USER_NAMESPACE].map(
+      (namespace) => `${api.attrApiArn}/channelNamespace/${namespace}`,
+    ),
+  };
+}

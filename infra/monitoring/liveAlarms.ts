@@ -1,0 +1,60 @@
+import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.ts';
+import { deliveryMetric, functionMetric } from './metrics.ts';
+import { openQuery, workerQueries } from './savedQueries.ts';
+
+/** Failed publishes within five minutes. */
+const FAILED_PUBLISHES = 5;
+/** Failed runs of the authorizer within five minutes. */
+const FAILED_AUTHORIZATIONS = 5;
+const LATE_SECONDS = 5;
+/** In a quiet hour one slow push is the 99th percentile. So the lateness must last. */
+const LATE_PERIODS = 3;
+
+/** Returns alarms on the push service; none while the setting `live` is off. */
+export function liveAlarms({ workers, settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
+  const authorizer = workers.find(({ worker: { on } }) => 'authorizes' in on);
+  if (settings.live === 'off' || !authorizer) return [];
+  const { serviceName } = settings;
+  return [
+    {
+      id: 'LivePublishesFail',
+      metric: deliveryMetric('LivePublishesFailed', serviceName, 'Sum'),
+      threshold: FAILED_PUBLISHES,
+      text: {
+        broken: 'The push service does not accept the changes of documents.',
+        impacts: ['connected users see changes of others late, when they read the document again'],
+        threshold: `at least ${FAILED_PUBLISHES} publishes in 5 minutes failed after all tries.`,
+        firstStep: openQuery(stackName, workerQueries.faults),
+        runbook: runbooks.failingLivePublishes,
+        severity: 'high',
+      },
+    },
+    {
+      id: 'LiveAuthorizerFails',
+      metric: functionMetric(authorizer.construct.function, 'Errors', 'Sum'),
+      threshold: FAILED_AUTHORIZATIONS,
+      text: {
+        broken: 'The authorizer of the push service fails.',
+        impacts: [authorizer.worker.impact],
+        threshold: `at least ${FAILED_AUTHORIZATIONS} failed runs in 5 minutes.`,
+        firstStep: openQuery(stackName, workerQueries.faults, 'live'),
+        runbook: runbooks.failingAuthorizer,
+        severity: 'high',
+      },
+    },
+    {
+      id: 'LivePushesLate',
+      metric: deliveryMetric('LivePushLatency', serviceName, 'p99'),
+      threshold: LATE_SECONDS * 1000,
+      periods: LATE_PERIODS,
+      text: {
+        broken: 'Changes of documents are pushed late.',
+        impacts: ['connected users see changes of others late'],
+        threshold: `for ${LATE_PERIODS * 5} minutes, 1 push in 100 was made at least ${LATE_SECONDS} s after its change.`,
+        firstStep: 'look at graph "Stream lag, ms" of the dashboard: is worker publishLive behind?',
+        runbook: runbooks.lateLivePushes,
+        severity: 'low',
+      },
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Uses } from '../app/capability.ts';
+import type { ChangedItem, FromChanges, WorkerCall, WorkerRun } from '../app/worker.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { type InvocationResult, runUntil } from './runUntil.ts';
+
+const changes = { INSERT: 'insert', MODIFY: 'modify', REMOVE: 'remove' } as const;
+
+/**
+ * Runs a worker for a batch of stream records and returns the failed ones. Lambda repeats the batch from the first failed
+ * record. Throws if `run` throws; Lambda then splits the batch.
+ */
+export async function handleChanges<U extends Uses>(
+  run: WorkerRun<FromChanges, U>,
+  { Records }: DynamoDBStreamEvent,
+  call: WorkerCall<U>,
+): Promise<InvocationResult> {
+  const failed = await runUntil(run({ ...call, records: Records.map(toChanged) }), call.deadline);
+  for (const recordId of failed) call.log.error(logMessages.streamRecordFailed, { recordId });
+  return {
+    answer: { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) },
+    counts: { records: Records.length, failed: failed.length },
+    faults: failed.length,
+  };
+}
+
+function toChanged({ eventName = 'INSERT', eventSourceARN = '', dynamodb = {} }: DynamoDBRecord): ChangedItem {
+  const { Keys, NewImage, SequenceNumber = '', ApproximateCreationDateTime = 0 } = dynamodb;
+  const { PK, SK } = unmarshall(Keys as Record<string, AttributeValue>);
+  return {
+    id: SequenceNumber,
+    stream: eventSourceARN.slice(eventSourceARN.lastIndexOf('/') + 1),
+    change: changes[eventName],
+    key: { PK: String(PK), SK: String(SK) },
+    item: NewImage && unmarshall(NewImage as Record<string, AttributeValue>),
+    at: ApproximateCreationDateTime * 1000,
+  };
+}

@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { registeredEndpoints, registeredWorkers } from '../../infra/build/registry.ts';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { appOf } from './assembly.ts';
+
+type Templates = ReadonlyMap<string, string>;
+
+/** Returns the texts of all templates, by the beginning of their file names. */
+function templatesOf(live: 'on' | 'off', { withLive = true } = {}): Templates {
+  const outdir = mkdtempSync(join(tmpdir(), 'live-'));
+  const isKept = ({ requires }: { readonly requires?: 'live' }) => withLive || requires === undefined;
+  try {
+    const { app } = appOf(
+      registeredEndpoints().filter(isKept),
+      { live },
+      { outdir, workers: registeredWorkers().filter(isKept) },
+    );
+    app.synth();
+    const files = readdirSync(outdir).filter((name) => name.endsWith('.template.json'));
+    return new Map(files.map((name) => [name, readFileSync(join(outdir, name), 'utf8')]));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+let on: Templates;
+let off: Templates;
+beforeAll(() => {
+  on = templatesOf('on');
+  off = templatesOf('off');
+});
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties: Record<string, any>;
+}
+
+const resourcesOf = (templates: Templates): [id: string, resource: Resource][] =>
+  [...templates.values()].flatMap((text) => Object.entries<Resource>(JSON.parse(text).Resources));
+const ofType = (type: string) => resourcesOf(on).filter(([, { Type }]) => Type === type);
+
+describe('the setting live', () => {
+  test('changes no byte of the templates if it is off, beside a registry without live workers and endpoints', () => {
+    expect(off).toEqual(templatesOf('off', { withLive: false }));
+    expect([...off.values()].join()).not.toMatch(/appsync|LIVE_HTTP|PublishLive|v2\/live\//i);
+  });
+
+  test('adds an Event API with two namespaces if it is on', () => {
+    expect(ofType('AWS::AppSync::Api')).toHaveLength(1);
+    expect(ofType('AWS::AppSync::ChannelNamespace').map(([, { Properties }]) => Properties.Name)).toEqual([
+      'live',
+      'user',
+    ]);
+  });
+
+  test('lets users connect and subscribe by the authorizer, and publish in the namespace of documents only', () => {
+    const [[, api]] = ofType('AWS::AppSync::Api') as [[string, Resource]];
+    const { AuthProviders, ConnectionAuthModes, DefaultPublishAuthModes } = api.Properties.EventConfig;
+    expect(AuthProviders).toMatchObject([
+      { AuthType: 'AWS_LAMBDA', LambdaAuthorizerConfig: { AuthorizerResultTtlInSeconds: 0 } },
+      { AuthType: 'AWS_IAM' },
+    ]);
+    expect([ConnectionAuthModes, DefaultPublishAuthModes]).toEqual([
+      [{ AuthType: 'AWS_LAMBDA' }],
+      [{ AuthType: 'AWS_IAM' }],
+    ]);
+    const modes = Object.fromEntries(
+      ofType('AWS::AppSync::ChannelNamespace').map(([, { Properties }]) => [Properties.Name, Properties]),
+    );
+    expect(modes.live.PublishAuthModes).toEqual([{ AuthType: 'AWS_LAMBDA' }, { AuthType: 'AWS_IAM' }]);
+    expect(modes.user.PublishAuthModes).toEqual([{ AuthType: 'AWS_IAM' }]);
+    for (const name of ['live', 'user']) expect(modes[name].SubscribeAuthModes).toEqual([{ AuthType: 'AWS_LAMBDA' }]);
+  });
+
+  test('lets only AppSync call the authorizer, for this API', () => {
+    const permissions = ofType('AWS::Lambda::Permission').filter(
+      ([, { Properties }]) => Properties.Principal === 'appsync.amazonaws.com',
+    );
+    expect(permissions).toHaveLength(1);
+    expect(JSON.stringify(permissions[0]![1].Properties.SourceArn)).toContain('ApiArn');
+  });
+
+  test('lets only the publisher publish, and only to the two namespaces', () => {
+    const publishing = ofType('AWS::IAM::Role').filter(([, role]) => JSON.stringify(role).includes('appsync:'));
+    expect(publishing.map(([id]) => id)).toEqual([expect.stringMatching(/^PublishLive/)]);
+    const statements = publishing[0]![1].Properties.Policies[0].PolicyDocument.Statement as {
+      Action: string;
+      Resource: unknown[];
+    }[];
+    const granted = statements.filter(({ Action }) => JSON.stringify(Action).includes('appsync:'));
+    expect(granted).toMatchObject([{ Action: 'appsync:EventPublish' }]);
+    expect(JSON.stringify(granted[0]!.Resource)).toMatch(/channelNamespace\/live.*channelNamespace\/user/);
+  });
+
+  test('gives the publisher the changes and removals of content and access, in at most five filters', () => {
+    const mapping = ofType('AWS::Lambda::EventSourceMapping').find(([id]) => id.startsWith('PublishLive'))!;
+    const filters = (mapping[1].Properties.FilterCriteria.Filters as { Pattern: string }[]).map(
+      ({ Pattern }) => JSON.parse(Pattern) as { eventName: string[] },
+    );
+    expect(filters.length).toBeLessThanOrEqual(5);
+    expect(filters.map(({ eventName }) => eventName)).toEqual([
+      ['INSERT', 'MODIFY'],
+      ['REMOVE'],
+      ['REMOVE'],
+      ['REMOVE'],
+    ]);
+    for (const { Pattern } of mapping[1].Properties.FilterCriteria.Filters) expect(Pattern.length).toBeLessThan(4096);
+  });
+
+  test('gives connect and the publisher the hosts of the Event API', () => {
+    const functions = ofType('AWS::Lambda::Function').filter(
+      ([, { Properties }]) => 'LIVE_HTTP_HOST' in (Properties.Environment?.Variables ?? {}),
+    );
+    expect(functions.map(([id]) => id).sort()).toEqual(['Connect', 'PublishLive']);
+    for (const [, { Properties }] of functions)
+      expect(JSON.stringify(Properties.Environment.Variables.LIVE_REALTIME_HOST)).toMatch(/Realtime|Live/);
+  });
+});
