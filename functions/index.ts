@@ -72,6 +72,8 @@ export { endpoint as crdtUpdate } from './v2/crdt/update.ts';
 export { endpoint as crdtUpdatesGet } from './v2/crdt/updates/get.ts';
 export { endpoint as crdtUpdatesPush } from './v2/crdt/updates/push.ts';
 export { endpoint as eventsPublish } from './v2/events/publish.ts';
+export { endpoint as liveChanges } from './v2/live/changes.ts';
+export { endpoint as liveConnect } from './v2/live/connect.ts';
 export { endpoint as livestateBroadcast, twin as livestateBroadcastV1 } from './v2/livestate/broadcast.ts';
 export { endpoint as livestateGet } from './v2/livestate/get.ts';
 export { endpoint as memoryJudgmentsAdd } from './v2/memory/judgments/add.ts';

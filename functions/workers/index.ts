@@ -1,8 +1,10 @@
 /** The registry of workers, with one line per worker. The stack and the tests import it. Deployed functions do not. */
+export { worker as authorizeLive } from './authorizeLive.ts';
 export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';
 export { worker as embedJudgments } from './embedJudgments.ts';
 export { worker as fanOutEvents } from './fanOutEvents.ts';
+export { worker as publishLive } from './publishLive.ts';
 export { worker as runJobs } from './runJobs.ts';
 export { worker as sendEmail } from './sendEmail.ts';
 export { worker as sweep } from './sweep.ts';

@@ -260,6 +260,12 @@ export interface Methods {
       /** Publish an event. The configuration decides whether webhooks, mails and notifications of its type are sent. */
       readonly publish: Method<typeof registry.eventsPublish>;
     };
+    readonly live: {
+      /** Get the hints about a document that a client missed. */
+      readonly changes: Method<typeof registry.liveChanges>;
+      /** Get the address, the token and the channels for live changes of a document. */
+      readonly connect: Method<typeof registry.liveConnect>;
+    };
     readonly livestate: {
       /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
@@ -621,6 +627,12 @@ export interface UserMethods {
         readonly push: Method<typeof registry.crdtUpdatesPush>;
       };
     };
+    readonly live: {
+      /** Get the hints about a document that a client missed. */
+      readonly changes: Method<typeof registry.liveChanges>;
+      /** Get the address, the token and the channels for live changes of a document. */
+      readonly connect: Method<typeof registry.liveConnect>;
+    };
     readonly livestate: {
       /** Send data to all users in a document, and store it under an id. */
       readonly broadcast: Method<typeof registry.livestateBroadcast>;
@@ -771,6 +783,8 @@ export const operations: readonly Operation[] = [
   { path: '/v2/crdt/updates/get', names: ['v2', 'crdt', 'updates', 'get'], repeats: false, forUsers: true },
   { path: '/v2/crdt/updates/push', names: ['v2', 'crdt', 'updates', 'push'], repeats: true, forUsers: true },
   { path: '/v2/events/publish', names: ['v2', 'events', 'publish'], repeats: true, forUsers: false },
+  { path: '/v2/live/changes', names: ['v2', 'live', 'changes'], repeats: false, forUsers: true },
+  { path: '/v2/live/connect', names: ['v2', 'live', 'connect'], repeats: true, forUsers: true },
   { path: '/v2/livestate/broadcast', names: ['v2', 'livestate', 'broadcast'], repeats: true, forUsers: true },
   { path: '/v2/livestate/get', names: ['v2', 'livestate', 'get'], repeats: false, forUsers: true },
   { path: '/v2/memory/judgments/add', names: ['v2', 'memory', 'judgments', 'add'], repeats: true, forUsers: false },

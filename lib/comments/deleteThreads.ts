@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ReactionReference } from '../reactions/rules.ts';
-import type { Thread } from './rules/threads.ts';
+import { isOpenToAll } from '../content/rules/threadAccess.ts';
+import { type Thread, threadAccessOf } from './rules/threads.ts';
 import { newId } from '../shared/ids.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { inSlices } from '../shared/inSlices.ts';
@@ -243,9 +244,11 @@ function decideDeletion(
   now: number,
 ): Decision<DeletionResult> {
   const { annotationId, createdAt, first, assignedTo, documentId } = thread;
+  // The reader of the tombstone knows the organization.
+  const access = threadAccessOf(thread, '');
   const headOps = [
     remove(ThreadEntity, { ...scope, ...thread }, thread._r),
-    recordThreadDeletion(scope, thread, now),
+    recordThreadDeletion(scope, thread, now, isOpenToAll({ thread: access }) ? undefined : access),
     ...eventOps,
   ];
   const otherOps = [

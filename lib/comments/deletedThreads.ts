@@ -3,6 +3,7 @@ import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity } from '../table/entity.ts';
 import { joinKey } from '../table/keys.ts';
 import { type Table, upsert, type WriteOp } from '../table/table.ts';
+import type { ThreadAccess } from '../content/rules/visibility.ts';
 import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
 import { type RecordPage, type RecordPageOptions, readRecordPage } from '../content/recordListing.ts';
@@ -26,19 +27,32 @@ export const DeletedThreadEntity = defineEntity({
   scope: 'tenant',
   ownedBy: 'document',
   purpose: 'The id of a thread that was deleted in the last 30 days',
-  schema: DeletedThread,
+  schema: DeletedThread.extend({
+    /** For a private thread: who could see it, as JSON text of `ThreadAccess`. */
+    access: z.string().optional(),
+  }),
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),
   sk: (key: { deletedAt: number; annotationId: string }) => [isoTime(key.deletedAt), key.annotationId],
   expiresAt: ({ deletedAt }) => Math.floor(deletedAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** Returns the operation that writes the tombstone of a thread. It belongs in the transaction of the deletion. */
+/**
+ * Returns the operation that writes the tombstone of a thread, for the transaction of the deletion. `access` says who
+ * could see a private thread.
+ */
 export function recordThreadDeletion(
   scope: DocumentScope,
   { annotationId, documentId }: { readonly annotationId: string; readonly documentId: string },
   now: number,
+  access?: ThreadAccess,
 ): WriteOp {
-  return upsert(DeletedThreadEntity, { ...scope, annotationId, documentId, deletedAt: now });
+  return upsert(DeletedThreadEntity, {
+    ...scope,
+    annotationId,
+    documentId,
+    deletedAt: now,
+    ...(access && { access: JSON.stringify(access) }),
+  });
 }
 
 /**

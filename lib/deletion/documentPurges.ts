@@ -12,6 +12,7 @@ import { RecordingEntity, recordingDeletionOps } from '../recordings/recordings.
 import { commentDeletionOps, removeAssigneeInvolvement } from '../comments/deleteThreads.ts';
 import { CommentEntity, ThreadCounterEntity, ThreadEntity } from '../comments/threads.ts';
 import { purgeEditors } from '../editors/deleteEditors.ts';
+import { LiveChannelEntity } from '../live/entities.ts';
 import type { Key, Stored } from '../table/entity.ts';
 import { purgeDocumentJudgments } from '../memory/purgeJudgments.ts';
 import { purgePartition } from '../table/purgePartition.ts';
@@ -128,6 +129,14 @@ const purgeThreadNumbers: PurgeHook<DeletedDocument> = {
   },
 };
 
+const purgeLiveChannel: PurgeHook<DeletedDocument> = {
+  entities: [LiveChannelEntity],
+  async purge(table, document) {
+    await table.removeKeys([LiveChannelEntity.key(document)]);
+    return true;
+  },
+};
+
 const purgeDeletedThreads = purgeRecords([DeletedThreadEntity], DeletedThreadEntity, () => ({
   recordIds: [],
   keys: [],
@@ -187,6 +196,7 @@ const purgeAccess: PurgeHook<DeletedDocument> = {
 export const documentPurges: readonly PurgeHook<DeletedDocument>[] = [
   purgeThreads,
   purgeThreadNumbers,
+  purgeLiveChannel,
   purgeDeletedThreads,
   purgeReactions,
   purgeRecordings,

@@ -13,6 +13,7 @@ const descriptions: Readonly<Record<string, string>> = {
   commentannotations: 'Comment threads on documents, with their comments.',
   crdt: 'The state of collaborative editors, as values and as updates that Yjs clients merge.',
   events: 'Publishing events of your own to webhooks, mail and notifications.',
+  live: 'The push channel: connecting, and the changes that a client missed.',
   livestate: 'Live data of a document, which everybody who has the document open gets.',
   memory: 'Judgments of reviewers: recording them, and searching them by meaning.',
   notifications: "In-app notifications, and each user's settings for notifications.",

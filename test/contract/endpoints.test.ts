@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../lib/openapi/document.ts';
 import { handlerOf } from '../support/customer.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response, send } from '../support/requests.ts';
+import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented, headersOf, problems } from './contract.ts';
 
@@ -13,7 +14,8 @@ let engine: Engine;
 let headers: Record<AuthLevel, Headers>;
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
-  headers = headersOf(await newWorkspace());
+  const workspace = await newWorkspace();
+  headers = { ...headersOf(workspace), user: await userHeadersOf(workspace) };
 });
 afterAll(() => engine.stop());
 
@@ -79,7 +81,9 @@ describe('wrong credentials', () => {
       firstHeader(endpoint.auth),
       endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey,
     ];
-    const attempts = [{}, { [idHeader]: id }, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
+    // A user token is one header, so no part of it can be missing.
+    const halves = endpoint.auth === 'user' ? [] : [{ [idHeader]: id }];
+    const attempts = [{}, ...halves, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
     const answers = await Promise.all(attempts.map((attempt) => post(handler, attempt, endpoint.example.data)));
     for (const answer of answers) {
       expectDocumented(endpoint, answer);

@@ -8,6 +8,7 @@ import { type Engine, startEngine } from '../support/engine.ts';
 import { eventOf, type Headers, post, type Response as Answer, send } from '../support/requests.ts';
 import { slowdownNow } from '../support/cpu.ts';
 import { workbook } from '../support/workbook.ts';
+import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented } from './contract.ts';
 
@@ -43,11 +44,13 @@ afterAll(async () => {
 
 async function newCallers(): Promise<Record<AuthLevel, Caller>> {
   // Two workspaces, because workspace level can revoke the tokens of its API keys.
-  const [{ keyHeaders, apiKey, authToken }, { headers, ...workspace }] = [await newWorkspace(), await newWorkspace()];
+  const owner = await newWorkspace();
+  const { keyHeaders, apiKey, authToken } = owner;
+  const { headers, ...workspace } = await newWorkspace();
   return {
     apiKey: { headers: keyHeaders, own: { apiKey, authToken } },
     workspace: { headers, own: { apiKey: workspace.apiKey, ownerEmail: workspace.ownerEmail } },
-    user: { headers: {}, own: {} },
+    user: { headers: await userHeadersOf(owner), own: {} },
     none: { headers: {}, own: {} },
   };
 }

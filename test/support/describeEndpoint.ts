@@ -9,6 +9,7 @@ import { type Recorder, startRecorder } from './capacity.ts';
 import { handlerOf } from './customer.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { type Headers, post, type Response } from './requests.ts';
+import { userHeadersOf } from './userCaller.ts';
 import { newWorkspace, type TestWorkspace } from './workspaces.ts';
 
 /** Sends `data` to an endpoint with the credentials of its level. */
@@ -92,8 +93,11 @@ export function describeEndpoint(path: string, { prepare, data, foreignData, cos
 }
 
 function senderOf(workspace: TestWorkspace): Send {
-  return async (path, data, headers = {}) =>
-    post(await handlerOf(path), { ...headersOf(workspace)[endpointAt(path).auth], ...headers }, data);
+  return async (path, data, headers = {}) => {
+    const { auth } = endpointAt(path);
+    const own = auth === 'user' ? await userHeadersOf(workspace) : headersOf(workspace)[auth];
+    return post(await handlerOf(path), { ...own, ...headers }, data);
+  };
 }
 
 /** Returns whether an endpoint has its own file with these tests. Tests with tables of all endpoints skip such an endpoint. */

@@ -35,6 +35,8 @@ const environment = {
   READS_PER_SECOND_PER_KEY: '1000000',
   WRITES_PER_SECOND_PER_KEY: '1000000',
   JOBS_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/jobs',
+  LIVE_HTTP_HOST: 'live.test',
+  LIVE_REALTIME_HOST: 'realtime.live.test',
   LOGIN_LINKS_PER_HOUR_PER_EMAIL: '1000',
   MAIL_FROM: 'no-reply@example.com',
   MAIL_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/mail',

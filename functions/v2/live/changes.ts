@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { findDocument } from '../../../lib/content/documentScope.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { readChanges } from '../../../lib/live/liveStore.ts';
+import { Id } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+
+const ids = z.record(z.string(), z.union([z.string(), z.number()]));
+
+/** A hint has `ids`, or the ids of an editor's change. */
+const Hint = z.object({
+  type: z.string(),
+  at: z.number(),
+  ids: ids.optional(),
+  editorId: z.string().optional(),
+  editorVersion: z.number().optional(),
+  by: z.string().optional(),
+});
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/live/changes',
+    summary: 'Get the hints about a document that a client missed',
+    auth: 'user',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
+    kind: 'read',
+    requires: 'live',
+    input: z.object({
+      organizationId: Id,
+      documentId: Id,
+      /** The last version that the client knows; 0 for everything that is kept. */
+      after: z.int().min(0),
+    }),
+    output: z.object({
+      data: z.object({
+        hints: z.array(Hint.extend({ version: z.number() })),
+        userHints: z.array(Hint),
+        version: z.number(),
+        complete: z.boolean(),
+        hasMore: z.boolean(),
+      }),
+    }),
+    message: 'Live changes retrieved successfully.',
+    errors: ['NOT_FOUND', 'PERMISSION_DENIED'],
+    uses: { findDocument, live: readChanges },
+    impact: 'users who reconnect do not see what they missed before a reload',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda', after: 41 },
+      result: {
+        data: {
+          hints: [
+            {
+              type: 'comment.add',
+              at: 1_767_225_600_000,
+              ids: { annotationId: 'clause-4', commentId: 583920 },
+              version: 42,
+            },
+          ],
+          userHints: [],
+          version: 42,
+          complete: true,
+          hasMore: false,
+        },
+      },
+    },
+  },
+  async ({ input: { after, ...reference }, caller, deps }) => {
+    const { scope } = await deps.findDocument(caller.tenant, reference);
+    return { data: await deps.live.changes(scope, caller.user.userId, after) };
+  },
+);
+
+export const handler = toLambda(endpoint);

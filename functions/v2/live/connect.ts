@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../../../lib/app/endpoint.ts';
+import { toLambda } from '../../../lib/http/lambda.ts';
+import { connectUser, connectUsers } from '../../../lib/live/connectUser.ts';
+import { Id } from '../../../lib/shared/schema.ts';
+import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
+
+export const endpoint = defineEndpoint(
+  {
+    path: '/v2/live/connect',
+    summary: 'Get the address, the token and the channels for live changes of a document',
+    auth: 'user',
+    user: openToUsers({ needs: 'viewer', on: 'document' }),
+    kind: 'write',
+    requires: 'live',
+    input: z.object({ organizationId: Id, documentId: Id }),
+    output: z.object({
+      data: z.object({
+        url: z.string(),
+        host: z.string(),
+        token: z.string(),
+        expiresAt: z.number(),
+        channels: z.object({ document: z.string(), awareness: z.string(), user: z.string() }),
+      }),
+    }),
+    message: 'Live connection prepared successfully.',
+    errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'PERMISSION_DENIED', 'ABORTED'],
+    uses: { live: connectUsers },
+    impact: 'users cannot open live connections, and see changes only after a reload',
+    example: {
+      data: { organizationId: 'acme', documentId: 'nda' },
+      result: {
+        data: {
+          url: 'wss://example123.appsync-realtime-api.eu-central-1.amazonaws.com/event/realtime',
+          host: 'example123.appsync-api.eu-central-1.amazonaws.com',
+          token: '1.hR2mZ9f0Tq4vX7…',
+          expiresAt: 1_767_226_500_000,
+          channels: {
+            document: '/live/0c9f…/5b21…/e07a…',
+            awareness: '/live/0c9f…/5b21…/e07a…/awareness',
+            user: '/user/0c9f…/91d4…',
+          },
+        },
+      },
+    },
+  },
+  async ({ input, caller, deps, now }) => ({ data: await connectUser(deps.live, caller, input, now) }),
+);
+
+export const handler = toLambda(endpoint);

@@ -1,0 +1,78 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { AuthorizationRequest } from '../app/worker.ts';
+import type { LiveChannel, LiveSession } from './entities.ts';
+import { liveKeys, type LiveKeys, type LiveTokenClaims } from './liveKeys.ts';
+import { authorizeSessions, type LiveStore } from './liveStore.ts';
+import type { DocumentKeys } from './rules/hints.ts';
+
+/** How long the rights of a session are remembered. */
+const REMEMBERED_MILLISECONDS = 10_000;
+/** Sessions that a process remembers. */
+const MOST_REMEMBERED = 5_000;
+
+/** A session of a user who may use the channels of a document. */
+interface Rights {
+  readonly document: DocumentKeys;
+  readonly channel: LiveChannel;
+  readonly session: LiveSession;
+}
+
+export interface AuthorizerPorts {
+  readonly keys: Pick<LiveKeys, 'names' | 'readToken'>;
+  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'usersWithAccess'>;
+}
+
+/** Decides whether users may connect, subscribe and publish. One object serves all calls of a process. */
+export class LiveAuthorizer {
+  readonly #ports: AuthorizerPorts;
+  readonly #remembered = new Map<string, { until: number; rights: Rights | undefined }>();
+
+  constructor(ports: AuthorizerPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Returns whether a request is allowed. A user may subscribe to the channels of the document and to the own channel, and
+   * may publish to the awareness channel only. Rights are remembered for up to 10 s.
+   */
+  async isAllowed({ token, operation, channel }: AuthorizationRequest, now: number): Promise<boolean> {
+    const claims = await this.#ports.keys.readToken(token, now);
+    const rights = claims && (await this.#rightsOf(claims, now));
+    if (!rights) return false;
+    if (operation === 'connect') return true;
+    const names = await this.#ports.keys.names();
+    const { document, awareness } = names.ofDocument({ ...rights.document, epoch: rights.channel.epoch });
+    if (operation === 'publish') return channel === awareness;
+    const user = names.ofUser({ tenant: rights.document.tenant, userId: rights.session.userId });
+    return [document, awareness, user].includes(channel);
+  }
+
+  async #rightsOf(claims: LiveTokenClaims, now: number): Promise<Rights | undefined> {
+    const id = JSON.stringify(claims);
+    const remembered = this.#remembered.get(id);
+    if (remembered && remembered.until > now) return remembered.rights;
+    const rights = await this.#readRights(claims, now);
+    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(id, { until: now + REMEMBERED_MILLISECONDS, rights });
+    return rights;
+  }
+
+  async #readRights({ userPart, ...document }: LiveTokenClaims, now: number): Promise<Rights | undefined> {
+    const { store } = this.#ports;
+    const stored = await store.session(document, userPart, now);
+    if (!stored) return undefined;
+    const { channel, session } = stored;
+    const context = await store.loadDocument(document, channel);
+    if (!context || context.organization.disabled || context.document.disabled) return undefined;
+    // Access that is only in a user token ends with the session: the publisher removes it when the access is taken back.
+    if (!session.hasStoredAccess) return { document, channel, session };
+    const allowed = await store.usersWithAccess(context, [session.userId], now);
+    return allowed.has(session.userId) ? { document, channel, session } : undefined;
+  }
+}
+
+/** Authorize the users of the push service. */
+export const authorizeLive: Capability<LiveAuthorizer> = /* @__PURE__ */ combine(
+  { keys: liveKeys, store: authorizeSessions },
+  (ports) => new LiveAuthorizer(ports),
+);

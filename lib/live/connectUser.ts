@@ -1,0 +1,57 @@
+import type { UserCaller } from '../app/callers.ts';
+import { type Capability, combine } from '../app/capability.ts';
+import { type DocumentReference, type FindDocument, findWritableDocument } from '../content/documentScope.ts';
+import { encodePart } from '../table/keys.ts';
+import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
+import { liveKeys, type LiveKeys } from './liveKeys.ts';
+import { connectLive, type LiveStore } from './liveStore.ts';
+
+/** What a client needs to connect to the push service. */
+export interface Connection {
+  readonly url: string;
+  /** The `host` of the client's authorization. */
+  readonly host: string;
+  readonly token: string;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+  readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
+}
+
+export interface ConnectPorts {
+  readonly find: FindDocument;
+  readonly store: Pick<LiveStore, 'connect' | 'usersWithAccess'>;
+  readonly keys: Pick<LiveKeys, 'names' | 'issueToken'>;
+  readonly address: EventApiAddress;
+}
+
+/**
+ * Lets a user connect to a document: records the session, and returns address, token and channels. The endpoint has checked
+ * the rights of the user. Throws FAILED_PRECONDITION for a disabled document, PERMISSION_DENIED for a user who lost access a
+ * moment ago.
+ */
+export async function connectUser(
+  { find, store, keys, address }: ConnectPorts,
+  { tenant, user: { userId } }: UserCaller,
+  reference: DocumentReference,
+  now: number,
+): Promise<Connection> {
+  const context = await find(tenant, reference);
+  const { scope } = context;
+  const allowed = await store.usersWithAccess(context, [userId], now);
+  const { epoch } = await store.connect(scope, reference, { userId, hasStoredAccess: allowed.has(userId) }, now);
+  const names = await keys.names();
+  const document = { tenant, organizationKey: scope.organizationKey, documentKey: scope.documentKey };
+  return {
+    url: address.realtimeUrl,
+    host: address.host,
+    ...(await keys.issueToken({ ...document, userPart: encodePart(userId) }, now)),
+    channels: { ...names.ofDocument({ ...document, epoch }), user: names.ofUser({ tenant, userId }) },
+  };
+}
+
+/** Connect users to documents. */
+export const connectUsers: Capability<ConnectPorts> = /* @__PURE__ */ combine(
+  { find: findWritableDocument, store: connectLive, keys: liveKeys },
+  (ports, env) => ({ ...ports, address: eventApiAddress(env) }),
+  ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],
+);

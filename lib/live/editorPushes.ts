@@ -1,0 +1,48 @@
+import { unpack } from '../editors/storedBytes.ts';
+import type { Blob } from '../editors/entities.ts';
+import type { LiveStore } from './liveStore.ts';
+import { LARGEST_EVENT_BYTES } from './rules/events.ts';
+import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from './rules/hints.ts';
+
+/** A stored update of an editor, as the stream has it: bytes are base64 text. */
+interface StreamUpdate {
+  readonly version: number;
+  readonly at: number;
+  readonly packed?: string | Uint8Array;
+  readonly blob?: Blob;
+  readonly changedBy?: string;
+}
+
+/** A change of an editor, with the update if it fits into one event. */
+export interface EditorPush {
+  readonly hint: EditorHint;
+  readonly payload: { readonly update: string } | undefined;
+}
+
+/** Three quarters of an event: base64 needs four bytes for three. */
+const LARGEST_UPDATE_BYTES = (LARGEST_EVENT_BYTES / 4) * 3;
+
+/** Returns the push of an editor's update; undefined for an item of the log that changes nothing. */
+export async function toEditorPush(
+  store: Pick<LiveStore, 'readParts'>,
+  document: DocumentKeys,
+  { key, item }: ItemChange,
+): Promise<EditorPush | undefined> {
+  const { version, at, packed, blob, changedBy } = item as unknown as StreamUpdate;
+  const editorId = decodePart(key.SK.split('#', 1)[0] ?? '');
+  if (editorId === undefined || (packed === undefined && blob === undefined)) return undefined;
+  const bytes = packed === undefined ? undefined : Buffer.from(packed as string, 'base64');
+  const stored = blob ? await store.readParts(document, editorId, blob) : bytes;
+  const update = stored && unpack(stored);
+  return {
+    hint: {
+      type: 'crdt.update',
+      at,
+      editorId,
+      editorVersion: version,
+      ...(changedBy !== undefined && { by: changedBy }),
+    },
+    payload:
+      update && update.length <= LARGEST_UPDATE_BYTES ? { update: Buffer.from(update).toString('base64') } : undefined,
+  };
+}

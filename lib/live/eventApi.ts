@@ -1,0 +1,80 @@
+import * as z from 'zod';
+import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
+import { type AwsCredentials, signRequest } from './signRequest.ts';
+
+/** The longest time of one publish. A revocation waits for it, so that nothing follows `system.revoked`. */
+export const PUBLISH_MILLISECONDS = 2_000;
+
+/** AppSync answers 200 also if it rejects some of the events. */
+const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
+
+/** The Event API of AppSync, as the publisher calls it. */
+export interface EventPublisher {
+  /** Publishes up to five events, which are JSON texts, in their order. Throws if AppSync does not accept all of them. */
+  publish(channel: string, events: readonly string[]): Promise<void>;
+}
+
+/** The hosts of the Event API, and its base URL where it differs from `https` on the host. */
+export interface EventApiAddress {
+  /** The host of the HTTP endpoint. Clients name it in the `host` of their authorization. */
+  readonly host: string;
+  readonly httpUrl: string;
+  readonly realtimeUrl: string;
+}
+
+/** Returns the address of the Event API. `AWS_ENDPOINT_URL_APPSYNC` replaces it, as for clients of the SDK. */
+export function eventApiAddress(env: Environment): EventApiAddress {
+  const host = env.LIVE_HTTP_HOST;
+  const endpoint = optionalVariable(env, 'AWS_ENDPOINT_URL_APPSYNC');
+  if (endpoint === undefined)
+    return { host, httpUrl: `https://${host}/event`, realtimeUrl: `wss://${env.LIVE_REALTIME_HOST}/event/realtime` };
+  return {
+    host: new URL(endpoint).host,
+    httpUrl: `${endpoint}/event`,
+    realtimeUrl: `${endpoint.replace(/^http/, 'ws')}/event/realtime`,
+  };
+}
+
+/** Publishes over HTTP under the role of the function. */
+export class HttpEventPublisher implements EventPublisher {
+  readonly #url: URL;
+  readonly #region: string;
+  readonly #credentials: AwsCredentials;
+
+  constructor(url: string, region: string, credentials: AwsCredentials) {
+    this.#url = new URL(url);
+    this.#region = region;
+    this.#credentials = credentials;
+  }
+
+  async publish(channel: string, events: readonly string[]): Promise<void> {
+    const body = JSON.stringify({ channel, events });
+    const headers = signRequest(
+      { url: this.#url, service: 'appsync', region: this.#region, body },
+      this.#credentials,
+      Date.now(),
+    );
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(PUBLISH_MILLISECONDS),
+    });
+    const answer: unknown = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Error(`The Event API answered ${response.status}`);
+    const { failed } = Answer.parse(answer);
+    if (failed.length > 0) throw new Error(`The Event API rejected ${failed.length} of ${events.length} events`);
+  }
+}
+
+/** Publish to the channels of the Event API. */
+export const publishEventsLive: Capability<EventPublisher> = {
+  grants: [{ resource: 'live/channels', actions: ['EventPublish'] }],
+  env: ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],
+  open: (env) =>
+    new HttpEventPublisher(eventApiAddress(env).httpUrl, optionalVariable(env, 'AWS_REGION') ?? '', {
+      accessKeyId: optionalVariable(env, 'AWS_ACCESS_KEY_ID') ?? '',
+      secretAccessKey: optionalVariable(env, 'AWS_SECRET_ACCESS_KEY') ?? '',
+      sessionToken: optionalVariable(env, 'AWS_SESSION_TOKEN'),
+    }),
+};

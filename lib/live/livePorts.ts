@@ -1,0 +1,10 @@
+import type { ChannelPublisher } from './channelPublisher.ts';
+import type { LiveKeys } from './liveKeys.ts';
+import type { LiveStore } from './liveStore.ts';
+
+/** What the publisher uses. */
+export interface LivePorts {
+  readonly store: LiveStore;
+  readonly keys: Pick<LiveKeys, 'names'>;
+  readonly publisher: ChannelPublisher;
+}

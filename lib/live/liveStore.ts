@@ -1,0 +1,392 @@
+import type { Capability } from '../app/capability.ts';
+import { findUsersWhoCanSee, findUsersWithAccess, readThreadAccess } from '../content/accessChecks.ts';
+import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
+import type { ThreadAccess } from '../content/rules/visibility.ts';
+import { DocumentEntity, DocumentReader } from '../directory/documents.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { OrganizationEntity } from '../directory/organizations.ts';
+import { type Blob, EditorPartEntity } from '../editors/entities.ts';
+import { partsOf } from '../editors/storedBytes.ts';
+import { ApiError } from '../shared/errors.ts';
+import type { Stored } from '../table/entity.ts';
+import { pages, readAll } from '../table/pages.ts';
+import { retryOnConflict } from '../table/retryOnConflict.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { insert, itemOf, putUnlessNewer, replace, type Table, upsert } from '../table/table.ts';
+import {
+  DocumentSessionEntity,
+  type LiveChannel,
+  LiveChannelEntity,
+  LiveHintsEntity,
+  type LiveSession,
+  sinceHint,
+  type StoredChannel,
+  UserHintEntity,
+  userSessionPartition,
+  UserSessionEntity,
+  UserSessions,
+} from './entities.ts';
+import { TOKEN_SECONDS } from './liveKeys.ts';
+import { type Changes, changesSince, LOG_SECONDS, MOST_CHANGES } from './rules/changes.ts';
+import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
+
+/** How long a session counts after its last connect: as long as its token, and as long as hints are kept. */
+const SESSION_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
+/** Endpoints remember the rights of users for 10 s. Within this time after a loss they are not trusted. */
+const STALE_RIGHTS_MILLISECONDS = 30_000;
+/** Sessions and channels that one query reads. */
+const PAGE = 500;
+
+/** A change of a document with its hint, before the hint has a version. */
+export interface RecordedChange {
+  readonly position: StreamPosition;
+  readonly hint: Hint;
+}
+
+/** The position of a change in the table's stream. Positions of one partition grow. */
+export interface StreamPosition {
+  readonly stream: string;
+  readonly sequence: string;
+  /** The name of the partition, such as `THREADS`. */
+  readonly partition: string;
+}
+
+/** A hint in the log, with the position of its change. */
+type LoggedHint = VersionedHint & { readonly position: string };
+
+/** The hints of changes, with the channel that their versions belong to. */
+export interface RecordedHints {
+  readonly channel: StoredChannel;
+  readonly hints: readonly { readonly hint: VersionedHint; readonly position: StreamPosition }[];
+}
+
+/** Versions, hints and sessions of documents. */
+export class LiveStore {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Returns the channels of documents to which somebody may listen, in their order; undefined for other documents. */
+  async activeChannels(documents: readonly DocumentKeys[], now: number): Promise<(StoredChannel | undefined)[]> {
+    const channels = await this.#table.getMany(LiveChannelEntity, documents);
+    return channels.map((channel) => (channel && channel.activeUntil > now ? channel : undefined));
+  }
+
+  /**
+   * Opens the channels of a document for a user, and records the session. After a time without listeners the version
+   * grows by one without a hint, so that clients who knew an older version read the document again. Throws
+   * PERMISSION_DENIED for a user who lost access a moment ago: the rights that the endpoint checked may be older.
+   */
+  async connect(
+    scope: DocumentScope,
+    ids: Pick<LiveChannel, 'organizationId' | 'documentId'>,
+    user: { readonly userId: string; readonly hasStoredAccess: boolean },
+    now: number,
+  ): Promise<StoredChannel> {
+    const { tenant, organizationKey, documentKey } = scope;
+    const activeUntil = now + SESSION_SECONDS * 1000;
+    const session = { organizationKey, documentKey, ...user, expiresAt: Math.ceil(activeUntil / 1000) };
+    const key = { tenant, organizationKey, documentKey, userId: user.userId };
+    await retryOnConflict(async () => {
+      const stored = await this.#table.get(DocumentSessionEntity, key);
+      const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - STALE_RIGHTS_MILLISECONDS;
+      if (hasEnded && !user.hasStoredAccess)
+        throw new ApiError('PERMISSION_DENIED', 'The user lost access to the document');
+      const value = { ...key, ...session };
+      const op = stored
+        ? replace(DocumentSessionEntity, value, stored._r)
+        : // An expired session may still be stored.
+          putUnlessNewer(DocumentSessionEntity, value, 1);
+      return (await this.#table.write([op])) === 'done' ? 'done' : 'conflict';
+    });
+    await this.#table.write([upsert(UserSessionEntity, { tenant, ...session })]);
+    return retryOnConflict(async (): Promise<StoredChannel | 'conflict'> => {
+      const stored = await this.#table.get(LiveChannelEntity, scope);
+      if (!stored) {
+        const created = { documentKey, ...ids, version: 0, epoch: 1, activeUntil, marks: {} };
+        const outcome = await this.#table.write([insert(LiveChannelEntity, { ...scope, ...created })]);
+        return outcome === 'done' ? { ...created, _r: 1 } : 'conflict';
+      }
+      // Another client connected a moment ago: the channel is open for about as long.
+      if (stored.activeUntil > activeUntil - TOKEN_SECONDS * 1000) return stored;
+      const hasLapsed = stored.activeUntil <= now;
+      const next = { ...stored, ...ids, activeUntil, version: stored.version + (hasLapsed ? 1 : 0) };
+      const outcome = await this.#table.write([replace(LiveChannelEntity, { ...scope, ...next }, stored._r)]);
+      return outcome === 'done' ? { ...next, _r: stored._r + 1 } : 'conflict';
+    });
+  }
+
+  /**
+   * Records hints under the next versions of a document, each change once. Returns the versions of all given changes, also
+   * of those that an earlier run recorded. Returns undefined if nobody listens any more. `positions` are those of all
+   * processed changes, also of changes without a hint.
+   */
+  async record(
+    document: DocumentKeys,
+    changes: readonly RecordedChange[],
+    positions: readonly StreamPosition[],
+    now: number,
+  ): Promise<RecordedHints | undefined> {
+    return retryOnConflict(async (): Promise<RecordedHints | undefined | 'conflict'> => {
+      const [channel] = await this.activeChannels([document], now);
+      if (!channel) return undefined;
+      const isRecorded = ({ position }: RecordedChange) => isUpTo(position, channel.marks[position.partition]);
+      const [recorded, added] = [changes.filter(isRecorded), changes.filter((change) => !isRecorded(change))];
+      const repeated = recorded.length > 0 ? await this.#repeat(document, channel, recorded) : [];
+      if (added.length === 0) return { channel, hints: repeated };
+      const hints = added.map(({ hint, position }, index) => ({
+        hint: { ...hint, version: channel.version + 1 + index },
+        position,
+      }));
+      const next = {
+        ...channel,
+        version: channel.version + hints.length,
+        marks: { ...channel.marks, ...Object.fromEntries(positions.map((each) => [each.partition, markOf(each)])) },
+      };
+      const outcome = await this.#table.write([
+        replace(LiveChannelEntity, { ...document, ...next }, channel._r),
+        insert(LiveHintsEntity, {
+          ...document,
+          version: next.version,
+          hints: JSON.stringify(hints.map(({ hint, position }) => ({ ...hint, position: markOf(position) }))),
+          expiresAt: Math.ceil(now / 1000) + LOG_SECONDS,
+        }),
+      ]);
+      if (outcome !== 'done') return 'conflict';
+      return { channel: { ...next, _r: channel._r + 1 }, hints: [...repeated, ...hints] };
+    });
+  }
+
+  /** Returns the hints that an earlier run recorded for these changes. */
+  async #repeat(document: DocumentKeys, channel: LiveChannel, changes: readonly RecordedChange[]) {
+    const positions = new Map(changes.map(({ position }) => [markOf(position), position]));
+    const logged = await this.#logged(document, Math.max(0, channel.version - PAGE));
+    return logged.flatMap(({ position: mark, ...hint }) => {
+      const position = positions.get(mark);
+      return position ? [{ hint, position }] : [];
+    });
+  }
+
+  /** Returns the hints after a version, up to one more than the largest answer. */
+  async #logged(document: DocumentKeys, after: number): Promise<LoggedHint[]> {
+    const logged: LoggedHint[] = [];
+    const between = sinceHint(after + 1);
+    for await (const { values } of pages((next) =>
+      this.#table.query(LiveHintsEntity, document, { between, limit: PAGE, after: next }),
+    )) {
+      for (const { hints } of values)
+        logged.push(...(JSON.parse(hints) as LoggedHint[]).filter(({ version }) => version > after));
+      if (logged.length > MOST_CHANGES) break;
+    }
+    return logged;
+  }
+
+  /** Returns the hints of a document after a version, and those of the user since about the same time. */
+  async changes(
+    document: DocumentKeys,
+    userId: string,
+    after: number,
+  ): Promise<Changes & { readonly userHints: Hint[] }> {
+    const [channel, logged, userHints] = await Promise.all([
+      this.#table.get(LiveChannelEntity, document),
+      this.#logged(document, after),
+      this.#userHints(document.tenant, userId),
+    ]);
+    // The log may have hints that are newer than the channel that was read.
+    const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
+    const isWhole = logged.length <= MOST_CHANGES;
+    const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
+    const changes = changesSince(after, isWhole ? version : (hints.at(-1)?.version ?? version), hints);
+    return { ...changes, userHints };
+  }
+
+  /** Returns the newest hints of a user, oldest first. */
+  async #userHints(tenant: string, userId: string): Promise<Hint[]> {
+    const { values } = await this.#table.query(
+      UserHintEntity,
+      { tenant, userId },
+      { limit: MOST_CHANGES, descending: true },
+    );
+    return values.reverse().map(({ hint }) => JSON.parse(hint) as Hint);
+  }
+
+  /** Records a hint for a user's own channel. Repeating it changes nothing. */
+  async recordForUser(tenant: string, userId: string, { hint, position }: RecordedChange): Promise<void> {
+    const value = { tenant, userId, at: hint.at, id: markOf(position), hint: JSON.stringify(hint) };
+    await this.#table.write([upsert(UserHintEntity, value)]);
+  }
+
+  /** Returns the sessions of a document, without those of users who lost access. */
+  async sessions(document: DocumentKeys): Promise<Stored<LiveSession>[]> {
+    const sessions = await readAll<Stored<LiveSession>>((after) =>
+      this.#table.query(DocumentSessionEntity, document, { limit: PAGE, after }),
+    );
+    return sessions.filter(({ endedAt }) => endedAt === undefined);
+  }
+
+  /** Returns which of the users have a session in any document. */
+  async connectedUsers(tenant: string, userIds: readonly string[]): Promise<string[]> {
+    const pagesOfUsers = await Promise.all(
+      userIds.map((userId) => this.#table.query(UserSessionEntity, { tenant, userId }, { limit: 1 })),
+    );
+    return userIds.filter((_userId, index) => (pagesOfUsers[index]?.values.length ?? 0) > 0);
+  }
+
+  /** Returns a user's sessions, in one organization or everywhere. The parts are parts of keys. */
+  async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<LiveSession[]> {
+    const { values } = await this.#table.query(UserSessions, userSessionPartition(tenantPart, userPart), {
+      limit: PAGE,
+      ...(organizationKey !== undefined && { prefix: [organizationKey] }),
+    });
+    return values;
+  }
+
+  /** Returns the channels of an organization to which somebody may listen. */
+  async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
+    const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
+    return channels.filter(({ activeUntil }) => activeUntil > now);
+  }
+
+  /** Returns the channels of a document, and the session of a user; undefined without them. `userPart` is a part of keys. */
+  async session(
+    document: DocumentKeys,
+    userPart: string,
+    now: number,
+  ): Promise<{ channel: StoredChannel; session: LiveSession } | undefined> {
+    const key = { PK: DocumentSessionEntity.partition(document), SK: userPart };
+    const [channel, session] = await this.#table.batchGet(itemOf(LiveChannelEntity, document), {
+      key,
+      fromItem: DocumentSessionEntity.fromItem,
+    });
+    const isOpen = channel && session && session.endedAt === undefined && channel.activeUntil > now;
+    return isOpen ? { channel, session } : undefined;
+  }
+
+  /**
+   * Reads a document with its organization. Returns undefined if either of them is deleted, or if a new one has its id.
+   */
+  async loadDocument(document: DocumentKeys, channel: LiveChannel): Promise<DocumentContext | undefined> {
+    const { tenant, organizationKey, documentKey } = document;
+    const [organization, stored] = await this.#table.batchGet(
+      itemOf(OrganizationEntity, { tenant, organizationId: channel.organizationId }),
+      itemOf(DocumentEntity, { tenant, organizationKey, documentId: channel.documentId }),
+    );
+    if (organization?.internalId !== organizationKey || stored?.internalId !== documentKey) return undefined;
+    return {
+      organization,
+      document: stored,
+      scope: { ...organizationScope(tenant, organization), documentKey },
+    };
+  }
+
+  /** Returns which of the users may open a document by their stored rights. Nobody may open a disabled one live. */
+  async usersWithAccess(
+    context: DocumentContext | undefined,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<ReadonlySet<string>> {
+    if (!context || context.organization.disabled || context.document.disabled) return new Set();
+    return findUsersWithAccess(this.#table, context, userIds, { now });
+  }
+
+  /** Returns which of the users may see a thread. Nobody sees a thread of a deleted folder. */
+  async usersWhoCanSee(
+    context: DocumentContext,
+    thread: ThreadAccess,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<ReadonlySet<string>> {
+    const { scope, organization, document } = context;
+    const [inFolder] = await new DocumentReader(this.#table).attachFolders(scope, [{ ...document, _r: 0 }]);
+    if (!inFolder) return new Set();
+    const record = { document: inFolder, thread, knownUsersOnly: true };
+    return findUsersWhoCanSee(this.#table, { scope, organization, now }, record, userIds);
+  }
+
+  /** Returns the access of threads, in their order; undefined for a deleted thread. */
+  async threadAccess(
+    document: DocumentKeys,
+    organizationId: string,
+    threads: readonly ThreadPosition[],
+  ): Promise<(ThreadAccess | undefined)[]> {
+    const keys = threads.map((thread) => ({ ...thread, documentKey: document.documentKey }));
+    return readThreadAccess(this.#table, document, organizationId, keys);
+  }
+
+  /** Reads the parts of a large update of an editor, in their order; undefined if a compaction removed them. */
+  async readParts(document: DocumentKeys, editorId: string, blob: Blob): Promise<Buffer | undefined> {
+    const parts = await this.#table.getMany(
+      EditorPartEntity,
+      partsOf(blob).map((part) => ({ ...document, editorId, ...part })),
+    );
+    const bytes = parts.flatMap((part) => (part ? [part.bytes] : []));
+    return bytes.length === parts.length ? Buffer.concat(bytes) : undefined;
+  }
+
+  /**
+   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. The names of the old
+   * channels are not used any more. Returns `conflict` if a session changed: read the sessions again.
+   */
+  async renewChannels(
+    document: DocumentKeys,
+    channel: StoredChannel,
+    lost: readonly Stored<LiveSession>[],
+    now: number,
+  ): Promise<StoredChannel | 'conflict'> {
+    const next = { ...channel, epoch: channel.epoch + 1, revoking: channel.revoking ?? channel.epoch };
+    const outcome = await this.#table.write([
+      replace(LiveChannelEntity, { ...document, ...next }, channel._r),
+      ...lost.map((session) => replace(DocumentSessionEntity, { ...document, ...session, endedAt: now }, session._r)),
+    ]);
+    return outcome === 'done' ? { ...next, _r: channel._r + 1 } : 'conflict';
+  }
+
+  /** Notes that the channels of all epochs before this one got `system.revoked`. */
+  async endRevocation(document: DocumentKeys, epoch: number): Promise<void> {
+    await retryOnConflict(async () => {
+      const channel = await this.#table.get(LiveChannelEntity, document);
+      if (!channel || channel.epoch !== epoch || channel.revoking === undefined) return 'done';
+      const { revoking: _revoking, ...next } = channel;
+      const outcome = await this.#table.write([replace(LiveChannelEntity, { ...document, ...next }, channel._r)]);
+      return outcome === 'done' ? 'done' : 'conflict';
+    });
+  }
+}
+
+function markOf({ stream, sequence }: StreamPosition): string {
+  return `${stream} ${sequence}`;
+}
+
+/** Returns whether a position is at or before a mark. A restored table has another stream, whose numbers start again. */
+function isUpTo({ stream, sequence }: StreamPosition, mark: string | undefined): boolean {
+  const [markedStream, markedSequence = '0'] = mark?.split(' ') ?? [];
+  return markedStream === stream && BigInt(sequence) <= BigInt(markedSequence);
+}
+
+/** Open channels and sessions of documents for a user. */
+export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);
+
+/** Read the hints that a client missed. */
+export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ */ storeCapability(LiveStore, [
+  'GetItem',
+  'Query',
+]);
+
+/** Check the rights of a user who connects, subscribes or publishes. */
+export const authorizeSessions: Capability<Pick<LiveStore, 'session' | 'loadDocument' | 'usersWithAccess'>> =
+  /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
+
+/** Record hints, and end the sessions of users who lost access. */
+export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+]);

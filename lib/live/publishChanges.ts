@@ -1,0 +1,264 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { ChangedItem, FromChanges } from '../app/worker.ts';
+import { isOpenToAll } from '../content/rules/threadAccess.ts';
+import type { ThreadAccess } from '../content/rules/visibility.ts';
+import { EditorUpdateEntity } from '../editors/entities.ts';
+import * as logMessages from '../observability/logMessages.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
+import { toEditorPush } from './editorPushes.ts';
+import type { LiveChannel, LiveSession, StoredChannel } from './entities.ts';
+import { publishEventsLive } from './eventApi.ts';
+import { liveKeys } from './liveKeys.ts';
+import { type LivePorts } from './livePorts.ts';
+import { type RecordedChange, recordHints, type StreamPosition } from './liveStore.ts';
+import { revokeAccess } from './revokeAccess.ts';
+import { accessChangeOf, accessTypesOfItems } from './rules/access.ts';
+import { withinLimit } from './rules/events.ts';
+import {
+  type AddressedHint,
+  type DocumentKeys,
+  documentOf,
+  type HintAudience,
+  hintedPartitions,
+  hintedTypes,
+  hintOf,
+  partitionName,
+  withoutRepetitions,
+} from './rules/hints.ts';
+import { stateTypes, toStateEvent } from './stateEvents.ts';
+
+/** The entities whose new and modified items are published, or can take access away. */
+export const publishedTypes: FromChanges['changes'] = [
+  EditorUpdateEntity.type,
+  ...hintedTypes,
+  ...accessTypesOfItems,
+  ...stateTypes,
+];
+
+/** The removed items that are published, or can take access away, by their keys. */
+export const publishedRemovals: FromChanges['removals'] = [
+  {
+    PK: [...hintedPartitions.filter((name) => name !== 'EDITORS'), 'DOCUMENTS', 'FOLDERS'].map((name) => ({
+      suffix: `#${name}`,
+    })),
+  },
+  // The compaction of an editor removes many items, but never the head.
+  { PK: [{ suffix: '#EDITORS' }], SK: [{ suffix: '#META' }] },
+  { SK: ['PROFILE', { prefix: 'GRANT#' }] },
+];
+
+/** Documents that are processed at the same time. */
+const PARALLEL = 8;
+
+/**
+ * Publishes the changes of one batch of the table's stream: hints and updates to the channels of documents, hints about
+ * private threads and notifications to the channels of users. Then gives new channels to documents to which a user lost
+ * access. Returns the ids of changes that failed. Every step can run twice.
+ */
+export async function publishChanges(
+  ports: LivePorts,
+  changes: readonly ChangedItem[],
+  call: PublishCall,
+): Promise<readonly string[]> {
+  const failed = new Set<string>();
+  const run = async (some: readonly ChangedItem[], work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      for (const { id } of some) failed.add(id);
+      call.log.error(logMessages.livePublishFailed, { error });
+    }
+  };
+  const now = call.clock();
+  const byDocument = Map.groupBy(
+    changes.filter(({ key }) => documentOf(key.PK) !== undefined),
+    ({ key }) => key.PK.split('#', 6).join('#'),
+  );
+  const documents = [...byDocument.values()].map((some) => ({
+    document: documentOf(some[0]?.key.PK ?? '') as DocumentKeys,
+    changes: some,
+  }));
+  await run(changes, async () => {
+    const channels = await ports.store.activeChannels(
+      documents.map(({ document }) => document),
+      now,
+    );
+    await inParallel([...documents.entries()], PARALLEL, async ([index, { document, changes: some }]) => {
+      const channel = channels[index];
+      await run(some, async () => {
+        if (channel) await publishDocument(ports, document, channel, some, call);
+        await publishNotifications(ports, document, some, call);
+      });
+    });
+  });
+  const accessChanges = changes.flatMap((change) => {
+    const access = accessChangeOf(change);
+    return access ? [{ change, access }] : [];
+  });
+  await run(
+    accessChanges.map(({ change }) => change),
+    () =>
+      revokeAccess(
+        ports,
+        accessChanges.map(({ access }) => access),
+        call,
+      ),
+  );
+  return changes.flatMap(({ id }) => (failed.has(id) ? [id] : []));
+}
+
+/** A hint with the position of its change. */
+interface PositionedHint extends AddressedHint {
+  readonly position: StreamPosition;
+}
+
+async function publishDocument(
+  ports: LivePorts,
+  document: DocumentKeys,
+  channel: StoredChannel,
+  changes: readonly ChangedItem[],
+  call: PublishCall,
+): Promise<void> {
+  const { store, keys, publisher } = ports;
+  const payloads = new Map<string, object>();
+  const edits: RecordedChange[] = [];
+  const addressed: PositionedHint[] = [];
+  const states: object[] = [];
+  for (const change of changes) {
+    const position = positionOf(change);
+    if (change.item?._t === EditorUpdateEntity.type) {
+      const push = change.change === 'insert' ? await toEditorPush(store, document, change) : undefined;
+      if (!push) continue;
+      edits.push({ hint: push.hint, position });
+      if (push.payload) payloads.set(position.sequence, push.payload);
+      continue;
+    }
+    const state = toStateEvent(change, call.clock());
+    if (state) states.push(state);
+    const hint = hintOf(change);
+    if (hint && hint.audience.kind !== 'users') addressed.push({ ...hint, position });
+  }
+  const { open, hidden } = await splitByAudience(ports, document, channel, addressed);
+  const order = new Map(changes.map(({ id }, index) => [id, index]));
+  const recordable = [...edits, ...withoutRepetitions(open)].sort(
+    (a, b) => (order.get(a.position.sequence) ?? 0) - (order.get(b.position.sequence) ?? 0),
+  );
+  const recorded =
+    recordable.length > 0
+      ? await store.record(document, recordable, changes.map(positionOf), call.clock())
+      : { channel, hints: [] };
+  if (!recorded) return;
+  const events = [
+    ...recorded.hints.map(({ hint, position }) => withinLimit(hint, payloads.get(position.sequence) ?? {})),
+    ...states,
+  ];
+  if (events.length > 0) {
+    const { document: name } = (await keys.names()).ofDocument({ ...document, epoch: recorded.channel.epoch });
+    const isCurrent = async () =>
+      (await store.activeChannels([document], call.clock()))[0]?.epoch === recorded.channel.epoch;
+    await publisher.publish(name, events, call, isCurrent);
+    for (const { hint } of recorded.hints) call.measures.record('LivePushLatency', Math.max(0, call.clock() - hint.at));
+  }
+  await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
+}
+
+interface HiddenHint extends PositionedHint {
+  readonly access: ThreadAccess;
+}
+
+/** Splits hints into those for everybody, and those about threads that not everybody may see. */
+async function splitByAudience(
+  { store }: LivePorts,
+  document: DocumentKeys,
+  { organizationId }: LiveChannel,
+  hints: readonly PositionedHint[],
+): Promise<{ open: PositionedHint[]; hidden: HiddenHint[] }> {
+  const threads = hints.flatMap(({ audience }) =>
+    audience.kind === 'thread' && !audience.access ? [audience.thread] : [],
+  );
+  const accesses = await store.threadAccess(document, organizationId, threads);
+  const accessOf = new Map(threads.map(({ annotationId }, index) => [annotationId, accesses[index]] as const));
+  const open: PositionedHint[] = [];
+  const hidden: HiddenHint[] = [];
+  for (const hint of hints) {
+    const { audience } = hint;
+    if (audience.kind !== 'thread') {
+      open.push(hint);
+      continue;
+    }
+    const access = accessOfThread(audience, accessOf, organizationId);
+    // The tombstone of a deleted thread reports its deletion.
+    if (!access) continue;
+    if (isOpenToAll({ thread: access })) open.push(hint);
+    else hidden.push({ ...hint, access });
+  }
+  return { open, hidden };
+}
+
+function accessOfThread(
+  { thread, access }: HintAudience & { readonly kind: 'thread' },
+  accessOf: ReadonlyMap<string, ThreadAccess | undefined>,
+  organizationId: string,
+): ThreadAccess | undefined {
+  return access ? { ...access, organizationId } : accessOf.get(thread.annotationId);
+}
+
+/** Publishes hints about private threads to the users of recent sessions who may see them. */
+async function publishHidden(
+  ports: LivePorts,
+  document: DocumentKeys,
+  channel: LiveChannel,
+  hints: readonly HiddenHint[],
+  call: PublishCall,
+): Promise<void> {
+  if (hints.length === 0) return;
+  const { store } = ports;
+  const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
+  if (!context) return;
+  const userIds = sessions.map(({ userId }: LiveSession) => userId);
+  for (const { hint, position, access } of hints) {
+    const allowed = await store.usersWhoCanSee(context, access, userIds, call.clock());
+    const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
+    await publishToUsers(ports, document.tenant, [...allowed], { hint: named, position }, call);
+  }
+}
+
+/** Publishes the hints of notifications to those recipients who are connected to any document. */
+async function publishNotifications(
+  ports: LivePorts,
+  { tenant }: DocumentKeys,
+  changes: readonly ChangedItem[],
+  call: PublishCall,
+): Promise<void> {
+  for (const change of changes) {
+    const addressed = hintOf(change);
+    if (addressed?.audience.kind !== 'users') continue;
+    const connected = await ports.store.connectedUsers(tenant, addressed.audience.userIds);
+    await publishToUsers(ports, tenant, connected, { hint: addressed.hint, position: positionOf(change) }, call);
+  }
+}
+
+async function publishToUsers(
+  { store, keys, publisher }: LivePorts,
+  tenant: string,
+  userIds: readonly string[],
+  change: RecordedChange,
+  call: PublishCall,
+): Promise<void> {
+  const names = await keys.names();
+  await inParallel(userIds, PARALLEL, async (userId) => {
+    await store.recordForUser(tenant, userId, change);
+    await publisher.publish(names.ofUser({ tenant, userId }), [change.hint], call);
+  });
+}
+
+function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
+  return { stream, sequence: id, partition: partitionName(key.PK) };
+}
+
+/** Publish the changes of the table to the users who are connected. */
+export const publishChangesCapability: Capability<LivePorts> = /* @__PURE__ */ combine(
+  { store: recordHints, keys: liveKeys, events: publishEventsLive },
+  ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),
+);

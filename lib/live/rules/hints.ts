@@ -1,0 +1,247 @@
+import type { ThreadAccess } from '../../content/rules/visibility.ts';
+
+/** The types of hints. */
+export const hintTypes = [
+  'comment_annotation.add',
+  'comment_annotation.update',
+  'comment_annotation.delete',
+  'comment.add',
+  'comment.update',
+  'comment.delete',
+  'reaction.add',
+  'reaction.update',
+  'reaction.delete',
+  'recording.add',
+  'recording.update',
+  'recording.delete',
+  'activity.add',
+  'activity.update',
+  'activity.delete',
+  'notification.add',
+  'notification.update',
+  'editor.add',
+  'editor.delete',
+  'crdt.update',
+] as const;
+export type HintType = (typeof hintTypes)[number];
+
+/** Published on the old channels of a document after a user lost access to the document. Nothing follows on these channels. */
+export const REVOKED = 'system.revoked';
+
+export type HintIds = Readonly<Record<string, string | number>>;
+
+/** A change of content. Clients read it with their own rights. */
+export interface ContentHint {
+  readonly type: Exclude<HintType, 'crdt.update'>;
+  /** When the change was written, epoch ms. */
+  readonly at: number;
+  readonly ids: HintIds;
+}
+
+/** A change of an editor. It is pushed together with the update if both fit into one event. */
+export interface EditorHint {
+  readonly type: 'crdt.update';
+  readonly at: number;
+  readonly editorId: string;
+  /** The version of the update in the editor's log. */
+  readonly editorVersion: number;
+  /** The user who changed the editor, if known. */
+  readonly by?: string;
+}
+
+/** A change, as it is pushed to the users of a document. A hint has ids and never text. */
+export type Hint = ContentHint | EditorHint;
+
+/** A hint with the document's version. A client that misses a version asks `/v2/live/changes`. */
+export type VersionedHint = Hint & { readonly version: number };
+
+/** A stored item with its change, as the table's stream has it. */
+export interface ItemChange {
+  readonly change: 'insert' | 'modify' | 'remove';
+  readonly key: { readonly PK: string; readonly SK: string };
+  /** The new item. Undefined for a removed item, because the stream has only its key. */
+  readonly item: Readonly<Record<string, unknown>> | undefined;
+  /** When the change was written, epoch ms. */
+  readonly at: number;
+}
+
+/** The key of a thread, in the partition of its document. */
+export interface ThreadPosition {
+  readonly annotationId: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+/**
+ * Who gets a hint: everybody who may open the document, those who may see a thread, or the recipients of a
+ * notification. `access` is the access of a private thread that is deleted.
+ */
+export type HintAudience =
+  | { readonly kind: 'document' }
+  | { readonly kind: 'thread'; readonly thread: ThreadPosition; readonly access?: ThreadAccess | undefined }
+  | { readonly kind: 'users'; readonly userIds: readonly string[] };
+
+/** A hint with its audience. */
+export interface AddressedHint {
+  readonly hint: ContentHint;
+  readonly audience: HintAudience;
+}
+
+const verbs = { insert: 'add', modify: 'update', remove: 'delete' } as const;
+
+const everybody = { kind: 'document' } as const;
+
+type Written<T> = ItemChange & { readonly item: T };
+type HintOfWritten = (change: Written<never>) => AddressedHint | undefined;
+
+interface OnThread {
+  readonly annotationId: string;
+  readonly commentId: number;
+  readonly threadCreatedAt: number;
+}
+
+/** The hints of written items, by entity. */
+const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
+  Thread: (change: Written<ThreadPosition>) =>
+    threadHint(change, `comment_annotation.${verbs[change.change]}`, change.item),
+  DeletedThread: (change: Written<{ annotationId: string; deletedAt: number; access?: string }>) =>
+    deletedThreadHint(change),
+  Comment: (change: Written<OnThread>) => commentHint(change),
+  Reaction: (change: Written<{ annotationId: string; on?: OnThread }>) => reactionHint(change),
+  Recording: (change: Written<{ annotationId: string }>) =>
+    addressed(change, `recording.${verbs[change.change]}`, { annotationId: change.item.annotationId }),
+  Activity: (change: Written<{ id: string }>) =>
+    addressed(change, `activity.${verbs[change.change]}`, { activityId: change.item.id }),
+  Notification: (change: Written<{ id: string; documentId: string; notifyUsers: readonly { userId: string }[] }>) =>
+    notificationHint(change),
+  Editor: (change: Written<{ editorId: string }>) =>
+    change.change === 'insert' ? addressed(change, 'editor.add', { editorId: change.item.editorId }) : undefined,
+};
+
+/** The hints of removed items, by the name of their partition. The sort key has the ids. */
+const hintsOfRemoved: Readonly<
+  Record<string, (change: ItemChange, parts: readonly string[]) => AddressedHint | undefined>
+> = {
+  THREADS(change, [createdAt = '', annotationId = '', kind, commentId]) {
+    const id = decodePart(annotationId);
+    // The tombstone of a thread reports its deletion.
+    if (kind !== 'COMMENT' || id === undefined) return undefined;
+    const thread = { annotationId: id, createdAt: Date.parse(createdAt) };
+    return threadHint(change, 'comment.delete', thread, { commentId: Number(commentId) });
+  },
+  REACTIONS: (change, [, id = '']) => removedHint(change, 'reaction.delete', 'reactionId', id),
+  RECORDINGS: (change, [, id = '']) => removedHint(change, 'recording.delete', 'annotationId', id),
+  ACTIVITIES: (change, [, id = '']) => removedHint(change, 'activity.delete', 'activityId', id),
+  EDITORS: (change, [id = '', kind]) =>
+    kind === 'META' ? removedHint(change, 'editor.delete', 'editorId', id) : undefined,
+};
+
+/** The entities whose changes lead to hints. */
+export const hintedTypes = Object.keys(hintsOfWritten);
+/** The names of the partitions whose removed items lead to hints. */
+export const hintedPartitions = Object.keys(hintsOfRemoved);
+
+/** Returns the hint of a changed item with its audience; undefined for a change without one. */
+export function hintOf(change: ItemChange): AddressedHint | undefined {
+  const { item, key } = change;
+  if (item !== undefined) return hintsOfWritten[String(item._t)]?.({ ...change, item: item as never });
+  return hintsOfRemoved[partitionName(key.PK)]?.(change, key.SK.split('#'));
+}
+
+/** Returns the last part of a partition key, such as `THREADS`. */
+export function partitionName(PK: string): string {
+  return PK.slice(PK.lastIndexOf('#') + 1);
+}
+
+function addressed({ at }: ItemChange, type: ContentHint['type'], ids: HintIds): AddressedHint {
+  return { hint: { type, at, ids }, audience: everybody };
+}
+
+function threadHint(
+  { at }: ItemChange,
+  type: ContentHint['type'],
+  { annotationId, createdAt }: ThreadPosition,
+  ids: HintIds = {},
+): AddressedHint {
+  const audience = { kind: 'thread', thread: { annotationId, createdAt } } as const;
+  return { hint: { type, at, ids: { annotationId, ...ids } }, audience };
+}
+
+function deletedThreadHint(
+  change: Written<{ annotationId: string; deletedAt: number; access?: string }>,
+): AddressedHint | undefined {
+  if (change.change !== 'insert') return undefined;
+  const { annotationId, deletedAt, access } = change.item;
+  const { hint } = addressed(change, 'comment_annotation.delete', { annotationId });
+  if (access === undefined) return { hint, audience: everybody };
+  const thread = { annotationId, createdAt: deletedAt };
+  return { hint, audience: { kind: 'thread', thread, access: JSON.parse(access) as ThreadAccess } };
+}
+
+function commentHint(change: Written<OnThread>): AddressedHint {
+  const { annotationId, commentId, threadCreatedAt: createdAt } = change.item;
+  return threadHint(change, `comment.${verbs[change.change]}`, { annotationId, createdAt }, { commentId });
+}
+
+function reactionHint(change: Written<{ annotationId: string; on?: OnThread }>): AddressedHint {
+  const { annotationId: reactionId, on } = change.item;
+  const type = `reaction.${verbs[change.change]}` as const;
+  if (on === undefined) return addressed(change, type, { reactionId });
+  const { annotationId, commentId, threadCreatedAt: createdAt } = on;
+  return threadHint(change, type, { annotationId, createdAt }, { commentId, reactionId });
+}
+
+function notificationHint({
+  at,
+  change,
+  item: { id: notificationId, documentId, notifyUsers },
+}: Written<{ id: string; documentId: string; notifyUsers: readonly { userId: string }[] }>): AddressedHint | undefined {
+  if (change === 'remove' || notifyUsers.length === 0) return undefined;
+  const hint = { type: `notification.${verbs[change]}`, at, ids: { notificationId, documentId } } as const;
+  return { hint, audience: { kind: 'users', userIds: notifyUsers.map(({ userId }) => userId) } };
+}
+
+function removedHint(change: ItemChange, type: ContentHint['type'], name: string, part: string): AddressedHint {
+  const id = decodePart(part);
+  return addressed(change, type, id === undefined ? {} : { [name]: id });
+}
+
+/** Returns the text of a key part; undefined for a part that is a hash because the text is long. */
+export function decodePart(part: string): string | undefined {
+  if (part.startsWith('~')) return undefined;
+  return part.replace(/%([0-9a-f]{2})/g, (_escaped, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+/**
+ * Returns the changes whose hints no other change repeats: of several hints with the same type and ids the last one, and
+ * no update of something that the same list adds before. Clients read the newest state anyway.
+ */
+export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
+  const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);
+  const lastOf = new Map(changes.map(({ hint }, index) => [identity(hint.type, hint.ids), index] as const));
+  const addedAt = new Map(
+    changes.flatMap(({ hint }, index) =>
+      hint.type.endsWith('.add') ? [[identity(hint.type.replace(/add$/, 'update'), hint.ids), index] as const] : [],
+    ),
+  );
+  return changes.filter(({ hint }, index) => {
+    const name = identity(hint.type, hint.ids);
+    return lastOf.get(name) === index && (addedAt.get(name) ?? Infinity) > index;
+  });
+}
+
+/** The internal ids in the partition key of a document's items. */
+export interface DocumentKeys {
+  readonly tenant: string;
+  readonly organizationKey: string;
+  readonly documentKey: string;
+}
+
+/** Returns the document that an item of content belongs to; undefined for items of other partitions. */
+export function documentOf(PK: string): DocumentKeys | undefined {
+  const [scope, tenant, organization, organizationKey, document, documentKey] = PK.split('#');
+  if (scope !== 'T' || organization !== 'ORGANIZATION' || document !== 'DOCUMENT') return undefined;
+  if (!tenant || !organizationKey || !documentKey) return undefined;
+  const decoded = decodePart(tenant);
+  return decoded === undefined ? undefined : { tenant: decoded, organizationKey, documentKey };
+}

@@ -1,0 +1,27 @@
+import { handlerOf } from './customer.ts';
+import { type Headers, post } from './requests.ts';
+import type { TestWorkspace } from './workspaces.ts';
+
+const headersByKey = new Map<string, Promise<Headers>>();
+
+/** Returns the headers of a user of a workspace, who may edit the document `nda` of the organization `acme`. Creates both. */
+export function userHeadersOf({ apiKey, keyHeaders }: TestWorkspace): Promise<Headers> {
+  const stored = headersByKey.get(apiKey) ?? createUser(keyHeaders);
+  headersByKey.set(apiKey, stored);
+  return stored;
+}
+
+async function createUser(keyHeaders: Headers): Promise<Headers> {
+  const send = async (path: string, data: object) => post(await handlerOf(path), keyHeaders, data);
+  await send('/v2/organizations/documents/add', {
+    organizationId: 'acme',
+    createOrganization: true,
+    documents: [{ documentId: 'nda' }],
+  });
+  const { body } = await send('/v2/auth/generate_token', {
+    userId: 'ada',
+    userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' },
+    permissions: { resources: [{ type: 'document', id: 'nda', organizationId: 'acme' }] },
+  });
+  return { authorization: `Bearer ${body.result.data?.token ?? body.result.token}` };
+}

@@ -1,0 +1,188 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type AddressedHint,
+  documentOf,
+  hintOf,
+  type ItemChange,
+  withoutRepetitions,
+} from '../../../lib/live/rules/hints.ts';
+
+const DOCUMENT = 'T#key_1#ORGANIZATION#org_1#DOCUMENT#doc_1';
+const at = 1_767_225_600_000;
+
+function written(type: string, change: 'insert' | 'modify', partition: string, item: object): ItemChange {
+  return { change, key: { PK: `${DOCUMENT}#${partition}`, SK: 'x' }, item: { _t: type, ...item }, at };
+}
+
+function removed(partition: string, SK: string): ItemChange {
+  return { change: 'remove', key: { PK: `${DOCUMENT}#${partition}`, SK }, item: undefined, at };
+}
+
+const thread = { annotationId: 'a', createdAt: 5 };
+const onThread = { annotationId: 'a', threadCreatedAt: 5, commentId: 7 };
+
+describe('hintOf', () => {
+  test.each<[string, ItemChange, string, object]>([
+    ['a new thread', written('Thread', 'insert', 'THREADS', thread), 'comment_annotation.add', { annotationId: 'a' }],
+    [
+      'a changed thread',
+      written('Thread', 'modify', 'THREADS', thread),
+      'comment_annotation.update',
+      { annotationId: 'a' },
+    ],
+    [
+      'a new comment',
+      written('Comment', 'insert', 'THREADS', onThread),
+      'comment.add',
+      { annotationId: 'a', commentId: 7 },
+    ],
+    [
+      'a changed comment',
+      written('Comment', 'modify', 'THREADS', onThread),
+      'comment.update',
+      { annotationId: 'a', commentId: 7 },
+    ],
+    [
+      'a deleted comment',
+      removed('THREADS', '1970-01-01T00:00:00.005Z#a#COMMENT#0000000000000007'),
+      'comment.delete',
+      { annotationId: 'a', commentId: 7 },
+    ],
+    [
+      'a new reaction on a comment',
+      written('Reaction', 'insert', 'REACTIONS', { annotationId: 'r', on: onThread }),
+      'reaction.add',
+      { annotationId: 'a', commentId: 7, reactionId: 'r' },
+    ],
+  ])('addresses the hint of %s to those who may see the thread', (_what, change, type, ids) => {
+    expect(hintOf(change)).toEqual({ hint: { type, at, ids }, audience: { kind: 'thread', thread } });
+  });
+
+  test.each<[string, ItemChange, string, object]>([
+    [
+      'a reaction on the document',
+      written('Reaction', 'modify', 'REACTIONS', { annotationId: 'r' }),
+      'reaction.update',
+      { reactionId: 'r' },
+    ],
+    ['a deleted reaction', removed('REACTIONS', 'time#r%231'), 'reaction.delete', { reactionId: 'r#1' }],
+    [
+      'a recording',
+      written('Recording', 'insert', 'RECORDINGS', { annotationId: 'x' }),
+      'recording.add',
+      { annotationId: 'x' },
+    ],
+    ['an activity', written('Activity', 'insert', 'ACTIVITIES', { id: 'x' }), 'activity.add', { activityId: 'x' }],
+    ['a new editor', written('Editor', 'insert', 'EDITORS', { editorId: 'e' }), 'editor.add', { editorId: 'e' }],
+    ['a deleted editor', removed('EDITORS', 'e#META'), 'editor.delete', { editorId: 'e' }],
+    [
+      'a deleted public thread',
+      written('DeletedThread', 'insert', 'DELETED_THREADS', { annotationId: 'a', deletedAt: 9 }),
+      'comment_annotation.delete',
+      { annotationId: 'a' },
+    ],
+  ])('addresses the hint of %s to everybody with access to the document', (_what, change, type, ids) => {
+    expect(hintOf(change)).toEqual({ hint: { type, at, ids }, audience: { kind: 'document' } });
+  });
+
+  test('addresses the hint of a notification to its recipients only', () => {
+    const item = { id: 'n', documentId: 'nda', notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
+    expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
+      hint: { type: 'notification.add', at, ids: { notificationId: 'n', documentId: 'nda' } },
+      audience: { kind: 'users', userIds: ['ada', 'bob'] },
+    });
+  });
+
+  test('addresses the deletion of a private thread to those who could see it', () => {
+    const access = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
+    const item = { annotationId: 'a', deletedAt: 9, access: JSON.stringify(access) };
+    expect(hintOf(written('DeletedThread', 'insert', 'DELETED_THREADS', item))).toMatchObject({
+      hint: { type: 'comment_annotation.delete' },
+      audience: { kind: 'thread', access },
+    });
+  });
+
+  test.each<[string, ItemChange]>([
+    ['the expiry of a tombstone', removed('DELETED_THREADS', 'x')],
+    ['the compaction of an editor', removed('EDITORS', 'e#LOG#0000000000000001')],
+    ['the removal of a thread, which its tombstone reports', removed('THREADS', 'time#a#ANNOTATION')],
+    ['a change of another entity', written('Mail', 'insert', 'MAIL', {})],
+  ])('returns nothing for %s', (_what, change) => {
+    expect(hintOf(change)).toBeUndefined();
+  });
+
+  test('has no text of the item, whatever it contains', () => {
+    const secret = 'top-secret-text';
+    fc.assert(
+      fc.property(
+        fc.constantFrom('Thread', 'Comment', 'Reaction', 'Recording', 'Activity', 'Notification', 'Editor'),
+        fc.constantFrom('insert' as const, 'modify' as const),
+        (type, change) => {
+          const texts = { commentText: secret, from: { userId: 'u', name: secret }, changes: secret, context: secret };
+          const item = {
+            id: 'i',
+            editorId: 'e',
+            documentId: 'd',
+            notifyUsers: [{ userId: 'u' }],
+            ...onThread,
+            ...texts,
+          };
+          expect(JSON.stringify(hintOf(written(type, change, 'X', item)) ?? {})).not.toContain(secret);
+        },
+      ),
+    );
+  });
+});
+
+describe('documentOf', () => {
+  test('returns the keys of the document in a partition key', () => {
+    expect(documentOf(`${DOCUMENT}#THREADS`)).toEqual({
+      tenant: 'key_1',
+      organizationKey: 'org_1',
+      documentKey: 'doc_1',
+    });
+  });
+
+  test.each([
+    'T#key_1#ORGANIZATION#org_1#DOCUMENTS',
+    'T#key_1#USER#ada',
+    'S#RATE#x',
+    'T#key_1#ORGANIZATION#o#DOCUMENT',
+  ])('returns undefined for %s', (PK) => {
+    expect(documentOf(PK)).toBeUndefined();
+  });
+});
+
+describe('withoutRepetitions', () => {
+  const hint = (type: AddressedHint['hint']['type'], id: string, time = at) => ({
+    hint: { type, at: time, ids: { id } },
+  });
+
+  test('keeps the last of several equal hints, and no update of something added before', () => {
+    const [added, updated, other] = [
+      hint('comment.add', 'a'),
+      hint('comment.update', 'a'),
+      hint('comment.update', 'b'),
+    ];
+    const later = hint('comment.update', 'b', at + 1);
+    expect(withoutRepetitions([added, updated, other, later])).toEqual([added, later]);
+  });
+
+  test('keeps a deletion after an addition', () => {
+    const hints = [hint('comment.add', 'a'), hint('comment.delete', 'a')];
+    expect(withoutRepetitions(hints)).toEqual(hints);
+  });
+
+  test('keeps at least one hint about every changed item, in the order of the changes', () => {
+    const types = fc.constantFrom('comment.add' as const, 'comment.update' as const, 'comment.delete' as const);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(types, fc.constantFrom('a', 'b', 'c'))), (changes) => {
+        const hints = changes.map(([type, id], index) => hint(type, id, at + index));
+        const kept = withoutRepetitions(hints);
+        expect(new Set(kept.map((each) => each.hint.ids.id))).toEqual(new Set(hints.map((each) => each.hint.ids.id)));
+        expect(kept.map((each) => each.hint.at)).toEqual(kept.map((each) => each.hint.at).toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
