@@ -20,6 +20,7 @@ export const queueOfJob = {
   recoverDeliveries: 'jobs',
   releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
+  endPresence: 'jobs',
   removeAgent: 'jobs',
   countAgentRuns: 'jobs',
   embedJudgments: 'embed',

@@ -2,6 +2,7 @@ import { combine } from '../app/capability.ts';
 import { countAgentRunsStep, purgeAgentStep } from '../agents/agentJobs.ts';
 import { purgeLeftover } from '../comments/deleteThreads.ts';
 import { emitEditorUpdateStep } from '../editors/emitEditorUpdate.ts';
+import { endPresenceStep } from '../presence/endPresenceStep.ts';
 import { eraseUsersStep } from '../deletion/eraseUsersStep.ts';
 import { changeFoldersStep } from '../directory/folders/changeFoldersStep.ts';
 import { updateJobs, type StepResult, type StoredJob } from './jobStore.ts';
@@ -52,6 +53,7 @@ export const runsJobs = /* @__PURE__ */ combine(
         removeUsers: withTable(removeUsersStep),
         eraseUsers: withTable(eraseUsersStep),
         emitEditorUpdate: withTable(emitEditorUpdateStep),
+        endPresence: withTable(endPresenceStep),
         removeAgent: withTable(purgeAgentStep),
         countAgentRuns: withTable(countAgentRunsStep),
       },

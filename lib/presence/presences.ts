@@ -68,7 +68,8 @@ function shardOf(documentKey: string): number {
   return Array.from(documentKey).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
 }
 
-interface Renewal {
+/** How a call changes presences. */
+export interface Renewal {
   readonly mode: PresenceMode;
   /** Seconds. */
   readonly defaultLease: number;
@@ -90,18 +91,27 @@ export class PresenceStore {
     return users;
   }
 
-  /** Adds users to a document, or renews their leases. If a user is repeated, the last entry counts. */
-  async renew(scope: DocumentScope, users: readonly SentUser[], renewal: Renewal): Promise<void> {
+  /**
+   * Adds users to a document, or renews their leases. If a user is repeated, the last entry counts. `watch` returns an
+   * operation for the transaction of a user who joins.
+   */
+  async renew(
+    scope: DocumentScope,
+    users: readonly SentUser[],
+    { watch, ...renewal }: Renewal & { readonly watch?: (joining: Presence) => WriteOp | undefined },
+  ): Promise<void> {
     const byUser = new Map(users.map((user) => [user.userId, user]));
-    await this.#changeEach(scope, [...byUser.keys()], (stored, userId) =>
-      renewPresence(stored, byUser.get(userId) as SentUser, renewal),
-    );
+    await this.#changeEach(scope, [...byUser.keys()], (stored, userId) => {
+      const presence = renewPresence(stored, byUser.get(userId) as SentUser, renewal);
+      const op = stored?.leaseEndsAt === undefined ? watch?.(presence) : undefined;
+      return { presence, ops: op ? [op] : [] };
+    });
   }
 
   /** Ends the presence of users. Users who are not present are left out. */
   async end(scope: DocumentScope, userIds: readonly string[], now: number): Promise<void> {
     await this.#changeEach(scope, [...new Set(userIds)], (stored) =>
-      stored?.leaseEndsAt === undefined ? undefined : endPresence(stored, now),
+      stored?.leaseEndsAt === undefined ? undefined : { presence: endPresence(stored, now), ops: [] },
     );
   }
 
@@ -109,7 +119,10 @@ export class PresenceStore {
   async #changeEach(
     scope: DocumentScope,
     userIds: readonly string[],
-    decide: (stored: Presence | undefined, userId: string) => Presence | undefined,
+    decide: (
+      stored: Presence | undefined,
+      userId: string,
+    ) => { readonly presence: Presence; readonly ops: readonly WriteOp[] } | undefined,
   ): Promise<void> {
     const presences = await this.#table.getMany(
       PresenceEntity,
@@ -122,7 +135,8 @@ export class PresenceStore {
         firstRead = undefined;
         const next = decide(stored, userId);
         if (!next) return 'done';
-        return (await this.#table.write([presenceWrite(scope, next, stored)])) === 'done' ? 'done' : 'conflict';
+        const ops = [presenceWrite(scope, next.presence, stored), ...next.ops];
+        return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
       });
     });
   }
@@ -132,6 +146,19 @@ export class PresenceStore {
 function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey) };
   return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);
+}
+
+/** Ends a presence whose lease has ended. Returns `conflict` if another request changed it, for example renewed it. */
+export async function endIfExpired(
+  table: Table,
+  scope: DocumentScope,
+  presence: Stored<Presence>,
+  now: number,
+): Promise<'done' | 'conflict'> {
+  if (isPresent(presence, now)) return 'done';
+  return (await table.write([presenceWrite(scope, endPresence(presence, now), presence)])) === 'done'
+    ? 'done'
+    : 'conflict';
 }
 
 /** Finds leases that have ended. */
@@ -162,8 +189,7 @@ export class PresenceSweeper {
             return;
           }
           const { organizationKey, documentKey } = presence;
-          const scope = { tenant: tenantOf(key), organizationKey, documentKey };
-          await this.#table.write([presenceWrite(scope, endPresence(presence, now), presence)]);
+          await endIfExpired(this.#table, { tenant: tenantOf(key), organizationKey, documentKey }, presence, now);
         });
       }
     });

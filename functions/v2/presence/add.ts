@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../../../lib/app/endpoint.ts';
-import { findWritableDocument } from '../../../lib/content/documentScope.ts';
 import { toLambda } from '../../../lib/http/lambda.ts';
-import { changePresence } from '../../../lib/presence/presences.ts';
+import { renewPresences } from '../../../lib/presence/renewPresence.ts';
 import { defaultLease, PresenceCall, withProfile } from '../../../lib/presence/rules.ts';
 import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
@@ -17,7 +16,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ success: z.boolean() }) }),
     message: 'Presence added successfully.',
     errors: ['NOT_FOUND', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { findWritableDocument, presences: changePresence },
+    uses: { renewPresences },
     impact: 'users do not see who is in a document',
     example: {
       data: {
@@ -28,10 +27,10 @@ export const endpoint = defineEndpoint(
       result: { data: { success: true } },
     },
   },
-  async ({ input: { users, ...reference }, caller, deps, now }) => {
-    const { scope } = await deps.findWritableDocument(caller.tenant, reference);
+  async ({ input: { users, ...reference }, caller, deps, now, log }) => {
     const sent = caller.level === 'user' ? users.map((user) => withProfile(user, caller.user.profile)) : users;
-    await deps.presences.renew(scope, sent, { mode: 'add', defaultLease: defaultLease[caller.level], now });
+    const renewal = { mode: 'add', defaultLease: defaultLease[caller.level], now } as const;
+    await deps.renewPresences(caller.tenant, { ...reference, users: sent }, renewal, log);
     return { data: { success: true } };
   },
 );

@@ -4,8 +4,11 @@ import { purgeDocument } from '../../../lib/deletion/purgeDocuments.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { PresenceEntity, PresenceStore, PresenceSweeper } from '../../../lib/presence/presences.ts';
+import { endPresenceStep } from '../../../lib/presence/endPresenceStep.ts';
+import { sweepPresences } from '../../../lib/presence/sweepPresence.ts';
 import { erasePresence } from '../../../lib/presence/userRemoval.ts';
 import { openTable, type Table } from '../../../lib/table/table.ts';
+import type { SweepCall } from '../../../lib/workers/sweep.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -201,6 +204,64 @@ describe('the lease of a presence', () => {
     const [swept] = await Promise.all([new PresenceSweeper(table).endExpired(now + 30_000), renewAt(now + 30_000)]);
     expect(typeof swept).toBe('boolean');
     expect(await store.list(where, now + 30_001)).toMatchObject([{ userId: 'ada' }]);
+  });
+});
+
+describe('the sweep of presences', () => {
+  const sweep = async (isAnybodyPresent: (pass: number) => boolean, deadline: number) => {
+    let now = 0;
+    let passes = 0;
+    const sleep = async (milliseconds: number) => {
+      now += milliseconds;
+    };
+    const sweeper = { endExpired: async () => isAnybodyPresent(++passes) };
+    await sweepPresences({ sweeper, sleep })({ clock: () => now, deadline } as SweepCall);
+    return { passes, now };
+  };
+
+  test('makes passes at most 15 s apart until the next run, while anybody is present', async () => {
+    expect(await sweep(() => true, 54_500)).toEqual({ passes: 5, now: 48_000 });
+  });
+
+  test('makes one pass when nobody is present, and stops when the last user leaves', async () => {
+    expect(await sweep(() => false, 54_500)).toEqual({ passes: 1, now: 0 });
+    expect(await sweep((pass) => pass < 3, 54_500)).toEqual({ passes: 3, now: 24_000 });
+  });
+});
+
+describe('the job of a user who joins', () => {
+  const jobs = async () => itemsOf(engine, customer, 'Job');
+  const step = async (time: number) => {
+    const [job] = await jobs();
+    return endPresenceStep(table, { tenant: customer.apiKey, data: job!.data }, () => time);
+  };
+
+  test('is started for a short lease only, and not by a renewal', async () => {
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 75 }] });
+    expect(await jobs()).toEqual([]);
+    await call('add', { users: [{ userId: 'grace', leaseSeconds: 5 }] });
+    const [job] = await jobs();
+    expect(job).toMatchObject({ kind: 'endPresence' });
+    await call('update', { users: [{ userId: 'grace' }] });
+    expect(await jobs()).toEqual([job]);
+  });
+
+  test('waits for the end of the lease, then ends the presence', async () => {
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
+    const [{ leaseEndsAt }] = (await users()) as [any];
+    expect(await step(leaseEndsAt - 1)).toEqual({ progress: {}, notBefore: Number(leaseEndsAt) + 500 });
+    expect(await step(leaseEndsAt)).toBe('done');
+    const [item] = await itemsOf(engine, customer, 'Presence');
+    expect(item).not.toHaveProperty('leaseEndsAt');
+    expect(await step(leaseEndsAt)).toBe('done');
+  });
+
+  test('ends without a change when a renewed lease lasts until the sweep has taken over', async () => {
+    await call('add', { users: [{ userId: 'ada', leaseSeconds: 5 }] });
+    await call('update', { users: [{ userId: 'ada', leaseSeconds: 600 }] });
+    const revision = await revisionOf('ada');
+    expect(await step(Date.now() + 6_000)).toBe('done');
+    expect(await revisionOf('ada')).toBe(revision);
   });
 });
 

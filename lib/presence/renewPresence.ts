@@ -1,0 +1,37 @@
+import { type Capability, combine } from '../app/capability.ts';
+import type { Log } from '../app/endpoint.ts';
+import { type DocumentReference, findWritableDocument } from '../content/documentScope.ts';
+import { notifyJobs } from '../jobs/jobStore.ts';
+import * as sendTo from '../workers/sendTo.ts';
+import { type StartedJob, watchJoin } from './endPresenceStep.ts';
+import { changePresence, type Renewal } from './presences.ts';
+import type { SentUser } from './rules.ts';
+
+/**
+ * Adds users to a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an
+ * unknown document, FAILED_PRECONDITION for a disabled one, and ABORTED after too many conflicts.
+ */
+type RenewPresence = (
+  tenant: string,
+  reference: DocumentReference & { readonly users: readonly SentUser[] },
+  renewal: Renewal,
+  log: Log,
+) => Promise<void>;
+
+export const renewPresences: Capability<RenewPresence> = /* @__PURE__ */ combine(
+  { findWritableDocument, presences: changePresence, queue: sendTo.jobs },
+  ({ findWritableDocument: find, presences, queue }): RenewPresence =>
+    async (tenant, { users, ...reference }, renewal, log) => {
+      const { scope } = await find(tenant, reference);
+      const jobs = new Map<string, StartedJob>();
+      await presences.renew(scope, users, {
+        ...renewal,
+        watch(joining) {
+          const job = watchJoin(scope, joining, renewal.now);
+          if (job) jobs.set(joining.userId, job);
+          return job?.op;
+        },
+      });
+      for (const { message, delaySeconds } of jobs.values()) await notifyJobs(queue, [message], log, delaySeconds);
+    },
+);

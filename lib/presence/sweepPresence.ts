@@ -1,0 +1,28 @@
+import { combine } from '../app/capability.ts';
+import type { Sweep } from '../workers/sweep.ts';
+import { sweepPresence as openSweeper, type PresenceSweeper } from './presences.ts';
+
+/** The time from one pass to the next, milliseconds. The end of a lease is pushed within 15 s. */
+const PASS_MILLISECONDS = 12_000;
+/** No pass starts in the last milliseconds of a run. */
+const SPARE = 2_000;
+
+export interface PresenceSweepPorts {
+  readonly sweeper: Pick<PresenceSweeper, 'endExpired'>;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+}
+
+/**
+ * Returns the sweep that ends presences whose leases have ended. It makes passes until the next run starts, but only one
+ * if nobody is present. A presence that begins and ends between two runs has a job of its own.
+ */
+export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
+  return async ({ clock, deadline }) => {
+    while ((await sweeper.endExpired(clock())) && clock() + PASS_MILLISECONDS < deadline - SPARE)
+      await sleep(PASS_MILLISECONDS);
+  };
+}
+
+export const presenceSweep = /* @__PURE__ */ combine({ sweeper: openSweeper }, ({ sweeper }) =>
+  sweepPresences({ sweeper, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) }),
+);
