@@ -21,7 +21,7 @@ export interface ListingPosition {
   readonly after?: string | undefined;
 }
 
-/** A record of a listing, and its sort key. A page that ends with this record continues after the key. */
+/** A record of a listing, and its sort key. If a page ends with this record, the next page starts after this key. */
 export interface ListedRecord<V> {
   readonly key: string;
   readonly value: V;
@@ -133,8 +133,8 @@ export async function listAcrossDocuments<V>({
       waiting.shift();
       documentsDone += 1;
     }
-    // Documents with few records are read in parallel. A document with several pages is read alone, because what is read of the
-    // documents after it is dropped.
+    // Documents with few records are read in parallel. A document with several pages is read alone, because the page ends within
+    // this document, and records of later documents would be read in vain.
     parallel = position?.after === undefined ? Math.min(parallel * 2, MAX_PARALLEL_DOCUMENTS) : 1;
   }
   return { values, next: position };

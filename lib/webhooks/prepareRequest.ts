@@ -44,18 +44,18 @@ export interface PreparedRequest {
 
 /** The loaded state from which a request is prepared. */
 export interface AttemptContent extends Pick<LoadedItems, 'event' | 'payload' | 'subscriptions'> {
-  /** Whether the attempt has not waited for any call or time since it read `subscriptions`. They are then not read again. */
+  /** Whether the attempt read `subscriptions` a moment ago. If so, the settings are not read again. */
   readonly isCurrent: boolean;
 }
 
 /** The content of a delivery, read at the time of the attempt. */
 interface DeliveryContent {
   readonly event: OccurredEvent;
-  /** Only for advanced payloads. */
+  /** The notification levels of the audience. Undefined unless the payload is an advanced one. */
   readonly notificationsConfig: NotificationsConfig | undefined;
-  /** The ids of the users in the audience who may not see the content. Only for basic payloads. */
+  /** The ids of the users in the audience who may not see the content. Empty unless the payload is a basic one. */
   readonly accessDeniedUsers: readonly string[];
-  /** Only for the processed URL of basic webhooks. */
+  /** What the processed URL of basic webhooks receives in addition. Undefined for other endpoints. */
   readonly enrichment: Enrichment | undefined;
 }
 
@@ -183,7 +183,7 @@ export class WebhookRequests {
     };
   }
 
-  /** Reads the notification levels of the audience of an event in a thread: of the first 100 users. Addressed users come first. */
+  /** Reads the notification levels of the first 100 users in the audience of a thread's event. Addressed users come first. */
   async #readNotificationsConfig(
     tenant: string,
     audience: Audience | undefined,
@@ -254,7 +254,7 @@ function signedContent({ eventId }: OccurredEvent, { body }: Body, now: number):
   return { id: eventId, timestampSeconds: Math.floor(now / 1000), body };
 }
 
-/** Returns the payload with the current visibility of its thread. `data.visibility` is only there if the thread is private. */
+/** Returns the payload with the current visibility of its thread. The payload has `data.visibility` only if the thread is private. */
 function withVisibility(payload: EventPayload, visibility: Visibility | undefined): EventPayload {
   const { visibility: _storedVisibility, ...data } = payload.data;
   const { commentAnnotation: annotation } = data;

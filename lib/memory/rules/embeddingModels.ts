@@ -19,7 +19,7 @@ export function modelsToEmbed(state: EmbeddingState | undefined, configured: str
   return [...new Set([configured, state?.model ?? configured, state?.next ?? configured])];
 }
 
-/** Returns whether the job must be started that changes the model of searches to the configured model. */
+/** Returns whether a new job must make the configured model the model of searches. False if the state already names that change. */
 export function needsModelChange(state: EmbeddingState | undefined, configured: string): boolean {
   if (!state) return false;
   return state.model === configured ? state.next !== undefined : state.next !== configured;
