@@ -36,7 +36,7 @@ const PAGE_BYTES = 4_000_000;
 /** The largest size in bytes of JSON of one comment's reactions in a response. */
 const REACTION_BYTES = 500_000;
 /** The number of reactions that one read returns. It returns more only if a single comment has more. */
-const REACTIONS_AT_A_TIME = 300;
+const REACTIONS_PER_READ = 300;
 
 /** A thread, named by the ids that the customer chose. */
 export interface ThreadReference extends DocumentReference {
@@ -172,7 +172,7 @@ function groupByReactions(comments: readonly Stored<Comment>[]): Stored<Comment>
       room -= length;
     } else {
       groups.push([comment]);
-      room = REACTIONS_AT_A_TIME - length;
+      room = REACTIONS_PER_READ - length;
     }
   }
   return groups;

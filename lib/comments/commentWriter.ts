@@ -69,7 +69,7 @@ export interface CommentSelection {
 }
 
 /** The number of comments that are read together to change or delete them. Each can have 256 KB. */
-const AT_A_TIME = 20;
+const COMMENTS_PER_BATCH = 20;
 /** The number of comments of one page when all comments of a thread are read. */
 const PAGE_SIZE = 200;
 
@@ -128,7 +128,7 @@ export class CommentWriter {
       now,
     });
     const ops = [...additionOps(addition, thread, comments), ...agents.recordRuns(named, now).ops];
-    if (!fitsTransaction(ops)) throw tooMuch();
+    if (!fitsTransaction(ops)) throw tooLargeError();
     if ((await this.#table.write(ops)) === 'done') return comments.map(({ commentId }) => commentId);
     await this.#requireFreeIds(addition);
     return 'conflict';
@@ -155,7 +155,7 @@ export class CommentWriter {
   ): Promise<CommentResult[]> {
     const call = await this.#beginCall(context, annotationId, options);
     const commentIds = await this.#selectIds(call, selection);
-    return inSlices(commentIds, AT_A_TIME, (ids) => {
+    return inSlices(commentIds, COMMENTS_PER_BATCH, (ids) => {
       const isSelected = authorFilter(selection.userIds);
       return retryOnConflict(() => this.#tryUpdate(call, ids, isSelected, change));
     });
@@ -175,11 +175,11 @@ export class CommentWriter {
       findAgents(this.#table, scope.tenant, named),
     ]);
     agents.requireAll(named);
-    if (!thread) return ids.map(notFound);
+    if (!thread) return ids.map(notFoundResult);
     const changes: ChangedComment[] = [];
     const results = ids.map((commentId, index): CommentResult => {
       const before = comments[index];
-      if (!before || !isSelected(before)) return notFound(commentId);
+      if (!before || !isSelected(before)) return notFoundResult(commentId);
       const after = changeComment(before, change, now);
       if ('refused' in after) return { commentId, success: false, message: after.refused };
       const eventOps = updateEventOps(call, thread, before, after);
@@ -212,7 +212,7 @@ export class CommentWriter {
     const call = await this.#beginCall(context, annotationId, options);
     if (selection.commentIds || selection.userIds) {
       const commentIds = await this.#selectIds(call, selection);
-      return inSlices(commentIds, AT_A_TIME, (ids) => {
+      return inSlices(commentIds, COMMENTS_PER_BATCH, (ids) => {
         const deletedIds = new Set<number>();
         return retryOnConflict(() => this.#tryDelete(call, ids, authorFilter(selection.userIds), deletedIds));
       });
@@ -220,7 +220,7 @@ export class CommentWriter {
     return retryOnConflict(async () => {
       const [[thread], commentIds] = await Promise.all([this.#readComments(call, []), this.#selectIds(call, {})]);
       if (!thread) throw threadNotFound();
-      return (await this.#deleteThread(call, thread)) === 'conflict' ? 'conflict' : commentIds.map(deleted);
+      return (await this.#deleteThread(call, thread)) === 'conflict' ? 'conflict' : commentIds.map(deletedResult);
     });
   }
 
@@ -234,7 +234,9 @@ export class CommentWriter {
     const [thread, read] = await this.#readComments(call, ids);
     const comments = thread ? read.filter((comment) => comment !== undefined).filter(isSelected) : [];
     const successful = new Set([...deletedIds, ...comments.map(({ commentId }) => commentId)]);
-    const results = ids.map((commentId) => (successful.has(commentId) ? deleted(commentId) : notFound(commentId)));
+    const results = ids.map((commentId) =>
+      successful.has(commentId) ? deletedResult(commentId) : notFoundResult(commentId),
+    );
     if (!thread || comments.length === 0) return results;
     const outcome = await (comments.length === thread.commentCount
       ? this.#deleteThread(call, thread)
@@ -448,15 +450,15 @@ function authorFilter(userIds: readonly string[] | undefined): CommentFilter {
   };
 }
 
-function notFound(commentId: number): CommentResult {
+function notFoundResult(commentId: number): CommentResult {
   return { commentId, success: false, message: 'Not found' };
 }
 
-function deleted(commentId: number): CommentResult {
+function deletedResult(commentId: number): CommentResult {
   return { commentId, success: true, message: 'Deleted successfully' };
 }
 
-function tooMuch(): ApiError {
+function tooLargeError(): ApiError {
   const message =
     'commentData is too much for one call: send fewer comments, or fewer that mention users or trigger notifications and activities';
   return invalid({ path: ['commentData'], code: 'too_big', message });

@@ -23,14 +23,14 @@ import { CommentEntity, ThreadEntity, threadHeadReader, ThreadReader } from './t
 /** How long a request can purge the leftover of its own deletion. After this time the job worker purges the leftover. */
 const PURGE_DEADLINE_MILLISECONDS = 5 * 60 * 1000;
 /** The largest thread that one transaction deletes with all its comments: the number of comments, and their size in bytes. */
-const WHOLE_COMMENTS = 20;
-const WHOLE_BYTES = 300_000;
+const MAX_COMMENTS_IN_TRANSACTION = 20;
+const MAX_BYTES_IN_TRANSACTION = 300_000;
 /** The number of threads that are loaded together. Each can have `WHOLE_COMMENTS` comments in memory. */
-const THREADS_AT_A_TIME = 50;
+const THREADS_PER_BATCH = 50;
 /** The largest number of operations in a transaction of DynamoDB. */
-const MOST_OPERATIONS = 100;
+const MAX_OPERATIONS = 100;
 /** The number of comments that one read of a purge returns. */
-const PURGED_AT_A_TIME = 25;
+const COMMENTS_PER_PAGE = 25;
 const PARALLEL = 4;
 
 /** The records that a deletion left. No endpoint returns them any more. A job stores this object as its data. */
@@ -109,7 +109,7 @@ async function purgeThread(
   for (;;) {
     const [head, { values }] = await Promise.all([
       table.get(ThreadEntity, { ...scope, ...thread }),
-      reader.listComments(scope, thread, { limit: PURGED_AT_A_TIME }),
+      reader.listComments(scope, thread, { limit: COMMENTS_PER_PAGE }),
     ]);
     // Another worker finished this purge, and the customer added a thread with the same id again.
     if (head) return;
@@ -189,7 +189,7 @@ export async function deleteThreads(
   now: number,
   eventOps: (thread: DeletableThread) => readonly WriteOp[] = () => [],
 ): Promise<ThreadDeletion[]> {
-  return inSlices(threads, THREADS_AT_A_TIME, async (slice) => {
+  return inSlices(threads, THREADS_PER_BATCH, async (slice) => {
     const readHeads = threadHeadReader(table, scope);
     const results = await writeEach<Stored<Thread>, LoadedThread | undefined, DeletionResult>({
       table,
@@ -221,10 +221,10 @@ async function loadThreads(
   const loaded: (LoadedThread | undefined)[] = threads.map(() => undefined);
   await inParallel([...threads.entries()], PARALLEL, async ([index, thread]) => {
     if (!thread) return;
-    const options = { limit: WHOLE_COMMENTS, bytes: WHOLE_BYTES };
+    const options = { limit: MAX_COMMENTS_IN_TRANSACTION, bytes: MAX_BYTES_IN_TRANSACTION };
     const { values: comments, next } = await reader.listComments(scope, thread, options);
     const references = comments.flatMap((comment) => comment.reactions ?? []);
-    const isComplete = next === undefined && references.length <= WHOLE_COMMENTS;
+    const isComplete = next === undefined && references.length <= MAX_COMMENTS_IN_TRANSACTION;
     const reactions = isComplete ? await readCommentReactions(table, scope, references) : [];
     const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
     loaded[index] = { thread, comments, isComplete, reactionOps };
@@ -256,7 +256,7 @@ function decideDeletion(
     ...comments.flatMap((comment) => commentDeletionOps(scope, thread, comment)),
     ...reactionOps,
   ];
-  if (isComplete && headOps.length + otherOps.length <= MOST_OPERATIONS)
+  if (isComplete && headOps.length + otherOps.length <= MAX_OPERATIONS)
     return { result: { outcome: 'removed' }, ops: [...headOps, ...otherOps] };
   const leftThread = { annotationId, createdAt, first, assignedTo: assignedTo && { userId: assignedTo.userId } };
   const { op, unfinished } = startLeftoverPurge(scope, { documentId, thread: leftThread }, now);

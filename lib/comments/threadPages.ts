@@ -79,9 +79,9 @@ interface ThreadPagesDeps {
 }
 
 /** The largest size in bytes of all comments in a response to a request for threads by id. */
-const SELECTED_BYTES = 4_000_000;
+const MAX_COMMENT_BYTES = 4_000_000;
 /** The largest number of threads that are read for one thread id if the request names no document. Each is in another document. */
-const MOST_OF_ONE_ID = 100;
+const MAX_THREADS_PER_ID = 100;
 
 /** Reads pages of threads across documents, and threads by id. */
 export class ThreadPages {
@@ -173,7 +173,7 @@ export class ThreadPages {
     const { organizations, table } = this.#deps;
     const scope = organizationScope(tenant, await organizations.require(tenant, organizationId));
     const keys = await this.#findKeys(scope, selection, annotationIds);
-    const bytesPerThread = Math.floor(SELECTED_BYTES / Math.max(keys.length, 1));
+    const bytesPerThread = Math.floor(MAX_COMMENT_BYTES / Math.max(keys.length, 1));
     const [threads, comments] = await Promise.all([
       table.getMany(ThreadEntity, keys),
       Promise.all(keys.map((key) => this.#threads.firstComments(key, key, bytesPerThread))),
@@ -226,7 +226,7 @@ export class ThreadPages {
     const { documents, folders, table } = this.#deps;
     const findAll = async (annotationId: string) => {
       const recordId = { ...scope, kind: 'thread', id: annotationId } as const;
-      const { values } = await table.query(RecordIdEntity, recordId, { limit: MOST_OF_ONE_ID });
+      const { values } = await table.query(RecordIdEntity, recordId, { limit: MAX_THREADS_PER_ID });
       return values.map(({ documentKey, createdAt }) => ({ ...scope, documentKey, annotationId, createdAt }));
     };
     const [folder, keysOfIds] = await Promise.all([

@@ -106,7 +106,7 @@ const TOO_LARGE =
   'Annotation is too large for one call: send some of its comments with /v2/commentannotations/comments/add.';
 const PARALLEL = 4;
 /** The number of comments that one read of a user replacement returns. */
-const COMMENTS_AT_ONCE = 20;
+const COMMENTS_PER_PAGE = 20;
 
 export class ThreadWriter {
   readonly #table: Table;
@@ -142,7 +142,7 @@ export class ThreadWriter {
       const draft = isAllowed
         ? draftThread(context, annotationId, sent, logged, now)
         : { refused: 'User does not have access to document' };
-      if ('refused' in draft) results.set(annotationId, notAdded(annotationId, draft.refused));
+      if ('refused' in draft) results.set(annotationId, notAddedResult(annotationId, draft.refused));
       else drafts.push(draft);
     }
     for (const result of await this.#addDrafts(context, drafts, now)) results.set(result.annotationId, result);
@@ -174,7 +174,7 @@ export class ThreadWriter {
       },
       decide: (draft, stored) => {
         const { annotationId } = draft;
-        const refuse = (message: string) => ({ result: notAdded(annotationId, message), ops: [] });
+        const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
         // A thread of a deleted document does not count: it has the key of that document.
         if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
@@ -187,7 +187,7 @@ export class ThreadWriter {
         return isSmall ? { result: draft.result, ops } : refuse(TOO_LARGE);
       },
       addToTransaction: (changing) => agents.recordRuns(agentsIn(changing.map(({ item }) => item)), now),
-      conflicted: ({ annotationId }) => notAdded(annotationId, BUSY),
+      conflicted: ({ annotationId }) => notAddedResult(annotationId, BUSY),
     });
   }
 
@@ -211,15 +211,15 @@ export class ThreadWriter {
     if (users.length > 0) {
       await inParallel(threads, PARALLEL, async (thread) => {
         const refused = await this.#replaceUsers(context.scope, thread, users, options.now);
-        if (refused) results.set(thread.annotationId, notUpdated(thread.annotationId, refused.refused));
+        if (refused) results.set(thread.annotationId, failedResult(thread.annotationId, refused.refused));
       });
     }
     const changeable = threads.filter(({ annotationId }) => !results.has(annotationId));
     const changed = await this.#change(context, changeable, users.length === 0, update, options, logged);
     for (const result of changed) results.set(result.annotationId, result);
     return selected.map(({ annotationId, thread }) => {
-      if (!thread) return unknown(annotationId);
-      return results.get(annotationId) ?? updated(annotationId);
+      if (!thread) return unknownResult(annotationId);
+      return results.get(annotationId) ?? updatedResult(annotationId);
     });
   }
 
@@ -241,8 +241,8 @@ export class ThreadWriter {
       decide: ({ annotationId }, state) =>
         state.thread
           ? decideChange(context, state.thread, state.first, { change, reason }, options, logged)
-          : { result: unknown(annotationId), ops: [] },
-      conflicted: ({ annotationId }) => notUpdated(annotationId, BUSY),
+          : { result: unknownResult(annotationId), ops: [] },
+      conflicted: ({ annotationId }) => failedResult(annotationId, BUSY),
     });
   }
 
@@ -276,7 +276,7 @@ export class ThreadWriter {
       retryOnConflict(async () => {
         const [thread, { values, next }] = await Promise.all([
           this.#table.get(ThreadEntity, { ...scope, ...key }),
-          new ThreadReader(this.#table).listComments(scope, key, { limit: COMMENTS_AT_ONCE, after }),
+          new ThreadReader(this.#table).listComments(scope, key, { limit: COMMENTS_PER_PAGE, after }),
         ]);
         if (!thread) return { next: undefined };
         const changes = values
@@ -322,10 +322,10 @@ export class ThreadWriter {
     const outcomes = (await deleteThreads(this.#table, context.scope, threads, options.now, eventOps)).values();
     return selected.map(({ annotationId, thread }): ThreadWritten => {
       const outcome = thread ? outcomes.next().value : 'absent';
-      if (outcome === 'absent') return unknown(annotationId);
+      if (outcome === 'absent') return unknownResult(annotationId);
       return outcome === 'removed'
         ? { annotationId, success: true, message: 'Deleted Successfully' }
-        : notUpdated(annotationId, BUSY);
+        : failedResult(annotationId, BUSY);
     });
   }
 
@@ -408,9 +408,9 @@ function decideChange(
   const { annotationId } = thread;
   const { actor, now } = options;
   const next = changeThread(thread, change, { actorId: actor?.userId, now });
-  if ('refused' in next) return { result: notUpdated(annotationId, next.refused), ops: [] };
+  if ('refused' in next) return { result: failedResult(annotationId, next.refused), ops: [] };
   const sameTime = { ...next, lastUpdated: change.lastUpdated ?? thread.lastUpdated };
-  if (JSON.stringify(sameTime) === JSON.stringify(thread)) return { result: updated(annotationId), ops: [] };
+  if (JSON.stringify(sameTime) === JSON.stringify(thread)) return { result: updatedResult(annotationId), ops: [] };
   const changed = { ...options, actor: actor ?? thread.from, thread: next, revision: thread._r + 1 };
   const events = detectThreadChanges(thread, next).map((field): ContentChange => ({ ...changed, ...field }));
   const judgment =
@@ -418,7 +418,7 @@ function decideChange(
       ? judgmentFromThread(context, thread, next, first, { actor, reason, now })
       : undefined;
   return {
-    result: { ...updated(annotationId), embedding: judgment?.jobId },
+    result: { ...updatedResult(annotationId), embedding: judgment?.jobId },
     ops: [
       replace(ThreadEntity, { ...context.scope, ...next }, thread._r),
       ...(judgment?.ops ?? []),
@@ -438,20 +438,20 @@ function firstCommentOps(scope: DocumentScope, before: Thread, after: Thread, co
   return commentInvolvementOps(scope, { thread: before, comment }, { thread: after, comment });
 }
 
-function notAdded(annotationId: string, message: string): ThreadAdded {
+function notAddedResult(annotationId: string, message: string): ThreadAdded {
   return { success: false, annotationId, commentIds: [], message };
 }
 
-function updated(annotationId: string): ThreadWritten {
+function updatedResult(annotationId: string): ThreadWritten {
   return { annotationId, success: true, message: 'Annotations updated successfully' };
 }
 
-function notUpdated(annotationId: string, message: string): ThreadWritten {
+function failedResult(annotationId: string, message: string): ThreadWritten {
   return { annotationId, success: false, message };
 }
 
-function unknown(annotationId: string): ThreadWritten {
-  return notUpdated(annotationId, 'Annotation not found.');
+function unknownResult(annotationId: string): ThreadWritten {
+  return failedResult(annotationId, 'Annotation not found.');
 }
 
 export const addThreads: Capability<Pick<ThreadWriter, 'add'>> = /* @__PURE__ */ combine(

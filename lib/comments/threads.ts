@@ -223,10 +223,10 @@ export class ThreadReader {
     for (const { thread, comments, more = false } of groups) {
       if (records.length === limit) return { records, next: records.at(-1)?.key, bytes };
       if (thread && matchesFilters(thread, filters))
-        records.push({ key: endOf(thread, descending), value: { thread, comments, more } });
+        records.push({ key: sortKeyAfter(thread, descending), value: { thread, comments, more } });
     }
     const last = groups.at(-1);
-    return { records, next: next === undefined || !last ? undefined : endOf(last.key, descending), bytes };
+    return { records, next: next === undefined || !last ? undefined : sortKeyAfter(last.key, descending), bytes };
   }
 
   /** Yields all threads that match the filters, page by page, without their comments. The oldest thread is first. */
@@ -291,7 +291,7 @@ function groupByThread(items: readonly Stored<Thread | Comment>[], descending: b
 }
 
 /** Returns the sort key after which the next thread begins: after the last comment if ascending, the head if descending. */
-function endOf(key: ThreadKey, descending: boolean): string {
+function sortKeyAfter(key: ThreadKey, descending: boolean): string {
   if (descending) return ThreadEntity.key({ tenant: '', organizationKey: '', documentKey: '', ...key }).SK;
   // `$` sorts directly after the separator `#`, and therefore after all keys of this thread.
   return `${keyPrefix(threadKey(key)).slice(0, -1)}$`;

@@ -29,9 +29,9 @@ import { CommentEntity, type StoredThread, ThreadEntity, type ThreadKey, ThreadR
 
 const PARALLEL = 4;
 /** The number of comments of one thread that one read returns. */
-const COMMENTS_AT_A_TIME = 200;
+const COMMENTS_PER_PAGE = 200;
 /** The largest number of operations in a transaction of DynamoDB. */
-const MOST_OPERATIONS = 100;
+const MAX_OPERATIONS = 100;
 
 /** Erases users from the threads of a document, page by page. */
 export const eraseThreads: EraseHook = {
@@ -81,7 +81,7 @@ async function eraseFromWholeThread(
     const last = batch.at(-1);
     if (!hasMore || !last) break;
     const page = await reader.listComments(scope, thread, {
-      limit: COMMENTS_AT_A_TIME,
+      limit: COMMENTS_PER_PAGE,
       after: CommentEntity.key({ ...scope, ...last }).SK,
     });
     [batch, hasMore] = [page.values, page.next !== undefined];
@@ -170,7 +170,7 @@ async function removeComment(
   const references = comment.reactions ?? [];
   const reactions = (await readCommentReactions(table, scope, references)).filter((reaction) => reaction !== undefined);
   const reactionOps = reactionDeletionOps(scope, thread.documentId, reactions);
-  if (ops.length + otherOps.length + reactionOps.length <= MOST_OPERATIONS)
+  if (ops.length + otherOps.length + reactionOps.length <= MAX_OPERATIONS)
     return writeOnce(table, [...ops, ...otherOps, ...reactionOps]);
   const { op, unfinished } = startLeftoverPurge(
     scope,

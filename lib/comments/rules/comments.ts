@@ -54,7 +54,7 @@ export const CommentResults = z.object({
 export const Context = z.object({ access: optional(AccessContext) });
 
 /** The documented fields of an agent and of its finding. An agent can have other fields, which are stored unchanged. */
-const KnownAgent = z
+const DocumentedAgent = z
   .object({
     /** `external`, `svc` or the name of the service. `requireAgentSources` checks the value. */
     agentSource: Name,
@@ -80,7 +80,7 @@ const KnownAgent = z
     }),
   );
 type Open = Readonly<Record<string, unknown>>;
-const Agent = unchangedObject(KnownAgent);
+const Agent = unchangedObject(DocumentedAgent);
 
 /** Returns `external` for an external agent. Otherwise returns `svc`, also if the caller sent the name of the service. */
 export function agentSourceOf(agentSource: string): 'svc' | 'external' {
@@ -88,13 +88,13 @@ export function agentSourceOf(agentSource: string): 'svc' | 'external' {
 }
 
 /** Returns the documented fields of a stored agent. */
-export function parseAgent(agent: Open): z.output<typeof KnownAgent> {
-  return KnownAgent.parse(agent);
+export function parseAgent(agent: Open): z.output<typeof DocumentedAgent> {
+  return DocumentedAgent.parse(agent);
 }
 
 const Contact = z.object({ userId: optional(Id), contact: optional(z.object({ userId: optional(Id) })) });
 /** A mentioned user. The user's id is `userId`, or `contact.userId` if `userId` is missing. */
-const Tagged = unchangedObject(
+const TaggedUser = unchangedObject(
   Contact.check(
     z.refine((tagged) => taggedUserId(tagged) !== undefined, {
       path: ['userId'],
@@ -113,7 +113,7 @@ const fields = {
   commentText: optional(Text),
   commentHtml: optional(Text),
   to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)),
-  taggedUserContacts: optional(list(Tagged, MAX_INVOLVED_USERS, 0)),
+  taggedUserContacts: optional(list(TaggedUser, MAX_INVOLVED_USERS, 0)),
   attachments: optional(list(OpenObject, MOST_ATTACHMENTS, 0)),
   context: optional(Context),
   agent: optional(Agent),
@@ -125,7 +125,7 @@ const fields = {
   metadata: optional(OpenObject),
 };
 
-interface Addressed {
+interface MentioningComment {
   readonly from?: ContentUser | undefined;
   readonly to?: readonly ContentUser[] | undefined;
   readonly taggedUserContacts?: readonly Open[] | undefined;
@@ -134,7 +134,7 @@ interface Addressed {
 const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), LARGEST_BYTES), {
   error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
 });
-const involvesFew = z.refine<Addressed>(
+const involvesFew = z.refine<MentioningComment>(
   ({ from, to, taggedUserContacts }) =>
     mentionedBy(to, taggedUserContacts, from ? [from.userId] : []).length <= MAX_INVOLVED_USERS,
   {
@@ -240,14 +240,14 @@ export const Comment = z.object({
 });
 export type Comment = z.output<typeof Comment>;
 
-interface Content {
+interface CommentContent {
   readonly commentText?: string | undefined;
   readonly commentHtml?: string | undefined;
   readonly attachments?: readonly unknown[] | undefined;
   readonly isCommentResolverUsed?: boolean | undefined;
 }
 
-function hasContent({ commentText, commentHtml, attachments = [], isCommentResolverUsed }: Content): boolean {
+function hasContent({ commentText, commentHtml, attachments = [], isCommentResolverUsed }: CommentContent): boolean {
   return Boolean(commentText) || Boolean(commentHtml) || attachments.length > 0 || isCommentResolverUsed === true;
 }
 

@@ -139,7 +139,9 @@ export const oneAgentFilter = z.refine<Partial<Record<(typeof agentFilters)[numb
 );
 
 /** Rejects `deletedAfter` with other filters. Only the id, document and time of a deleted thread are stored. */
-const deletedAlone = z.refine<{ readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }>(
+const rejectFiltersWithDeletedAfter = z.refine<
+  { readonly deletedAfter?: unknown } & { readonly [field: string]: unknown }
+>(
   ({ deletedAfter, ...others }) =>
     deletedAfter === undefined ||
     ['order', 'groupByDocumentId', ...Object.keys(threadSelectors), ...Object.keys(listingFilters)].every(
@@ -178,7 +180,7 @@ export const ThreadListing = z
     pageSize: optional(PageSize),
     pageToken: optional(PageToken),
   })
-  .check(oneScope, oneAgentFilter, deletedAlone);
+  .check(oneScope, oneAgentFilter, rejectFiltersWithDeletedAfter);
 
 /**
  * Returns the filters of a request for threads, and which optional parts its rows have. If `agentSource` is the name of the
