@@ -11,6 +11,7 @@ import {
 import { type Environment, environment, type QueueName } from '../../lib/app/capability.ts';
 import { pages } from '../../lib/table/pages.ts';
 import { DeliveryStore } from '../../lib/webhooks/deliveries.ts';
+import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { outboxShards } from '../../lib/events/outbox.ts';
@@ -144,6 +145,9 @@ async function status(context: OperatorContext, now: number): Promise<string> {
   await inShards(outboxShards, async (shard) => {
     const read = (after?: string) => new DeliveryStore(table).listDue(shard, now, { limit: PAGE, after });
     for await (const { values } of pages(read)) delays.push(...values.map(({ nextAt }) => now - nextAt));
+    const readGroups = (after?: string) => new FirstAttemptStore(table).listDue(shard, now, { limit: PAGE, after });
+    for await (const { values } of pages(readGroups))
+      delays.push(...values.flatMap(({ endpointIds, createdAt }) => endpointIds.map(() => now - createdAt)));
   });
   let jobs = 0;
   await inShards(jobShards, async (shard) => {

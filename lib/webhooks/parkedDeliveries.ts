@@ -85,18 +85,6 @@ export class ParkedDeliveryStore {
   async writeListedEvent(ops: readonly WriteOp[]): Promise<void> {
     for (const op of ops) await this.#table.write([op]);
   }
-
-  /** Counts the parked deliveries of an endpoint, up to about `most`. */
-  async count(key: EndpointKey, most: number): Promise<number> {
-    const pages = await Promise.all(
-      Array.from({ length: parkedShards }, (_each, shard) =>
-        this.#table.queryIndex('gsi3', indexPartition('tenant', parkedDeliveriesTo(key, shard)), {
-          limit: Math.ceil(most / parkedShards),
-        }),
-      ),
-    );
-    return pages.reduce((sum, { keys }) => sum + keys.length, 0);
-  }
 }
 
 /** Returns the sort key of an index position. It begins with the deadline, so sort keys are in the order of deadlines. */

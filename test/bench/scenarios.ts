@@ -926,6 +926,9 @@ export async function prepare(): Promise<Subject> {
   const endpointIds: string[] = [];
   for (let i = 0; i < 3; i++)
     endpointIds.push((await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined })).id);
+  // No worker runs here. A resend writes a delivery, which the listing of the endpoint contains.
+  await add('/v2/events/publish', { ...busy, documentId: undefined, event: 'huddle.create', eventId: 'listed' });
+  await add('/v2/workspace/advancedwebhook/messages/resend', { messageId: 'listed', endpointId: endpointIds[0] });
   const { apiKey } = await add('/v2/workspace/apikey/create', { ownerEmail: workspace.ownerEmail });
   const { version: editorVersion } = await add('/v2/crdt/updates/get', {
     ...inAcme,

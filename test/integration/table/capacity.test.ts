@@ -240,7 +240,7 @@ const dearReads: Costs = {
   '/v2/crdt/updates/get nothing new': [3, 3, 3, 0],
   // One query per shard of the tenant's events, then the events and their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
-  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [9, 1, 5, 0],
+  '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [11, 3, 7, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],

@@ -12,6 +12,7 @@ import { environment } from '../../../lib/app/capability.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointDisabler } from '../../../lib/webhooks/disableEndpoints.ts';
 import { EndpointHealthStore } from '../../../lib/webhooks/endpointHealth.ts';
+import { FirstAttemptsEntity } from '../../../lib/webhooks/firstAttempts.ts';
 import { upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { queues as declarations } from '../../../lib/workers/queues.ts';
@@ -96,11 +97,15 @@ describe('npm run deliveries', () => {
         }),
       ]);
     }
+    const first = { eventId: 'msg_1', group: 'a', endpointIds: ['ep_1', 'ep_2'], sweeps: 0, shard: 4 };
+    await system.table.write([
+      upsert(FirstAttemptsEntity, { ...first, tenant, dueAt: Date.now() - SECOND, createdAt: Date.now() - HOUR }),
+    ]);
     send('DeliverQueue', '{}');
     send('MailDeadLetters', '{}', '{}');
     const printed = await operate('status');
-    expect(printed).toMatch(/^Deliveries due +2$/m);
-    expect(printed).toMatch(/^Overdue by 5 minutes +1, the oldest by 120 minutes$/m);
+    expect(printed).toMatch(/^Deliveries due +4$/m);
+    expect(printed).toMatch(/^Overdue by 5 minutes +3, the oldest by 120 minutes$/m);
     expect(printed).toMatch(/^Queue +waiting +in flight +delayed +dead letters$/m);
     expect(printed).toMatch(/^deliver +1 +0 +0 +0$/m);
     expect(printed).toMatch(/^mail +0 +0 +0 +2$/m);
