@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type AccessRole, accessRoles, type ResourceType, resourceTypes } from '../../directory/rules/access.ts';
+import type { AccessRole, ResourceType } from '../../directory/rules/access.ts';
 
 /** How long a user token lives: 48 hours, in seconds. */
 export const USER_TOKEN_SECONDS = 48 * 60 * 60;
@@ -30,8 +30,22 @@ export interface UserClaims {
   readonly grants: readonly TokenGrant[];
 }
 
-/** A grant as the token has it: resource type, internal id, role, and the end in Unix seconds or null. */
-const GrantTuple = z.tuple([z.enum(resourceTypes), z.string(), z.enum(accessRoles), z.number().nullable()]);
+/** The resource type and role of a grant as two letters. A token with a hundred grants must fit into a header. */
+const grantCodes = {
+  oe: ['organization', 'editor'],
+  ov: ['organization', 'viewer'],
+  fe: ['folder', 'editor'],
+  fv: ['folder', 'viewer'],
+  de: ['document', 'editor'],
+  dv: ['document', 'viewer'],
+} as const satisfies Record<string, readonly [ResourceType, AccessRole]>;
+type GrantCode = keyof typeof grantCodes;
+
+/** A grant as the token has it: its code, the internal id of the resource, and the end in Unix seconds if it has one. */
+const GrantTuple = z.union([
+  z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string()]),
+  z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string(), z.number()]),
+]);
 
 const Payload = z.object({
   iss: z.string(),
@@ -64,12 +78,10 @@ export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
     isAdmin: claims.isAdmin,
     grants: [...byOrganization].map(([organizationKey, grants]) => [
       organizationKey,
-      grants.map(({ resourceType, internalId, accessRole, expiresAt = null }) => [
-        resourceType,
-        internalId,
-        accessRole,
-        expiresAt,
-      ]),
+      grants.map(({ resourceType, internalId, accessRole, expiresAt }) => {
+        const code = `${resourceType.charAt(0)}${accessRole.charAt(0)}` as GrantCode;
+        return expiresAt === undefined ? [code, internalId] : [code, internalId, expiresAt];
+      }),
     ]),
   };
 }
@@ -87,13 +99,10 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
     issuedAt: data.issuedAt,
     expiresAt: data.exp,
     grants: data.grants.flatMap(([organizationKey, grants]) =>
-      grants.map(([resourceType, internalId, accessRole, expiresAt]) => ({
-        organizationKey,
-        resourceType,
-        internalId,
-        accessRole,
-        ...(expiresAt !== null && { expiresAt }),
-      })),
+      grants.map(([code, internalId, expiresAt]) => {
+        const [resourceType, accessRole] = grantCodes[code];
+        return { organizationKey, resourceType, internalId, accessRole, ...(expiresAt !== undefined && { expiresAt }) };
+      }),
     ),
   };
 }

@@ -11,6 +11,8 @@ import * as registry from '../../../functions/index.ts';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { type Cost, costOf, costOfCalls, nameOf, prepare, scenarios, type Subject } from '../../bench/scenarios.ts';
 import { bytesOf, type Recorder, startRecorder } from '../../support/capacity.ts';
+import { addDocument } from '../../support/content.ts';
+import { newUser } from '../../support/userTokens.ts';
 import { handlerOf, newCustomer } from '../../support/customer.ts';
 import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -382,6 +384,19 @@ describe('the middleware stack', () => {
     const request = () => post(organizations, headers, { organizationIds: ['any'] });
     expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([2, 2, 1.5, 0]);
     expect(numbersOf(costOfCalls((await recorder.record(request)).calls))).toEqual([1, 1, 1, 0]);
+  });
+
+  test('reads three times for the check of a user token, and nothing while the result is in memory', async () => {
+    const customer = await newCustomer();
+    await addDocument(customer);
+    const ada = await newUser(customer, 'ada', [{ type: 'document', id: 'nda', organizationId: 'acme' }]);
+    const read = () => ada.ok('/v2/organizations/documents/get', { organizationId: 'acme', documentIds: ['nda'] });
+    // The API key with its domains, the check, then the organization and the document for the answer.
+    expect((await recorder.record(read)).calls.map(({ operation }) => operation)).toEqual([
+      ...['BatchGetItem', 'BatchGetItem', 'Query', 'BatchGetItem'],
+      ...['GetItem', 'BatchGetItem'],
+    ]);
+    expect(costOfCalls((await recorder.record(read)).calls).calls).toBe(2);
   });
 
   test('writes twice for an Idempotency-Key: the claim and the answer', async () => {

@@ -1,62 +1,367 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { addDocument, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
-import { type Headers, post } from '../../support/requests.ts';
+import { type Queues, startQueues } from '../../support/queues.ts';
+import { post } from '../../support/requests.ts';
+import { newUser, type TestUser, userWith } from '../../support/userTokens.ts';
 
 const GENERATE = '/v2/auth/generate_token';
-const [READ, ADD_DATA] = ['/v2/crdt/updates/get', '/v2/crdt/add'] as const;
-const ada = { userId: 'ada', userProperties: { name: 'Ada Lovelace', email: 'ada@example.com' } };
+const THREADS = '/v2/commentannotations/get';
 const document = { type: 'document', id: 'nda', organizationId: 'acme' } as const;
-const editor = { ...nda, editorId: 'summary' };
+const acme = { type: 'organization', id: 'acme' } as const;
+const folder = { type: 'folder', id: 'contracts', organizationId: 'acme' } as const;
 
 let engine: Engine;
+let queues: Queues;
 let customer: Customer;
+let hours = 0;
 beforeAll(async () => {
   engine = await startEngine();
+  queues = await startQueues();
+  const { now } = Date;
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + hours * 60 * 60 * 1000);
 });
-afterAll(() => engine.stop());
+afterAll(async () => {
+  jest.restoreAllMocks();
+  await queues.stop();
+  await engine.stop();
+});
 beforeEach(async () => {
   restartFunctions();
   customer = await newCustomer();
   await addDocument(customer);
-  await customer.ok('/v2/organizations/documents/access/update', {
-    organizationId: 'acme',
-    documentIds: ['nda'],
-    accessType: 'restricted',
-  });
+  await restrict();
+});
+afterEach(() => {
+  hours = 0;
 });
 
-async function tokenOf(resources: readonly object[] = [document], fields: object = {}): Promise<string> {
-  return (await customer.ok(GENERATE, { ...ada, permissions: { resources }, ...fields })).token;
+const restrict = () =>
+  customer.ok('/v2/organizations/documents/access/update', {
+    ...{ organizationId: 'acme', documentIds: ['nda'], accessType: 'restricted' },
+  });
+const TEN_SECONDS = 10 / 3_600;
+/** Returns whether the user can read the document after everything in memory has expired. */
+async function canRead(user: TestUser): Promise<boolean> {
+  hours += TEN_SECONDS;
+  return (await user.status(THREADS, nda)) === 'OK';
 }
-
-async function callAs(token: string, path: string, data: object, headers: Headers = {}) {
-  return post(await handlerOf(path), { authorization: `Bearer ${token}`, ...headers }, data);
-}
-
-const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+const claimsOf = ({ token }: TestUser) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
 describe('POST /v2/auth/generate_token', () => {
   test('returns a token of 48 hours that names the user, the tenant and the granted resources', async () => {
-    const claims = claimsOf(await tokenOf());
+    const claims = claimsOf(await newUser(customer, 'ada', [document]));
     expect(claims).toMatchObject({ sub: 'ada', tenant: customer.apiKey, isAdmin: false });
     expect(claims.exp - claims.iat).toBe(48 * 60 * 60);
-    expect(claims.grants).toEqual([
-      [expect.stringMatching(/^org_/), [['document', expect.stringMatching(/^doc_/), 'editor', null]]],
+    expect(claims.grants).toEqual([[expect.stringMatching(/^org_/), [['de', expect.stringMatching(/^doc_/)]]]]);
+  });
+
+  test('creates the user, and completes the profile of a known one', async () => {
+    await customer.ok('/v2/users/add', {
+      organizationId: 'acme',
+      users: [{ userId: 'ada', photoUrl: 'https://a.example/a.png' }],
+    });
+    await newUser(customer, 'ada', [acme]);
+    await newUser(customer, 'bob', [acme]);
+    const users = (await customer.ok('/v2/users/get', { organizationId: 'acme' })) as any[];
+    expect(users).toEqual([
+      expect.objectContaining({ userId: 'ada', name: 'ada of Acme', photoUrl: 'https://a.example/a.png' }),
+      expect.objectContaining({ userId: 'bob', email: 'bob@example.com' }),
     ]);
+  });
+
+  test('makes the user a member of an organization, and keeps an existing membership as it is', async () => {
+    const roleOf = async (userId: string) =>
+      (await customer.ok('/v2/auth/permissions/get', { organizationId: 'acme', userIds: [userId] }))[userId]
+        .organization.acme.accessRole;
+    await newUser(customer, 'ada', [{ ...acme, accessRole: 'viewer' }]);
+    expect(await roleOf('ada')).toBe('viewer');
+    await newUser(customer, 'ada', [{ ...acme, accessRole: 'editor' }]);
+    expect(await roleOf('ada')).toBe('viewer');
+  });
+
+  test.each([
+    ['an unknown organization', { ...acme, id: 'other' }, 'INVALID_ARGUMENT'],
+    ['an unknown document', { ...document, id: 'other' }, 'NOT_FOUND'],
+    ['a document without its organization', { type: 'document', id: 'nda' }, 'INVALID_ARGUMENT'],
+  ])('rejects %s', async (_what, resource, status) => {
+    const { body } = await customer.call(GENERATE, {
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'ada@example.com' },
+      permissions: { resources: [resource] },
+    });
+    expect(body.error.status).toBe(status);
+  });
+
+  test('rejects an address that cannot receive mail', async () => {
+    const { body } = await customer.call(GENERATE, {
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'nobody' },
+      permissions: { resources: [] },
+    });
+    expect(body.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      details: { issues: [{ path: ['userProperties', 'email'] }] },
+    });
+  });
+
+  test('takes one hundred grants in a token, which fits into a header', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `d${index}`);
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: ids.map((documentId) => ({ documentId })),
+    });
+    const { token } = await newUser(
+      customer,
+      'ada',
+      ids.map((id) => ({ ...document, id })),
+    );
+    expect(token.length).toBeLessThan(8_000);
   });
 });
 
-describe('a call with a user token', () => {
-  test('reaches the documents that the token grants', async () => {
-    await customer.ok(ADD_DATA, { ...editor, type: 'text', data: 'one' });
-    const answer = await callAs(await tokenOf(), READ, editor);
-    expect(answer).toMatchObject({ status: 200, body: { result: { data: { version: expect.any(Number) } } } });
+describe('the older forms of token requests', () => {
+  const request = { userId: 'ada', userProperties: { organizationId: 'acme', email: 'ada@example.com' } };
+
+  test('/v2/auth/token/get makes the user a member of the organization', async () => {
+    const { token } = await customer.ok('/v2/auth/token/get', { ...request, permissions: { resources: [document] } });
+    expect(await canRead(userWith('ada', token))).toBe(true);
+    expect((await customer.ok('/v2/users/get', { organizationId: 'acme' }))[0]).toMatchObject({ userId: 'ada' });
   });
 
-  test('is refused without access to the document', async () => {
-    const answer = await callAs(await tokenOf([]), READ, editor);
-    expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
+  test('/v1/auth/token/get takes the credentials in the body', async () => {
+    const handler = await handlerOf('/v1/auth/token/get');
+    const { apiKey, authToken } = customer;
+    const { status, body } = await post(handler, {}, { ...request, apiKey, authToken });
+    expect([status, body.result.message]).toEqual([200, 'Token generated successfully.']);
+    for (const wrong of [{ apiKey: 'key_unknown' }, { authToken: 'wrong' }]) {
+      const refused = await post(handler, {}, { ...request, apiKey, authToken, ...wrong });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { error: { status: 'INVALID_ARGUMENT', message: 'Auth token not found.' } },
+      });
+    }
+  });
+});
+
+describe('a user token', () => {
+  test('gives access to the documents that it grants, and to no others', async () => {
+    expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
+    expect(await canRead(await newUser(customer, 'bob', []))).toBe(false);
+    expect(await canRead(await newUser(customer, 'eve', [acme]))).toBe(false);
+  });
+
+  test('counts together with stored grants, of which the more permissive wins', async () => {
+    const grantStored = (userId: string, accessRole: string) =>
+      customer.call('/v2/auth/permissions/add', {
+        user: { userId },
+        permissions: { resources: [{ ...document, accessRole }] },
+      });
+    const roleOf = async (user: TestUser) =>
+      (await user.ok('/v2/auth/permissions/get', { organizationId: 'acme', documentIds: ['nda'] }))[user.userId]
+        .documents.nda.accessRole;
+    await grantStored('ada', 'viewer');
+    await grantStored('bob', 'editor');
+    expect(await roleOf(await newUser(customer, 'ada', [{ ...document, accessRole: 'editor' }]))).toBe('editor');
+    expect(await roleOf(await newUser(customer, 'bob', [{ ...document, accessRole: 'viewer' }]))).toBe('editor');
+    expect(await roleOf(await newUser(customer, 'bob', []))).toBe('editor');
+  });
+
+  test('ends after 48 hours, and each grant at its own time', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    const bob = await newUser(customer, 'bob', [{ ...document, expiresAt: Math.floor(Date.now() / 1000) + 3_600 }]);
+    expect(await canRead(bob)).toBe(true);
+    hours = 2;
+    expect([await canRead(ada), await canRead(bob)]).toEqual([true, false]);
+    hours = 49;
+    expect(await ada.call(THREADS, nda)).toMatchObject({
+      status: 403,
+      body: { error: { status: 'PERMISSION_DENIED', message: 'Invalid or expired user token.' } },
+    });
+  });
+
+  test('loses a grant that is removed, for good', async () => {
+    const ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'editor' }]);
+    expect(await canRead(ada)).toBe(true);
+    await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [document] } });
+    expect(await canRead(ada)).toBe(false);
+    // A grant that is given again is a stored grant.
+    await customer.call('/v2/auth/permissions/add', {
+      user: { userId: 'ada' },
+      permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
+    });
+    expect(await canRead(ada)).toBe(true);
+    const editor = { ...nda, editorId: 'summary', update: 'AAA=' };
+    expect(await ada.status('/v2/crdt/updates/push', editor)).toBe('PERMISSION_DENIED');
+    // A newer token is not affected.
+    expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
+  });
+
+  test('keeps its other grants when one is removed', async () => {
+    const ada = await newUser(customer, 'ada', [document, acme]);
+    await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [acme] } });
+    expect(await canRead(ada)).toBe(true);
+  });
+
+  test.each([
+    ['the organization', {}],
+    ['the document', { documentId: 'nda' }],
+  ])('loses its grants when the user is removed from %s', async (_what, from) => {
+    const ada = await newUser(customer, 'ada', [document, acme]);
+    expect(await canRead(ada)).toBe(true);
+    await customer.ok('/v2/users/delete', { organizationId: 'acme', ...from, userIds: ['ada'] });
+    expect(await canRead(ada)).toBe(false);
+  });
+
+  test('loses what is in a folder when the user is removed from the folder', async () => {
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      folders: [{ folderId: 'contracts' }],
+    });
+    await customer.ok('/v2/organizations/folders/access/update', {
+      ...{ organizationId: 'acme', folderIds: ['contracts'], accessType: 'restricted' },
+    });
+    await customer.ok('/v2/organizations/documents/move', {
+      organizationId: 'acme',
+      documentIds: ['nda'],
+      folderId: 'contracts',
+    });
+    const ada = await newUser(customer, 'ada', [document]);
+    const bob = await newUser(customer, 'bob', [folder]);
+    expect([await canRead(ada), await canRead(bob)]).toEqual([true, true]);
+    await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'contracts', userIds: ['ada', 'bob'] });
+    expect([await canRead(ada), await canRead(bob)]).toEqual([false, false]);
+  });
+
+  test('loses its grants when the organization is disabled, also after it is enabled again', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    await customer.call('/v2/auth/permissions/add', {
+      user: { userId: 'bob' },
+      permissions: { resources: [document] },
+    });
+    const bob = await newUser(customer, 'bob', []);
+    const disable = (disabled: boolean) =>
+      customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled });
+    await disable(true);
+    expect([await canRead(ada), await canRead(bob)]).toEqual([false, false]);
+    await disable(false);
+    expect([await canRead(ada), await canRead(bob)]).toEqual([false, true]);
+  });
+
+  test('does not reach a document that is deleted and created again', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    await customer.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['nda'] });
+    await addDocument(customer);
+    await restrict();
+    expect(await canRead(ada)).toBe(false);
+  });
+
+  test('is refused at once when all tokens of the API key are revoked, and newer ones work', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    expect(await canRead(ada)).toBe(true);
+    const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+      ...{ apiKey: customer.apiKey, revokeUserTokens: true },
+    });
+    expect(await canRead(ada)).toBe(false);
+    const headers = { ...customer.headers, 'x-svc-auth-token': body.result.data.newAuthToken.token as string };
+    const answer = await customer.call(
+      GENERATE,
+      {
+        userId: 'ada',
+        userProperties: { name: 'Ada', email: 'ada@example.com' },
+        permissions: { resources: [document] },
+      },
+      headers,
+    );
+    expect(await canRead(userWith('ada', answer.body.result.data.token))).toBe(true);
+  });
+
+  test('survives a reset of the auth tokens without revocation', async () => {
+    const ada = await newUser(customer, 'ada', [document]);
+    await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {
+      apiKey: customer.apiKey,
+    });
+    expect(await canRead(ada)).toBe(true);
+  });
+
+  test('works at once after access is given, without waiting for memory to expire', async () => {
+    const ada = await newUser(customer, 'ada', []);
+    expect(await ada.status(THREADS, nda)).toBe('PERMISSION_DENIED');
+    await customer.call('/v2/auth/permissions/add', {
+      user: { userId: 'ada' },
+      permissions: { resources: [document] },
+    });
+    hours += 1.1 / 3_600;
+    expect(await ada.status(THREADS, nda)).toBe('OK');
+  });
+
+  test('repeats an answer under an Idempotency-Key of the user, which another user can choose too', async () => {
+    const [ada, bob] = [await newUser(customer, 'ada', [document]), await newUser(customer, 'bob', [document])];
+    const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
+    const key = { 'idempotency-key': 'k' };
+    const first = await ada.call('/v2/commentannotations/add', add, key);
+    const again = await ada.call('/v2/commentannotations/add', add, key);
+    const other = await bob.call('/v2/commentannotations/add', add, key);
+    expect(again).toMatchObject({ body: first.body, headers: { 'idempotency-replayed': 'true' } });
+    expect(other.status).toBe(200);
+    expect(other.body).not.toEqual(first.body);
+  });
+});
+
+describe('a page token', () => {
+  test('of one user is rejected for another user and for the API key', async () => {
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'second' }],
+    });
+    const list = { organizationId: 'acme', pageSize: 1 };
+    const [ada, bob] = [await newUser(customer, 'ada', [acme, document]), await newUser(customer, 'bob', [acme])];
+    const { body } = await ada.call('/v2/organizations/documents/get', list);
+    const next = { ...list, pageToken: body.result.pageToken };
+    expect(next.pageToken).not.toBeNull();
+    expect(await ada.status('/v2/organizations/documents/get', next)).toBe('OK');
+    expect(await bob.status('/v2/organizations/documents/get', next)).toBe('INVALID_ARGUMENT');
+    expect((await customer.call('/v2/organizations/documents/get', next)).body.error.status).toBe('INVALID_ARGUMENT');
+  });
+});
+
+describe('listings with a user token', () => {
+  test('have only documents and folders that the user may see', async () => {
+    await customer.ok('/v2/organizations/documents/add', {
+      organizationId: 'acme',
+      documents: [{ documentId: 'open' }],
+    });
+    await customer.ok('/v2/organizations/folders/add', {
+      ...{ organizationId: 'acme', folders: [{ folderId: 'contracts' }, { folderId: 'secret' }] },
+    });
+    await customer.ok('/v2/organizations/folders/access/update', {
+      ...{ organizationId: 'acme', folderIds: ['secret'], accessType: 'restricted' },
+    });
+    const ada = await newUser(customer, 'ada', [acme]);
+    const ids = async (path: string, id: string) =>
+      ((await ada.ok(path, { organizationId: 'acme' })) as any[]).map((row) => row[id]);
+    expect(await ids('/v2/organizations/documents/get', 'id')).toEqual(['open']);
+    expect(await ids('/v2/organizations/folders/get', 'folderId')).toEqual(['contracts']);
+  });
+
+  test('of users have names and avatars, without e-mail addresses', async () => {
+    await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'bob', name: 'Bob', email: 'bob@example.com' }] });
+    const ada = await newUser(customer, 'ada', [document]);
+    expect(await ada.ok('/v2/users/get', nda)).toEqual([{ userId: 'bob', name: 'Bob', initial: 'B' }]);
+    expect(await ada.status('/v2/users/get', { organizationId: 'acme' })).toBe('INVALID_ARGUMENT');
+  });
+});
+
+describe('POST /v2/auth/generate_signature', () => {
+  test('returns a signature of 64 hexadecimal digits that depends on permissions and API key', async () => {
+    const permission = { userId: 'ada', resourceId: 'nda', type: 'document', hasAccess: true };
+    const sign = async (by: Customer, fields: object = {}) =>
+      (await by.ok('/v2/auth/generate_signature', { permissions: [{ ...permission, ...fields }] })).signature;
+    const signature = await sign(customer);
+    expect(signature).toMatch(/^[0-9a-f]{64}$/);
+    expect(await sign(customer)).toBe(signature);
+    expect(await sign(customer, { hasAccess: false })).not.toBe(signature);
+    expect(await sign(await newCustomer())).not.toBe(signature);
   });
 });

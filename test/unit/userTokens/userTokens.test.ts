@@ -1,0 +1,305 @@
+import { createPublicKey } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import * as fc from 'fast-check';
+import { jwtVerify, SignJWT } from 'jose';
+import { isSignedBy, keyPairOf } from '../../../lib/crypto/ed25519.ts';
+import { accessRoles, resourceTypes, type UserAccess } from '../../../lib/directory/rules/access.ts';
+import { completeActor, fillActor, requireAbsent } from '../../../lib/userTokens/rules/actor.ts';
+import { parseToken, toClaims, toPayload, type UserClaims } from '../../../lib/userTokens/rules/claims.ts';
+import { namedResources } from '../../../lib/userTokens/rules/namedResources.ts';
+import { allowedOrigin } from '../../../lib/userTokens/rules/origins.ts';
+import {
+  isEnough,
+  type AccessRemoval,
+  tokenAccess,
+  tokenDocumentPermission,
+} from '../../../lib/userTokens/rules/tokenAccess.ts';
+
+const NOW = 1_800_000_000_000;
+const claims: UserClaims = {
+  tenant: 'key_1',
+  userId: 'ada',
+  userKey: 'usr_1',
+  tokenId: 'utk_1',
+  isAdmin: false,
+  issuedAt: NOW,
+  expiresAt: NOW / 1000 + 172_800,
+  grants: [],
+};
+const grantOn = (internalId: string, fields: object = {}) => ({
+  organizationKey: 'org_1',
+  resourceType: 'document' as const,
+  internalId,
+  accessRole: 'editor' as const,
+  ...fields,
+});
+
+const anyClaims: fc.Arbitrary<UserClaims> = fc.record({
+  tenant: fc.string(),
+  userId: fc.string({ minLength: 1, unit: 'binary' }),
+  userKey: fc.string(),
+  tokenId: fc.string(),
+  isAdmin: fc.boolean(),
+  issuedAt: fc.nat(),
+  expiresAt: fc.nat(),
+  grants: fc.array(
+    fc.record(
+      {
+        organizationKey: fc.constantFrom('org_1', 'org_2'),
+        resourceType: fc.constantFrom(...resourceTypes),
+        internalId: fc.string(),
+        accessRole: fc.constantFrom(...accessRoles),
+        expiresAt: fc.nat(),
+      },
+      { requiredKeys: ['organizationKey', 'resourceType', 'internalId', 'accessRole'] },
+    ),
+  ),
+});
+
+describe('the payload of a user token', () => {
+  test('has all claims', () => {
+    fc.assert(
+      fc.property(anyClaims, (sent) => {
+        const received = toClaims('svc', JSON.parse(JSON.stringify(toPayload('svc', sent))));
+        const inOrder = ({ grants, ...others }: UserClaims) => ({
+          ...others,
+          grants: [...Map.groupBy(grants, ({ organizationKey }) => organizationKey).values()].flat(),
+        });
+        expect(received).toEqual(inOrder(sent));
+      }),
+    );
+  });
+
+  test('is of one issuer', () => {
+    expect(toClaims('other', toPayload('svc', claims))).toBeUndefined();
+  });
+
+  test.each([
+    [undefined],
+    [null],
+    ['x'],
+    [{}],
+    [{ ...toPayload('svc', claims), grants: [['org_1', [['xx', 'doc_1']]]] }],
+  ])('is not %j', (payload) => {
+    expect(toClaims('svc', payload)).toBeUndefined();
+  });
+});
+
+describe('the signature of a user token', () => {
+  const { privateKey, publicKey } = keyPairOf(Buffer.alloc(32, 7));
+  const sign = async (alg = 'EdDSA') =>
+    new SignJWT({ ...toPayload('svc', claims) }).setProtectedHeader({ alg, typ: 'JWT', kid: '1.0' }).sign(privateKey);
+
+  test('is verified with the public key, also by another library', async () => {
+    const token = await sign();
+    const parsed = parseToken('svc', token)!;
+    expect(parsed).toMatchObject({ keyId: '1.0', claims: { userId: 'ada' } });
+    expect(isSignedBy(publicKey, parsed.signedText, parsed.signature)).toBe(true);
+    const verified = await jwtVerify(token, createPublicKey(privateKey));
+    expect(verified.payload.sub).toBe('ada');
+  });
+
+  test('does not match another key, another text or another signature', async () => {
+    const { signedText, signature } = parseToken('svc', await sign())!;
+    const other = keyPairOf(Buffer.alloc(32, 8)).publicKey;
+    expect(isSignedBy(other, signedText, signature)).toBe(false);
+    expect(isSignedBy(publicKey, `${signedText}x`, signature)).toBe(false);
+    expect(isSignedBy(publicKey, signedText, signature.subarray(1))).toBe(false);
+  });
+
+  test.each(['', 'a', 'a.b', 'a.b.c', 'a.b.c.d', '..', 'e30.e30.x'])('is not found in the text %j', (text) => {
+    expect(parseToken('svc', text)).toBeUndefined();
+  });
+
+  test('is not found in a token of another algorithm', async () => {
+    const [, payload, signature] = (await sign()).split('.');
+    for (const alg of ['none', 'HS256', 'Ed448']) {
+      const header = Buffer.from(JSON.stringify({ alg, kid: '1.0' })).toString('base64url');
+      expect(parseToken('svc', `${header}.${payload}.${signature}`)).toBeUndefined();
+    }
+  });
+});
+
+describe('the access of a user with a token', () => {
+  const stored = (fields: Partial<UserAccess> = {}): UserAccess => ({
+    known: true,
+    organizationId: 'org_1',
+    grants: [],
+    now: NOW / 1000,
+    ...fields,
+  });
+  const nda = { internalId: 'doc_1', accessType: 'restricted' as const };
+  const inFolder = {
+    ...nda,
+    folder: { internalId: 'fol_1', accessType: 'restricted' as const, ancestors: [{ internalId: 'fol_0' }] },
+  };
+  const roleWith = (
+    grants: UserClaims['grants'],
+    user = stored(),
+    removals: readonly AccessRemoval[] = [],
+    disabledAt?: number,
+  ) =>
+    tokenDocumentPermission(tokenAccess({ grants, issuedAt: NOW }, { user, removals, disabledAt }), inFolder)
+      .accessRole;
+  const removal = (internalId: string, fields: Partial<AccessRemoval> = {}): AccessRemoval => ({
+    internalId,
+    removedAt: NOW + 1,
+    isDeparture: false,
+    ...fields,
+  });
+
+  test('has the more permissive role of the stored grant and the one in the token', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...accessRoles), fc.constantFrom(...accessRoles), (storedRole, tokenRole) => {
+        const user = stored({ grants: [grantOn('doc_1', { accessRole: storedRole })] });
+        const role = roleWith([grantOn('doc_1', { accessRole: tokenRole })], user);
+        expect(role).toBe([storedRole, tokenRole].includes('editor') ? 'editor' : 'viewer');
+      }),
+    );
+  });
+
+  test('includes a grant in the token on a folder above, although a stored grant on the document has a lower role', () => {
+    const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer' })] });
+    expect(roleWith([grantOn('fol_0', { resourceType: 'folder' })], user)).toBe('editor');
+  });
+
+  test('does not include grants of the token in other organizations', () => {
+    expect(roleWith([{ ...grantOn('doc_1'), organizationKey: 'org_2' }])).toBeUndefined();
+  });
+
+  test.each([
+    ['its grant was removed', [removal('doc_1')]],
+    ['the user was removed from the document', [removal('doc_1', { isDeparture: true })]],
+    ['the user was removed from a folder above', [removal('fol_0', { isDeparture: true })]],
+    ['the user was removed from the organization', [removal('org_1', { isDeparture: true })]],
+  ])('ends when %s', (_what, removals) => {
+    expect(roleWith([grantOn('doc_1')], stored(), removals)).toBeUndefined();
+    const before = removals.map((one) => ({ ...one, removedAt: NOW - 1 }));
+    expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
+  });
+
+  test('stays when a grant on the organization or a folder above was removed', () => {
+    expect(roleWith([grantOn('doc_1')], stored(), [removal('org_1'), removal('fol_0')])).toBe('editor');
+  });
+
+  test('ends when the organization was disabled after the issue', () => {
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW + 1)).toBeUndefined();
+    expect(roleWith([grantOn('doc_1')], stored(), [], NOW - 1)).toBe('editor');
+  });
+
+  test('keeps a stored grant that was given after a removal', () => {
+    const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer', grantedAt: NOW + 2 })] });
+    expect(roleWith([grantOn('doc_1')], user, [removal('doc_1', { isDeparture: true })])).toBe('viewer');
+  });
+
+  test.each([
+    ['editor', 'editor', true],
+    ['editor', 'viewer', true],
+    ['viewer', 'viewer', true],
+    ['viewer', 'editor', false],
+    [undefined, 'viewer', false],
+  ] as const)('with the role %s is enough for %s: %s', (role, needed, expected) => {
+    expect(isEnough(role, needed)).toBe(expected);
+  });
+});
+
+describe('the actor of a request', () => {
+  const ada = { userId: 'ada', profile: { name: 'Ada' } };
+  const from = [{ path: 'comments.*.from', holds: 'user' as const }];
+
+  test('is the user of the token where it is left out', () => {
+    expect(fillActor({ comments: [{}, { from: null }, { from: {} }] }, from, ada)).toEqual({
+      comments: [{ from: { userId: 'ada' } }, { from: { userId: 'ada' } }, { from: { userId: 'ada' } }],
+    });
+    expect(fillActor({}, [{ path: 'userId', holds: 'userId' }], ada)).toEqual({ userId: 'ada' });
+    expect(fillActor({}, [{ path: 'userIds', holds: 'userIds' }], ada)).toEqual({ userIds: ['ada'] });
+    expect(fillActor({}, [{ path: 'userId', holds: 'userId', keepMissing: true }], ada)).toEqual({});
+  });
+
+  test('is never replaced: another user is PERMISSION_DENIED', () => {
+    fc.assert(
+      fc.property(
+        fc.string().filter((id) => id !== 'ada'),
+        (id) => {
+          for (const [data, path, holds] of [
+            [{ comments: [{}, { from: { userId: id } }] }, 'comments.*.from', 'user'],
+            [{ userId: id }, 'userId', 'userId'],
+            [{ userIds: ['ada', id] }, 'userIds', 'userIds'],
+          ] as const)
+            expect(() => fillActor(data, [{ path, holds }], ada)).toThrow(
+              expect.objectContaining({ status: 'PERMISSION_DENIED' }),
+            );
+        },
+      ),
+    );
+  });
+
+  test('does not change anything else, and leaves values of other types for the schema', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (data) => {
+        const filled = fillActor(data, from, ada) as any;
+        if (Array.isArray(filled?.comments)) return;
+        expect(filled).toEqual(data);
+      }),
+    );
+    expect(fillActor({ userId: 5 }, [{ path: 'userId', holds: 'userId' }], ada)).toEqual({ userId: 5 });
+  });
+
+  test('has the fields of the stored profile only', () => {
+    const input = { comments: [{ from: { userId: 'ada', name: 'The boss', email: 'boss@example.com' }, text: 'x' }] };
+    expect(completeActor(input, from, ada)).toEqual({
+      comments: [{ from: { userId: 'ada', name: 'Ada' }, text: 'x' }],
+    });
+  });
+
+  test('cannot send fields that only servers send', () => {
+    expect(() => requireAbsent({ a: [{ b: 1 }] }, ['a.*.b'])).toThrow(/a\.\*\.b is for API keys/);
+    for (const data of [{ a: [{ b: false }] }, { a: [{ b: null }] }, { a: 1 }, {}]) requireAbsent(data, ['a.*.b']);
+  });
+});
+
+describe('the resources that a request names', () => {
+  const named = { organizationId: 'acme' };
+  test.each([
+    ['organization', { ...named, documentId: 'nda' }, []],
+    ['document', { ...named, documentId: 'nda' }, ['nda']],
+    ['documents', { ...named, documentIds: ['a', 'b', 'a'], documentId: 'c' }, ['c', 'a', 'b']],
+    ['selection', { ...named, documentIds: ['a'] }, ['a']],
+    ['selection', named, []],
+  ] as const)('with %s are found in %j', (on, input, documentIds) => {
+    expect(namedResources({ on }, input)).toMatchObject({ organizationId: 'acme', documentIds });
+  });
+
+  test.each([
+    ['document', named, 'documentId'],
+    ['documents', named, 'documentIds'],
+    ['organization', {}, 'organizationId'],
+  ] as const)('with %s are required: %j is INVALID_ARGUMENT', (on, input, field) => {
+    expect(() => namedResources({ on }, input)).toThrow(
+      expect.objectContaining({ status: 'INVALID_ARGUMENT', message: `${field} is required with a user token` }),
+    );
+  });
+});
+
+describe('an origin', () => {
+  const domains = ['example.com', '*.example.org', 'localhost'];
+  test.each(['https://example.com', 'https://example.com:8443', 'https://a.b.example.org', 'http://localhost:3000'])(
+    '%s may read answers',
+    (origin) => {
+      expect(allowedOrigin(origin, domains)).toBe(origin);
+    },
+  );
+  test.each([
+    undefined,
+    'null',
+    '',
+    'https://example.com.evil.test',
+    'https://evil.test/example.com',
+    'https://example.com/',
+    'https://user@example.com',
+    'file://example.com',
+    'https://example.org',
+  ])('%s may not read answers', (origin) => {
+    expect(allowedOrigin(origin, domains)).toBeUndefined();
+  });
+});
