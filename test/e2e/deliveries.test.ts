@@ -326,7 +326,7 @@ describe('deliveries in npm start', () => {
     expect(receiver.at('/advanced/disabled')).toEqual([]);
   });
 
-  test('encoding, encryption and data protection apply from the next delivery; both secrets verify during a rotation', async () => {
+  test('encoding, encryption and data protection apply from the next delivery, and both secrets verify during a rotation', async () => {
     const workspace = await newWorkspace('wrapped');
     await workspace.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     const endpointId = await workspace.endpoint('/wrapped', { filterTypes: ['huddle.join'] });
@@ -371,7 +371,7 @@ describe('deliveries in npm start', () => {
     expect(() => verified(newest, old)).toThrow();
   });
 
-  test('basic webhooks get the V1 payload: a raw token or processed names and recipients', async () => {
+  test('basic webhooks get the V1 payload, with a raw token or with processed names and recipients', async () => {
     const workspace = await newWorkspace('basic');
     await workspace.ok(paths.updateBasic, {
       useWebhookService: true,
@@ -436,7 +436,7 @@ describe('deliveries in npm start', () => {
     ]);
   });
 
-  test('a failed delivery is retried, exhausted and reported; resend and recover deliver it', async () => {
+  test('a failed delivery is retried, exhausted and reported, and resend and recover deliver it', async () => {
     const workspace = await newWorkspace('failing');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     const since = Date.now() - 1_000;
@@ -497,7 +497,7 @@ describe('deliveries in npm start', () => {
     });
   });
 
-  test('sends nothing after the answer of the deletion of an endpoint', async () => {
+  test('sends nothing to an endpoint after its deletion was answered', async () => {
     const workspace = await newWorkspace('deleted');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
     // The first call of a function takes a moment, and the next attempt starts in a second.
@@ -571,7 +571,7 @@ describe('deliveries in npm start', () => {
     expect(receiver.at('/redirected')).toEqual([]);
   });
 
-  test('a mention is mailed and shown in the app; unsubscribed users and users without access to the thread get no mail', async () => {
+  test('a mention is mailed and shown in the app, except to unsubscribed users and users without access to the thread', async () => {
     const workspace = await newWorkspace('mailing');
     await workspace.ok('/v2/workspace/emailconfig/update', {
       useEmailService: true,

@@ -193,7 +193,7 @@ describe('npm start', () => {
     if (signal === 'SIGTERM') expect(output).toContain('Stopping …');
   });
 
-  test('restarts a stopped table engine; acknowledged data stay, and requests meanwhile succeed or get UNAVAILABLE', async () => {
+  test('restarts a stopped table engine, keeps acknowledged data, and meanwhile answers success or UNAVAILABLE', async () => {
     system = await startSystem({ dataDir });
     const [engine] = await engines();
     const answers: { id: string; status: number; body: any }[] = [];

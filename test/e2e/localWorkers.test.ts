@@ -323,7 +323,7 @@ describe('workers in npm start', () => {
     expect(Attributes).toMatchObject({ ApproximateNumberOfMessages: '0', ApproximateNumberOfMessagesNotVisible: '0' });
   });
 
-  test('gives up a record that always fails after its retries, reports it, and delays no other record', async () => {
+  test('skips a record that still fails after its retries, reports it, and delays no other record', async () => {
     // Records in different lanes: a record in the same batch as a failed record is given up with it, as in Lambda.
     await put('poison-1');
     await put('well');

@@ -211,7 +211,7 @@ describe('outage of a part of the system', () => {
     return found.flatMap(({ data }) => data.map(({ id }) => id)).sort();
   }
 
-  test('without the table, callers get UNAVAILABLE soon and an alarm is raised; retries succeed, and nothing is lost', async () => {
+  test('without the table, callers get UNAVAILABLE soon, an alarm is raised, and later retries succeed without loss', async () => {
     await addOrganization(patient, 'before');
     await publish(patient, 5);
     await turn('table', false);
@@ -246,7 +246,7 @@ describe('outage of a part of the system', () => {
     await drained();
   });
 
-  test('without the mail provider, mails wait and are sent once each; callers that need a mail at once get UNAVAILABLE', async () => {
+  test('without the mail provider, mails wait and are sent once each, and callers that need a mail at once get UNAVAILABLE', async () => {
     const link = (client: Methods) => () =>
       client.v2.workspace.email.sendLoginLink({
         email: system.credentials.ownerEmail,
@@ -296,7 +296,7 @@ describe('outage of a part of the system', () => {
     expect(await organizations(ids)).toEqual(ids.sort());
   });
 
-  test('without the queues, callers notice nothing and an alarm is raised; everything is delivered afterwards', async () => {
+  test('without the queues, requests succeed, an alarm is raised, and all deliveries are made afterwards', async () => {
     await drained();
     const failures = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Failures', 'fanOutEvents'));
     const before = failures(await state());

@@ -95,7 +95,7 @@ describe('POST /v2/activities/update', () => {
     expect((await get())[0]).not.toHaveProperty('targetEntityId');
   });
 
-  test('fails alone for an unknown id, for any id as a key', async () => {
+  test('fails only for an unknown id, whatever text the id is', async () => {
     await add([activity({ id: 'a' }), activity({ id: '__proto__' })]);
     const { body } = await customer.call(UPDATE, {
       organizationId: 'acme',
@@ -173,7 +173,7 @@ describe('POST /v2/activities/delete', () => {
   const remove = (by: object) =>
     customer.call(DELETE, { organizationId: 'acme', ...by }).then(({ body }) => body.result);
 
-  test('deletes by ids; an unknown id fails alone', async () => {
+  test('deletes activities by id, and fails only for an unknown id', async () => {
     await add(list(3, (i) => ({ id: `a${i}`, targetEntityId: 't' })));
     expect(await remove({ activityIds: ['a0', 'none', 'a2', 'a0'] })).toEqual({
       status: 'success',
@@ -225,7 +225,7 @@ describe('POST /v2/activities/delete', () => {
   test.each([
     ['document', { documentId: 'nda' }],
     ['target entity', { targetEntityId: 't' }],
-  ])('deletes at most 2,000 by %s, sets hasMore, and deletes the rest with the same request', async (_what, by) => {
+  ])('deletes at most 2,000 by %s, sets hasMore, and deletes the remaining activities with the same request', async (_what, by) => {
     for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
     const first = await remove(by);
     expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([

@@ -190,7 +190,7 @@ test('a filter over documents that are read together loses nothing', async () =>
   );
 });
 
-describe('answers below 5 MB with more than 1 MB', () => {
+describe('pages of more than 1 MB and below 5 MB', () => {
   const big = 'x"'.repeat(32_000);
   const addBig = (documentId: string, first: number) =>
     add(

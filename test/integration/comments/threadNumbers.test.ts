@@ -89,7 +89,7 @@ describe('the number of a thread', () => {
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 31 }, (_each, index) => index + 1));
   });
 
-  test('stays with a thread that is added again, and a thread that fails leaves a gap', async () => {
+  test('does not change when the thread is added again, and the failed addition leaves a gap', async () => {
     await addThreads(customer, [thread('a')]);
     expect(await addThreads(customer, [thread('a'), thread('b')])).toMatchObject({
       a: { success: false },

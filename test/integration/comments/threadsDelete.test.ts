@@ -96,7 +96,7 @@ describe('POST /v2/commentannotations/delete', () => {
     expect(await contentOf(engine, customer)).toEqual({ Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 });
   });
 
-  test('without a selector deletes all threads of the document, and of no other', async () => {
+  test('deletes all threads of the document, and of no other, without a selector', async () => {
     await addThreads(customer, [
       thread('a', { location: { id: 1 } }),
       thread('b', { commentData: [comment({ from: bob })] }),

@@ -269,7 +269,7 @@ describe('POST /v2/commentannotations/get: filters', () => {
     [{ agentSuggestions: true }, ['suggested']],
     [{ agentComments: true }, ['found']],
     [{ userIds: ['ada'], statusIds: ['OPEN'], createdAfter: 2 }, ['located', 'named']],
-  ])('%j', async (filters, expected) => {
+  ])('selects threads by %j', async (filters, expected) => {
     expect(idsIn((await threadPages(customer, { ...nda, order: 'asc', pageSize: 2, ...filters })).flat())).toEqual(
       expected,
     );

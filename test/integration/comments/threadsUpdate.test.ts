@@ -369,7 +369,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
     expect({ status, message: body.error.message }).toEqual({ status: 400, message });
   });
 
-  test('counts right where one transaction does not hold the comments that change together', async () => {
+  test('counts comments and users correctly when the changed comments exceed one transaction', async () => {
     const [old, young] = ['old', 'young'].map((name) => numbered(name, 10).map((userId) => ({ userId })));
     await addLongThread(
       customer,

@@ -101,7 +101,7 @@ const lists: [string, string, object, number][] = [
   ['the threads of some documents', THREADS, { documentIds: ['tos', 'nda'] }, COUNT],
   ['the threads of a folder', THREADS, { folderId: 'contracts' }, COUNT],
   ['the threads of an organization', THREADS, {}, COUNT],
-  ['the threads of a place', THREADS, { locationIds: ['page-1'] }, COUNT],
+  ['the threads of a location', THREADS, { locationIds: ['page-1'] }, COUNT],
   ['the threads that mention a user', THREADS, { mentionedUserIds: ['bob'] }, COUNT],
   ['the comments of a thread', '/v2/commentannotations/comments/get', { ...nda, annotationId: 'x000' }, REPLIES],
   [
@@ -118,7 +118,7 @@ const lists: [string, string, object, number][] = [
   ['the activities of a user', ACTIVITIES, { userId: 'ada' }, COUNT],
   ['the notifications of a document', NOTIFICATIONS, nda, IN_NDA],
   ['the notifications of an organization', NOTIFICATIONS, {}, COUNT],
-  ['the notifications of a place', NOTIFICATIONS, { locationId: 'page-1' }, COUNT],
+  ['the notifications of a location', NOTIFICATIONS, { locationId: 'page-1' }, COUNT],
   ['the notifications of a user', NOTIFICATIONS, { userId: 'bob' }, COUNT],
   ['the notifications of a user in a document', NOTIFICATIONS, { ...nda, userId: 'bob', order: 'asc' }, IN_NDA],
 ];
@@ -139,8 +139,8 @@ async function pages(path: string, data: object): Promise<any[]> {
 const idOf = ({ annotationId, id, commentId }: any): unknown =>
   id ?? (annotationId === undefined ? commentId : annotationId);
 
-describe('every list beyond its second page and 1 MB, in responses below 5 MB', () => {
-  test.each(lists)('%s', async (_what, path, data, count) => {
+describe('a list of several pages and more than 1 MB has responses below 5 MB', () => {
+  test.each(lists)('and each record once: %s', async (_what, path, data, count) => {
     const whole = (await pages(path, data)).flat();
     expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(1.5 * MEGABYTE);
     expect([whole.length, new Set(whole.map(idOf)).size]).toEqual([count, count]);
@@ -149,7 +149,7 @@ describe('every list beyond its second page and 1 MB, in responses below 5 MB', 
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test('the data of a user with their own page size', async () => {
+  test('and each record once: the data of a user, which have no pageSize', async () => {
     for (const [userId, counts] of [
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],

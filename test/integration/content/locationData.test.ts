@@ -135,7 +135,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     ['a version beside an empty name', { version: { id: 0 }, locationName: '' }, { version: { id: 0 } }],
     ['an id, whatever the version', { id: 'a', version: { id: 'v1' } }, { id: 'a', version: { id: 'v2' } }],
     ['an id, whatever the name', { id: 'a', locationName: 'old' }, { id: 'a', locationName: 'new' }],
-  ])('knows a location by %s', async (_what, written, named) => {
+  ])('finds a location by %s', async (_what, written, named) => {
     await fill(written);
     await remove(named);
     expect(await things()).toEqual([]);

@@ -175,7 +175,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     expect(await locations()).toEqual(all('chapter-2', newLocation));
   });
 
-  test('leaves other locations, documents and tenants alone', async () => {
+  test('changes no other location, document or tenant', async () => {
     const other = await newCustomer();
     await addDocuments(other);
     await fill(oldLocation, {}, '', other);
@@ -234,7 +234,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
     }
   });
 
-  test('is UNAVAILABLE when the time is over, and the next call continues', async () => {
+  test('answers UNAVAILABLE when the time is over, and the next call continues', async () => {
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
       documentId: 'nda',

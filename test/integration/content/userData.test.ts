@@ -217,7 +217,7 @@ describe('POST /v2/users/data/get', () => {
     expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
   });
 
-  test('hides at once what is from before the user was removed from a document, folder or organization', async () => {
+  test('hides at once all data from before the user was removed from a document, folder or organization', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [{ folderId: 'outer' }, { folderId: 'inner', parentFolderId: 'outer' }],

@@ -342,7 +342,7 @@ describe('users/data/delete', () => {
     for (const trace of traces) expect(after).not.toContain(trace);
   });
 
-  test('a repeated erasure of the same user succeeds and finds no data', async () => {
+  test('succeeds and finds no data when the same user is erased again', async () => {
     await createTraces(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
@@ -390,7 +390,7 @@ describe('users/data/delete', () => {
     ).toEqual(['u30', 'u31']);
   });
 
-  test("unknown users are no error; the status of an unknown job or of another tenant's job is NOT_FOUND", async () => {
+  test("accepts unknown users, and answers NOT_FOUND for an unknown job or another tenant's job", async () => {
     const { jobId, tasksCount } = await begin({ userIds: ['nobody'] });
     expect(tasksCount).toBe(1);
     await (await Runner.of(customer)).run();

@@ -53,7 +53,7 @@ const absent = { success: false, message: 'Document does not exist' };
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `d${String(i).padStart(3, '0')}`);
 
 describe('documents/update', () => {
-  test('replaces the fields that are sent; merge keeps other metadata fields; unknown documents fail alone', async () => {
+  test('replaces the sent fields, keeps other metadata fields with merge, and fails only for unknown documents', async () => {
     const { body } = await customer.call(UPDATE, {
       ...acme,
       merge: true,
@@ -85,7 +85,7 @@ describe('documents/update', () => {
     ]);
   });
 
-  test('fails only for metadata larger than 64 KB, and stores nothing of them', async () => {
+  test('fails only for a document with more than 64 KB of metadata, and stores none of these metadata', async () => {
     await ok(UPDATE, { documents: [{ documentId: 'a', metadata: { first: 'x'.repeat(40_000) } }] });
     const result = await ok(UPDATE, {
       merge: true,
@@ -112,7 +112,7 @@ describe('documents/update', () => {
 });
 
 describe('documents/delete', () => {
-  test('deletes documents and their entries, starts one job per transaction, and leaves others alone', async () => {
+  test('deletes documents and their entries, starts one job per transaction, and keeps other documents', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(40).map((documentId) => ({ documentId })) });
     const { body } = await customer.call(DELETE, { ...acme, documentIds: ['filed', 'none', ...ids(40), 'filed'] });
     expect([body.result.message, body.result.data.filed, body.result.data.none]).toEqual([
@@ -156,7 +156,7 @@ describe('documents/delete', () => {
 });
 
 describe('documents/move', () => {
-  test('moves documents into a folder and to the top; the access type of the folder applies', async () => {
+  test('moves documents into a folder, whose access type then applies, and to the top', async () => {
     const { body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'filed', 'a'], folderId: 'g' });
     expect(body.result).toEqual({ status: 'success', message: 'Documents moved successfully.' });
     expect(
@@ -178,7 +178,7 @@ describe('documents/move', () => {
     ).toEqual(['a']);
   });
 
-  test('moves all or none, and names an unknown or disabled document or an unknown folder', async () => {
+  test('moves all documents or none, and names an unknown or disabled document or an unknown folder', async () => {
     const { status, body } = await customer.call(MOVE, { ...acme, documentIds: ['a', 'none'], folderId: 'f' });
     expect([status, body.error.status, body.error.details.issues]).toEqual([
       404,
@@ -203,7 +203,7 @@ describe('documents/move', () => {
     expect((await read('a'))[0].folderId).toBeUndefined();
   });
 
-  test('moves 30 documents in one transaction; two concurrent callers leave all of them in one folder', async () => {
+  test('moves 30 documents in one transaction, so two concurrent callers leave all of them in one folder', async () => {
     await ok(ADD, { folderId: 'f', documents: ids(30).map((documentId) => ({ documentId })) });
     await Promise.all(['g', 'root'].map((folderId) => ok(MOVE, { documentIds: ids(30), folderId })));
     const inG = (await ok(GET, { folderId: 'g' })).length;
@@ -213,7 +213,7 @@ describe('documents/move', () => {
 });
 
 describe('documents/access/disablestate/update', () => {
-  test('disables and enables; unknown documents fail alone', async () => {
+  test('disables and enables documents, and fails only for unknown documents', async () => {
     const { body } = await customer.call(DISABLE, { ...acme, documentIds: ['a', 'none'], disabled: true });
     expect(body.result).toEqual({
       status: 'success',

@@ -71,7 +71,7 @@ async function refusal(path: string, data: object) {
 }
 
 describe('filters of documents/get', () => {
-  test('return the documents whose metadata meet all of them', async () => {
+  test('return the documents whose metadata meet all filters', async () => {
     expect(await pages({ filters: isDraft })).toEqual([['a', 'filed']]);
     expect(await pages({ filters: [...isDraft, { key: 'version', operator: '>', value: 1 }] })).toEqual([['filed']]);
     expect(await pages({ folderId: 'f', filters: [{ key: 'status', operator: 'not-in', value: ['draft'] }] })).toEqual([
@@ -80,7 +80,7 @@ describe('filters of documents/get', () => {
     expect(await pages({ documentIds: ['b', 'a', 'bare'], filters: isDraft })).toEqual([['a']]);
   });
 
-  test('read a bounded number of documents per page and lose none', async () => {
+  test('read a bounded number of documents per page and omit no matching document', async () => {
     const drafts = crowd.filter((_id, index) => index % 100 === 99);
     const found = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
     expect(found.flat()).toEqual(drafts);
@@ -180,7 +180,7 @@ describe('merge of documents/update', () => {
   const update = (data: object, document: object) =>
     customer.ok(UPDATE, { organizationId: 'merging', ...data, documents: [{ documentId: 'd', ...document }] });
 
-  test('keeps the other metadata fields; without merge the new metadata replace the stored ones', async () => {
+  test('keeps the other metadata fields, and without merge the new metadata replace the stored ones', async () => {
     await customer.ok(ADD, {
       organizationId: 'merging',
       createOrganization: true,

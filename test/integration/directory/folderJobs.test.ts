@@ -479,7 +479,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(await ok('/v2/commentannotations/get', { documentId: 'kept' })).toHaveLength(1);
   });
 
-  test('deletes a folder that was moved into it; the job of the move waits for that deletion', async () => {
+  test('deletes a folder that was moved into it, and the job of the move waits for that deletion', async () => {
     await addFolders(
       { folderId: 'doomed' },
       { folderId: 'x' },

@@ -213,7 +213,7 @@ describe('folders/update', () => {
     expect((await get({ folderId: 'z' }))[0].folderName).toBe('Z');
   });
 
-  test('changes nothing and starts no job when the folder is in that place already', async () => {
+  test('changes nothing and starts no job when the folder already has that parent', async () => {
     expect(
       await update({ folderId: 'b', parentFolderId: 'a' }, { folderId: 'z', parentFolderId: 'root' }),
     ).toMatchObject({ b: { success: true }, z: { success: true } });
@@ -322,7 +322,7 @@ describe('folders/update', () => {
 });
 
 describe('folders/access/update', () => {
-  test('sets access types: folders that inherit follow at once, and folders with their own type keep it', async () => {
+  test('sets access types, which folders that inherit get at once, and folders with their own type do not', async () => {
     const { body } = await customer.call(ACCESS, { ...acme, folderIds: ['a', 'none', 'a'], accessType: 'public' });
     expect(body.result).toEqual({
       status: 'success',
@@ -342,7 +342,7 @@ describe('folders/access/update', () => {
     expect(u.folders.c.accessType).toBe('public');
   });
 
-  test('lets folders inherit, at the top from the organization', async () => {
+  test('lets a folder inherit from its parent, and a folder at the top from the organization', async () => {
     expect(
       await customer.ok(ACCESS, { ...acme, folderIds: ['own', 'a'], inheritFromParent: true, accessType: 'public' }),
     ).toEqual({
@@ -353,7 +353,7 @@ describe('folders/access/update', () => {
     expect((await get())[0].inheritAccessFromParent).toBe(true);
   });
 
-  test('starts no job when the type is set already, and answers INVALID_ARGUMENT when nothing is to be set', async () => {
+  test('starts no job for the stored access type, and answers INVALID_ARGUMENT without a valid access type', async () => {
     await customer.ok(ACCESS, { ...acme, folderIds: ['a'], accessType: 'restricted' });
     expect(await itemsOf(engine, customer, 'Job')).toEqual([]);
     for (const data of [{ folderIds: ['a'] }, { folderIds: ['a'], inheritFromParent: false }])

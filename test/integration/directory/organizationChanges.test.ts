@@ -65,7 +65,7 @@ describe.each([
     ]);
   });
 
-  test('fails only for an unknown organization, or one of another tenant; a repeated id is one item', async () => {
+  test('fails only for an unknown organization or one of another tenant, and treats a repeated id as one item', async () => {
     const other = await newCustomer();
     await other.ok(ADD, { organizations: [{ organizationId: 'theirs', organizationName: 'Theirs' }] });
     const results = await customer.ok(path, data(['acme', 'theirs', 'acme', '__proto__']));
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe(UPDATE, () => {
-  test('replaces the fields that are sent, and leaves the others', async () => {
+  test('replaces the sent fields and keeps the others', async () => {
     expect(
       await customer.ok(UPDATE, {
         organizations: [
@@ -136,7 +136,7 @@ describe(DISABLE, () => {
     commentAnnotations: [{ commentData: [{ commentText: 'x', from: { userId: 'ada' } }] }],
   };
 
-  test('refuses writes inside a disabled organization and allows reads; enabling allows writes again', async () => {
+  test('refuses writes inside a disabled organization, allows reads, and allows writes after enabling', async () => {
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'nda' }],
@@ -199,7 +199,7 @@ describe(DELETE, () => {
     expect(await get('acme')).toEqual([{ id: 'acme', disabled: false }]);
   });
 
-  test('reports the organization as unknown on a second call; one of several concurrent callers deletes it, with one job', async () => {
+  test('deletes an organization once with one job for concurrent callers, and then reports it as unknown', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);
     expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([unknown, unknown]);
@@ -223,7 +223,7 @@ describe(DELETE, () => {
     );
   });
 
-  test('leaves a job without a message to the sweeper, as soon as the job is due', async () => {
+  test('makes the job due after 90 s, when the sweeper finds a job that has no message', async () => {
     const before = Date.now();
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');

@@ -312,7 +312,7 @@ describe('grants', () => {
     });
   });
 
-  test('are replaced by the next grant on the same resource; in one call the last one counts', async () => {
+  test('are replaced by the next grant on the same resource, and the last grant of a call applies', async () => {
     await grant('outsider', resource('document', 'sealed', { expiresAt: inAnHour() }));
     await grant(
       'outsider',
@@ -367,7 +367,7 @@ describe('grants', () => {
     expect(outsider.documents.secret.accessRole).toBe('editor');
   });
 
-  test('can be revoked when never given, but not on an unknown resource, because a mistyped id must not look done', async () => {
+  test('can be revoked when never given, but not on an unknown resource, so a mistyped id is reported', async () => {
     expect((await revoke('outsider', resource('document', 'sealed'))).status).toBe(200);
     const { status, body } = await revoke('outsider', resource('document', 'sealed'), resource('folder', 'nowhere'));
     expect({ status, error: body.error }).toEqual({
@@ -388,7 +388,7 @@ describe('grants', () => {
     });
   });
 
-  test('are all or nothing: one unknown resource stops the call', async () => {
+  test('are all stored or none, because an unknown resource fails the call', async () => {
     const { status } = await customer.call('/v2/auth/permissions/add', {
       user: { userId: 'outsider' },
       permissions: { resources: [resource('document', 'sealed'), resource('document', 'nothing')] },

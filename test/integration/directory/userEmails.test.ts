@@ -45,7 +45,7 @@ describe.each([
     'adä@example.com',
     `${'a'.repeat(65)}@example.com`,
     `ada@${'ü'.repeat(70)}.de`,
-  ])('refuses the address %s of one user, and takes the others', async (email) => {
+  ])('refuses the address %s of one user, and stores the address of another user', async (email) => {
     const before = await emails();
     const answer = await call({ userId: 'ada', name: 'Ada', email }, { userId: 'grace', email: 'grace@example.com' });
     expect(answer).toMatchObject({ ada: refused, grace: { success: true } });

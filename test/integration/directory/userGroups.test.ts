@@ -90,7 +90,7 @@ const failure = async (path: string, data: object) => {
 };
 
 describe('usergroups/add', () => {
-  test('adds groups; an existing group fails alone and keeps its fields, and a repeated id is one item', async () => {
+  test('adds groups, fails only for an existing group without changing it, and treats a repeated id as one item', async () => {
     const { body } = await customer.call(ADD, {
       ...acme,
       organizationUserGroups: [
@@ -162,7 +162,7 @@ describe('usergroups/add', () => {
 });
 
 describe('usergroups/users/add', () => {
-  test('adds users: members stay, an unknown user fails alone, and a repeated id is one item', async () => {
+  test('adds users, keeps members, fails only for an unknown user, and treats a repeated id as one item', async () => {
     await withGroup('lawyers', ['ada']);
     await customer.ok('/v2/users/add', {
       organizationId: 'elsewhere',
@@ -395,7 +395,7 @@ describe('usergroups/users/delete', () => {
     expect(await customer.ok('/v2/users/get', { ...acme, userIds: ['ada'] })).toHaveLength(1);
   });
 
-  test('fails only for a user who is not in the group; a repeated id is one item', async () => {
+  test('fails only for a user who is not in the group, and treats a repeated id as one item', async () => {
     await withGroup('lawyers', ['ada']);
     const absent = {
       success: false,
@@ -471,7 +471,7 @@ describe('usergroups/users/delete', () => {
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
   });
 
-  test('stops deleteAll after 20 s, and the same call continues', async () => {
+  test('stops deleteAll after 20 s, and continues when the call is repeated', async () => {
     const userIds = ids('u', 1_200);
     const group = await manyMembers(userIds);
     let now = 0;
@@ -482,7 +482,7 @@ describe('usergroups/users/delete', () => {
     expect(await new GroupMemberRemover(table).removeAll(scope(), group, () => now)).toEqual(userIds.slice(500));
   });
 
-  test('limits deleteAll to the number of users that one answer can name, says so, and continues with the same call', async () => {
+  test('limits deleteAll to the number of users that one answer can name, reports this, and continues when the call is repeated', async () => {
     const groupId = '字'.repeat(512);
     await manyMembers(ids('字'.repeat(508), 1_500), groupId);
     const call = () => customer.call(DELETE_USERS, { ...acme, organizationUserGroupId: groupId, deleteAll: true });

@@ -51,7 +51,7 @@ describe('parentFolderId of users/add', () => {
     { folderId: 'newer' },
     { documentId: 'd', createFolder: true },
     { folderId: 'newer', createFolder: false },
-  ])('is refused with %j, which makes no folder', async (data) => {
+  ])('is refused with %j, and no folder is created', async (data) => {
     expect(await refusal(ADD, { users, parentFolderId: 'parent', ...data })).toEqual([
       400,
       'parentFolderId must be given together with folderId and createFolder: true: it is the parent of a folder that the call makes',

@@ -168,8 +168,8 @@ test.each([
   expect({ status, message: body.error.message }).toEqual({ status: 400, message });
 });
 
-describe('the number of users', () => {
-  test('is the size of the contact list of an organization, of a folder or of each requested document', async () => {
+describe('users/count/get', () => {
+  test('returns the size of the contact list of an organization, of a folder or of each requested document', async () => {
     expect(await customer.ok(COUNT, acme)).toEqual({ count: 5 });
     expect(await customer.ok(COUNT, { ...acme, folderId: 'folder' })).toEqual({ count: 1 });
     expect(await customer.ok(COUNT, { ...acme, documentIds: ['a', 'c', 'b', 'a'] })).toEqual({
@@ -182,7 +182,7 @@ describe('the number of users', () => {
   test.each([
     [{ documentIds: ['a', 'nothing'] }, 'Document does not exist'],
     [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('of %j is NOT_FOUND', async (where, message) => {
+  ])('answers NOT_FOUND for %j', async (where, message) => {
     const { status, body } = await customer.call(COUNT, { ...acme, ...where });
     expect([status, body.error.message]).toEqual([404, message]);
   });
@@ -195,8 +195,8 @@ describe('the number of users', () => {
   });
 });
 
-describe('/v2/users/update', () => {
-  test('changes the fields that are sent; an unknown user fails alone', async () => {
+describe('users/update', () => {
+  test('changes the sent fields, and fails only for an unknown user', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'ada', name: 'Ada', email: 'ada@example.com' }] });
     const { status, body } = await customer.call(UPDATE, {
       ...acme,
@@ -219,7 +219,7 @@ describe('/v2/users/update', () => {
   test.each([
     [{ documentId: 'nothing' }, 'Document does not exist'],
     [{ folderId: 'nothing' }, 'Folder does not exist'],
-  ])('of %j is NOT_FOUND', async (where, message) => {
+  ])('answers NOT_FOUND for %j', async (where, message) => {
     const { status, body } = await customer.call(UPDATE, { ...acme, ...where, users: [{ userId: 'u1' }] });
     expect([status, body.error.message]).toEqual([404, message]);
   });

@@ -173,7 +173,7 @@ async function withEverything(...userIds: string[]): Promise<void> {
 }
 
 describe('users/delete response', () => {
-  test('is a map by user and succeeds also for unknown users; a repeated id counts once', async () => {
+  test('is a map by user, succeeds also for unknown users, and has one entry for a repeated id', async () => {
     await add({}, 'ada');
     const { status, body } = await customer.call(DELETE, { ...acme, userIds: ['ada', 'nobody', 'ada'] });
     expect(status).toBe(200);
@@ -227,7 +227,7 @@ describe('users/delete response', () => {
       'userIds must have at most 500 items',
     ],
     ['an id that is no text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
-  ])('%s', async (_what, data, expected, message) => {
+  ])('rejects %s', async (_what, data, expected, message) => {
     const { status, body } = await customer.call(DELETE, { ...acme, ...data });
     expect({ status, message: body.error.message }).toEqual({ status: expected, message });
   });
@@ -249,7 +249,7 @@ describe('users/delete response', () => {
 });
 
 describe('users/delete without documentId and folderId', () => {
-  test('removes a user from all documents, folders, groups and contact lists of the organization at once; the job removes the stored data', async () => {
+  test('removes a user from all documents, folders, groups and contact lists of the organization at once, and the job removes the stored data', async () => {
     await withEverything('ada', 'bob');
     const bobs = await traces('bob');
     await remove({}, 'ada');
@@ -338,7 +338,7 @@ describe('users/delete with documentId', () => {
 });
 
 describe('users/delete with folderId', () => {
-  test('removes a user from that folder and its contents at once; the job removes the stored data', async () => {
+  test('removes a user from that folder and its contents at once, and the job removes the stored data', async () => {
     await withEverything('ada');
     await remove({ folderId: 'outer' }, 'ada');
     const left = { acme: 'editor', nda: 'editor', other: 'editor' };
@@ -368,7 +368,7 @@ describe('users/delete with folderId', () => {
     expect([(await traces('ada')).length, await traces('bob')]).toEqual([1, []]);
   });
 
-  test('removes a user from a folder with more contents than one batch of the walk', async () => {
+  test('removes a user from a folder with more contents than one step of the job reads', async () => {
     const at = await scope();
     const folders = Array.from({ length: 30 }, (_each, i) => ({
       folderId: `f${i}`,
@@ -462,7 +462,7 @@ describe('resources that move after users/delete with folderId', () => {
   }
 
   test.each(['before the job has run', 'between its rounds'])(
-    'a resource that moves %s counts by its place at the time of the removal',
+    'a resource that moves %s is treated by its folder at the time of the removal',
     async (when) => {
       await remove({ folderId: 'outer' }, 'ada');
       expect([await counted(), await writtenDown()]).toEqual([1, 1]);
@@ -476,7 +476,7 @@ describe('resources that move after users/delete with folderId', () => {
     },
   );
 
-  test('a folder that moves behind the walk of the last round makes the job repeat that round', async () => {
+  test('a move of a resource that the last round has already read makes the job repeat that round', async () => {
     await remove({ folderId: 'outer' }, 'ada');
     await moveFolder('deep', 'root');
     const { jobId } = queues.messagesOf('jobs')[0]!.body;

@@ -80,7 +80,7 @@ describe('searchKey of users/get', () => {
     ['Ａｄａ', ['u1']],
     ['nobody', []],
     ['ada grace', []],
-  ])('%s finds users by name, e-mail address or id', async (searchKey, expected) => {
+  ])('finds users by name, e-mail address or id with %s', async (searchKey, expected) => {
     expect(await pages({ searchKey })).toEqual([expected]);
   });
 
@@ -105,7 +105,7 @@ describe('searchKey of users/get', () => {
     expect((await pages({ allDocuments: true, searchKey: 'love', pageSize })).flat()).toEqual(['u1', 'love-3', 'u1']);
   });
 
-  test('reads a bounded number of users per page and loses none of them', async () => {
+  test('reads a bounded number of users per page and omits no matching user', async () => {
     const found = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
     expect(found.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
     expect(Math.max(...found.map(({ length }) => length))).toBe(7);
@@ -221,7 +221,7 @@ describe('includeInvolvedDocuments of users/get', () => {
   test.each([
     [{ userIds: undefined, includeInvolvedDocuments: true }],
     [{ userIds: ['1', '2', '3', '4', '5', '6'], includeInvolvedDocumentsCount: true }],
-  ])('needs one to five user ids, unlike %j', async (data) => {
+  ])('requires one to five user ids and rejects %j', async (data) => {
     expect(await refusal(GET, data)).toEqual([
       400,
       'userIds must name 1 to 5 users together with includeInvolvedDocuments or includeInvolvedDocumentsCount',

@@ -45,12 +45,12 @@ async function refusal(data: object) {
   return [status, body.error?.message];
 }
 
-describe('users/update sets the access role on the resource that the call names', () => {
+describe('accessRole of users/update', () => {
   test.each([
     [{}, 'organization'],
     [nda, 'nda'],
     [contracts, 'contracts'],
-  ] as const)('downgrades an editor of %j to viewer', async (where, resource) => {
+  ] as const)('changes an editor of %j to a viewer and back', async (where, resource) => {
     await customer.ok('/v2/users/add', { ...acme, ...where, users: [{ ...ada, accessRole: 'editor' }] });
     expect((await roles())[resource]).toBe('editor');
     await customer.ok(UPDATE, { ...acme, ...where, users: [{ ...ada, accessRole: 'viewer' }] });
@@ -59,7 +59,7 @@ describe('users/update sets the access role on the resource that the call names'
     expect((await roles())[resource]).toBe('editor');
   });
 
-  test('keeps the role when none is sent, and leaves contact lists as they are', async () => {
+  test('keeps the role when none is sent, and changes no contact list', async () => {
     await customer.ok('/v2/users/add', { ...acme, users: [{ ...ada, accessRole: 'viewer' }] });
     await customer.ok(UPDATE, { ...acme, users: [{ ...ada, name: 'Ada' }] });
     expect((await roles()).organization).toBe('viewer');

@@ -436,7 +436,7 @@ describe('after a failure of any call', () => {
     );
   });
 
-  test('a compaction loses nothing, and the next one removes what it left', async () => {
+  test('a compaction loses no update, and the next compaction removes its leftovers', async () => {
     const prepare = async () => {
       await add('');
       const [pusher, own] = [await new YjsClient().pull(), editorOf()];

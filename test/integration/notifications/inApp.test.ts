@@ -170,7 +170,7 @@ describe('nobody is notified of an event', () => {
     expect(await inbox('grace')).toHaveLength(1);
   });
 
-  test("at level NONE, or at MINE when it does not concern the user; the document's level wins", async () => {
+  test("at level NONE, or at MINE when the event does not concern the user, where the document's level has priority", async () => {
     const set = (userIds: string[], inboxLevel: string, documentIds?: string[]) =>
       customer.ok('/v2/notifications/config/set', {
         organizationId: 'acme',

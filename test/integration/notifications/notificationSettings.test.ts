@@ -108,7 +108,7 @@ describe('POST /v2/notifications/config/get', () => {
 });
 
 describe('POST /v2/notifications/config/set', () => {
-  test('returns a result per user; an unknown user fails alone, and __proto__ is an id', async () => {
+  test('returns a result per user, fails only for an unknown user, and accepts __proto__ as an id', async () => {
     const data = await set(['ada', 'stranger', '__proto__', 'ada'], { inbox: 'MINE' }, ['nda']);
     const result = (userId: string) => ({
       success: true,
@@ -172,7 +172,7 @@ describe('POST /v2/notifications/config/set', () => {
     });
   });
 
-  test('sets 100 users in 30 documents', async () => {
+  test('sets the levels of 100 users in 30 documents', async () => {
     const documentIds = Array.from({ length: 30 }, (_, i) => `d${i}`);
     const userIds = Array.from({ length: 100 }, (_, i) => `u${i}`);
     await customer.ok('/v2/organizations/documents/add', {

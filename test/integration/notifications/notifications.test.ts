@@ -67,7 +67,7 @@ async function pages(data: object): Promise<any[][]> {
 }
 
 describe('POST /v2/notifications/add', () => {
-  test('completes the actor from the stored profile; sent fields win', async () => {
+  test('completes the actor from the stored profile, and keeps the sent fields', async () => {
     await customer.ok('/v2/users/add', {
       organizationId: 'acme',
       users: [{ ...ada, photoUrl: 'https://example.com/ada.png' }],
@@ -274,7 +274,7 @@ describe('POST /v2/notifications/add', () => {
 });
 
 describe('POST /v2/notifications/get', () => {
-  test('combines document, location and ids; a location has its id or its name', async () => {
+  test('combines document, location and ids, and selects a location by id or by name', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { location: { locationName: 'Chapter' } });
     await add('c', { documentId: 'offer', location: { id: 'l1' } });
@@ -400,7 +400,7 @@ describe('POST /v2/notifications/update', () => {
   const updated = { success: true, message: 'Notification updated.' };
   const failed = { success: false, message: 'Failed to update notification.' };
 
-  test('replaces the sent fields and adds readers; an unknown id fails alone', async () => {
+  test('replaces the sent fields, adds readers, and fails only for an unknown id', async () => {
     await add('a', { notificationSourceData: { a: 1 } });
     expect(
       await update([
@@ -423,7 +423,7 @@ describe('POST /v2/notifications/update', () => {
     ]);
   });
 
-  test('changes only those that the filters select', async () => {
+  test('changes only the notifications that the filters select', async () => {
     await add('a', { location: { id: 'l1' } });
     await add('b', { documentId: 'offer' });
     const both = [
@@ -483,7 +483,7 @@ describe('POST /v2/notifications/update', () => {
     expect([...(await get({ notificationIds: ['a'] }))[0].readByUserIds].sort()).toEqual(readers);
   });
 
-  test('fails alone beyond the size of an item', async () => {
+  test('fails only for a notification that would exceed the size of an item', async () => {
     await add('a');
     const large = { x: 'x'.repeat(65_000) };
     await update([
@@ -526,7 +526,7 @@ describe('POST /v2/notifications/delete', () => {
     expect(await ids({})).toEqual(['b']);
   });
 
-  test('deletes those of a document, a location or a user; one for everybody belongs to no user', async () => {
+  test('deletes the notifications of a document, a location or a user, and by user none for everybody', async () => {
     for (const [id, more] of [
       ['a', {}],
       ['b', { documentId: 'offer', location: { id: 'l1' } }],
@@ -560,7 +560,7 @@ describe('POST /v2/notifications/delete', () => {
     expect(Object.keys(body.result.data)).toHaveLength(30);
   });
 
-  test('sets hasMore, and the same request deletes the rest', async () => {
+  test('sets hasMore, and the same request deletes the remaining notifications', async () => {
     await Promise.all(Array.from({ length: 110 }, (_, i) => add(`n${i}`)));
     const table = new Table(DynamoDBDocumentClient.from(engine.client), TABLE_NAME);
     const organization = await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' });

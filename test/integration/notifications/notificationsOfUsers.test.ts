@@ -62,7 +62,7 @@ async function pages(
 }
 
 describe("a user's notifications", () => {
-  test('contain those that name the user and those for everybody, once, by time', async () => {
+  test('contain the notifications that name the user or everybody once each, ordered by time', async () => {
     await add('1', ['grace']);
     await add('2', 'everybody');
     await add('3', ['lin']);
@@ -74,14 +74,14 @@ describe("a user's notifications", () => {
     expect(await notificationIds('grace', { documentId: 'nda' })).toEqual(['1', '2', '4']);
   });
 
-  test('do not contain those that the user caused', async () => {
+  test('do not contain notifications that the user caused', async () => {
     await add('1', ['grace']);
     expect(await notificationIds('ada')).toEqual([]);
     await add('2', ['ada']);
     expect(await notificationIds('ada')).toEqual(['2']);
   });
 
-  test('contain those for everybody only with access to the document', async () => {
+  test('contain notifications for everybody only with access to the document', async () => {
     await add('1', 'everybody');
     await add('2', 'everybody', { documentId: 'offer' });
     expect(await notificationIds('stranger')).toEqual([]);
@@ -95,7 +95,7 @@ describe("a user's notifications", () => {
     expect(await notificationIds('grace')).toEqual(['1', '2']);
   });
 
-  test('contain those of an unknown user who is named', async () => {
+  test('contain the notifications that name an unknown user', async () => {
     await add('1', ['stranger']);
     expect(await notificationIds('stranger')).toEqual(['1']);
   });
@@ -124,7 +124,7 @@ describe("a user's notifications", () => {
     expect(await customer.ok(GET, { organizationId: 'acme', documentId: 'nda' })).toHaveLength(3);
   });
 
-  test('contain none of a deleted document, also by id', async () => {
+  test('contain no notification of a deleted document, also by id', async () => {
     await add('1', ['grace'], { documentId: 'offer' });
     await add('2', ['grace']);
     const { PK, SK } = (await everyItem(engine)).find(
@@ -312,7 +312,7 @@ describe("pages of a user's notifications", () => {
     expect((await pages({ userId: 'grace', order: 'desc', pageSize: 4 })).flat()).toEqual(ids.slice(12).reverse());
   });
 
-  test('end when the rest was deleted meanwhile', async () => {
+  test('end when the remaining notifications are deleted between two pages', async () => {
     for (const id of numbered(5)) await add(id, ['grace']);
     const deletes = (page: number) =>
       page === 1

@@ -105,7 +105,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     }
   });
 
-  test('overrides the levels of all documents; the customer can turn mail on again', async () => {
+  test('overrides the levels of all documents, and the customer can turn mail on again', async () => {
     await addUsers('grace');
     const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
     await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
@@ -127,7 +127,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     expect(await config('grace')).toMatchObject({ email: 'MINE' });
   });
 
-  test('works for an unknown user, concurrently and repeatedly', async () => {
+  test('succeeds for an unknown user, concurrently and repeatedly', async () => {
     const token = await tokenFor('guest');
     const answers = await Promise.all(Array.from({ length: 10 }, () => oneClick(token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -140,7 +140,7 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);
   });
 
-  test('works years later', async () => {
+  test('accepts a token that was issued five years ago', async () => {
     await addUsers('grace');
     const token = await tokenFor('grace');
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 5 * 365 * 86_400_000);

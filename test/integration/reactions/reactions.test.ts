@@ -249,9 +249,9 @@ describe('POST /v2/reactions/add on a comment', () => {
   });
 
   test.each([
-    ['a thread that there is not', { commentAnnotationId: 'nothing', commentId: 1 }],
-    ['a comment that there is not', { commentAnnotationId: 'thread', commentId: 3 }],
-  ])('on %s fail alone', async (_what, where) => {
+    ['an unknown thread', { commentAnnotationId: 'nothing', commentId: 1 }],
+    ['an unknown comment', { commentAnnotationId: 'thread', commentId: 3 }],
+  ])('fails only for a reaction on %s', async (_what, where) => {
     await addThread();
     expect(await react(thumb(where), thumb({ annotationId: 'other', ...onComment }))).toEqual({
       thumb: refused('thumb', 'Comment does not exist.'),

@@ -23,7 +23,7 @@ describe('inProportion', () => {
     { minLength: 1, maxLength: 6 },
   );
 
-  test('uses each item as often as its weight says, in any stretch from the start', () => {
+  test('uses each item in proportion to its weight, in a list of any length', () => {
     fc.assert(
       fc.property(items, fc.integer({ min: 1, max: 200 }), (weighted, count) => {
         const total = weighted.reduce((sum, { weight }) => sum + weight, 0);

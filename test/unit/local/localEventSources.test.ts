@@ -207,7 +207,7 @@ describe('QueueSource', () => {
     answer.resolve(none);
   });
 
-  test('receives and deletes nothing while the queues are stopped, then continues; messages in flight come again after their timeout', async () => {
+  test('receives and deletes nothing while the queues are stopped, and messages in flight come again after their timeout', async () => {
     let now = Date.now();
     const queues = new QueueStore(
       new DatabaseSync(':memory:'),

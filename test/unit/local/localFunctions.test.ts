@@ -370,7 +370,7 @@ describe('the threads of a FunctionPool', () => {
     expect(await call(pool, model)).not.toBe(before);
   });
 
-  test('make room at the limit: the one that was idle longest ends', async () => {
+  test('end at the limit of threads, the one that was idle longest first', async () => {
     const [a, b, c] = [await define('a', WHO), await define('b', WHO), await define('c', WHO)];
     const pool = createPool({ maxLive: 2 });
     const first = await call(pool, a);
