@@ -20,7 +20,7 @@ import { type ThreadAccess, visibleToMembersOf } from './rules/visibility.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { type Organization, OrganizationEntity } from '../directory/organizations.ts';
 import { type Table, itemOf } from '../table/table.ts';
@@ -69,7 +69,7 @@ export async function checkMemberships(
       known: true,
       organizationId: organizationKey,
       grants: grant ? [grant] : [],
-      departures: users[position]?.departures,
+      revocations: users[position]?.revocations,
       now: now / 1000,
     };
     isMember[index] = organizationPermission(access).errorCode === undefined;
@@ -214,12 +214,12 @@ export class AccessChecks {
       reader.find(scope.tenant, [this.#userId]),
       reader.grants(scope, this.#userId),
     ]);
-    const [departures] = await reader.departures(scope, users);
+    const [revocations] = await reader.revocations(scope, users);
     return {
       known: users[0] !== undefined,
       organizationId: organization.internalId,
       grants,
-      departures,
+      revocations,
       now: now / 1000,
     };
   }
@@ -277,7 +277,7 @@ async function readUserAccess(
       resources.map((resource) => ({ organizationKey: scope.organizationKey, userId, ...resource })),
     ),
   );
-  const departures = await departuresOf(table, scope, users);
+  const revocations = await readRevocations(table, scope, users);
   return userIds.map((_userId, index) => {
     const first = index * resources.length;
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
@@ -285,7 +285,7 @@ async function readUserAccess(
       known: users[first] !== undefined,
       organizationId: organization.internalId,
       grants: userGrants,
-      departures: departures[first],
+      revocations: revocations[first],
       now: now / 1000,
     };
   });

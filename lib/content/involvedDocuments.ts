@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { distinctBy } from '../shared/collections.ts';
 import { folderChain, hasEnded } from '../directory/rules/access.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
@@ -94,14 +94,14 @@ export class InvolvedDocumentsReader {
     ]);
     const documentIds = latestRecords.flatMap(({ latest }) => latest.map(({ documentId }) => documentId));
     const liveDocuments = await findLiveDocuments(new DocumentReader(this.#table), scope, documentIds);
-    // `departuresOf` must run after the read of the folders. It then includes all moves that the folders show.
-    const departures = await departuresOf(this.#table, scope, users);
+    // `readRevocations` must run after the read of the folders. It then includes all moves that the folders show.
+    const revocations = await readRevocations(this.#table, scope, users);
     return latestRecords.map(({ latest, hasMore }, index) => {
       const involved = latest.filter(({ documentId, documentKey, at }) => {
         const document = liveDocuments.get(documentId);
         if (document?.internalId !== documentKey) return false;
         const folders = document.folder ? folderChain(document.folder) : [];
-        return !hasEnded(departures[index], [documentKey, ...folders, scope.organizationKey], at);
+        return !hasEnded(revocations[index], [documentKey, ...folders, scope.organizationKey], at);
       });
       return { documentIds: involved.map(({ documentId }) => documentId), hasMore };
     });

@@ -7,7 +7,7 @@ import { type RecordingResponse, toRecordingResponse } from '../recordings/rules
 import type { RecordAccess } from './rules/threadAccess.ts';
 import { threadAccessOf } from '../comments/rules/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
-import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import type { Organization } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
@@ -179,7 +179,7 @@ export class UserDataReader {
    */
   async #findIncluded(
     { scope, organization, userId, now }: UserDataRequest,
-    user: Parameters<typeof departuresOf>[2][number],
+    user: Parameters<typeof readRevocations>[2][number],
     records: readonly UserRecord<unknown>[],
   ): Promise<ReadonlySet<unknown>> {
     const documentIds = records.flatMap(({ response }) => response?.documentId ?? []);
@@ -190,8 +190,8 @@ export class UserDataReader {
       const { needsDocumentAccess, ...access } = response.access;
       return [{ ...access, ...(needsDocumentAccess && { document: documents.get(response.documentId) }) }];
     });
-    const [[departures], isVisible] = await Promise.all([
-      departuresOf(this.#table, scope, [user]),
+    const [[revocations], isVisible] = await Promise.all([
+      readRevocations(this.#table, scope, [user]),
       new AccessChecks(this.#table, { scope, organization, now }, userId).canSee(rules),
     ]);
     const hidden = new Set(limited.filter((_record, index) => !isVisible[index]));
@@ -199,7 +199,7 @@ export class UserDataReader {
       const document = record.response && documents.get(record.response.documentId);
       if (hidden.has(record) || document?.internalId !== record.documentKey) return false;
       const folders = document.folder ? folderChain(document.folder) : [];
-      return !hasEnded(departures, [record.documentKey, ...folders, scope.organizationKey], record.at);
+      return !hasEnded(revocations, [record.documentKey, ...folders, scope.organizationKey], record.at);
     });
     return new Set(included);
   }

@@ -200,11 +200,11 @@ class ErasureStep {
     );
   }
 
-  /** Returns when the user's access ended, epoch ms. The departure can be a little later than the request. */
+  /** Returns when the user's access ended, epoch ms. The revocation can be a little later than the request. */
   async #accessEndedAt(userId: string, organization: string): Promise<number> {
     const user = await this.#table.get(UserEntity, { tenant: this.#job.tenant, userId });
     const own =
-      user?.departures?.filter(
+      user?.revocations?.filter(
         ({ jobId, resource }) => jobId === this.#job.jobId && (resource === organization || !this.#data.organizations),
       ) ?? [];
     return Math.max(this.#data.at, ...own.map(({ at }) => at));
@@ -216,7 +216,7 @@ class ErasureStep {
   }
 
   /**
-   * Removes the profiles if the users are erased everywhere, otherwise the departures of this job. Then marks the erasure as done.
+   * Removes the profiles if the users are erased everywhere, otherwise the revocations of this job. Then marks the erasure as done.
    */
   async #end(): Promise<void> {
     const { userIds } = this.#data;
@@ -237,9 +237,9 @@ class ErasureStep {
       return (await this.#table.write([remove(UserEntity, { tenant, userId }, user._r)])) === 'done'
         ? 'done'
         : 'conflict';
-    const departures = user.departures?.filter((departure) => departure.jobId !== jobId);
-    if (departures === undefined || departures.length === user.departures?.length) return 'done';
-    const next: Stored<User> = { ...user, departures: departures.length > 0 ? departures : undefined };
+    const revocations = user.revocations?.filter((revocation) => revocation.jobId !== jobId);
+    if (revocations === undefined || revocations.length === user.revocations?.length) return 'done';
+    const next: Stored<User> = { ...user, revocations: revocations.length > 0 ? revocations : undefined };
     return (await this.#table.write([replace(UserEntity, { tenant, ...next }, user._r)])) === 'done'
       ? 'done'
       : 'conflict';

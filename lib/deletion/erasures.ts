@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Capability, combine } from '../app/capability.ts';
 import type { Log } from '../app/endpoint.ts';
-import { addDeparture, everywhere } from '../directory/rules/access.ts';
+import { addRevocation, everywhere } from '../directory/rules/access.ts';
 import { inSlices } from '../shared/inSlices.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
 import { notifyJobs, startJob } from '../jobs/jobStore.ts';
@@ -109,7 +109,7 @@ export const startErasure: Capability<StartErasure> = /* @__PURE__ */ combine(
 );
 
 /**
- * Adds departures to the users, and empties their profiles if they are erased everywhere. A user with too many departures, or one
+ * Adds revocations to the users, and empties their profiles if they are erased everywhere. A user with too many revocations, or one
  * whom other requests keep changing, stays visible until the job erases the user.
  */
 async function hideUsers(
@@ -129,14 +129,14 @@ async function hideUsers(
           ids.map((userId) => ({ tenant, userId })),
         ),
       decide: (userId, user) => {
-        let departures: User['departures'] = user?.departures ?? [];
+        let revocations: User['revocations'] = user?.revocations ?? [];
         for (const organizationKey of organizations)
-          departures =
-            departures && addDeparture(departures, { organizationKey, resource: organizationKey, at, jobId });
-        if (!user || (!departures && !isEverywhere)) return { result: false, ops: [] };
+          revocations =
+            revocations && addRevocation(revocations, { organizationKey, resource: organizationKey, at, jobId });
+        if (!user || (!revocations && !isEverywhere)) return { result: false, ops: [] };
         const { internalId, createdAt } = user;
         const hidden = isEverywhere ? { userId, internalId, createdAt, lastUpdated: at } : user;
-        const next = { tenant, ...hidden, departures: departures ?? user.departures };
+        const next = { tenant, ...hidden, revocations: revocations ?? user.revocations };
         return { result: true, ops: [replace(UserEntity, next, user._r)] };
       },
       conflicted: () => false,

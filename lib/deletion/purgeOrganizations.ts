@@ -2,7 +2,7 @@ import { rootFolderId } from '../directory/rules/folders.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { DocumentEntity } from '../directory/documents.ts';
 import type { Key, Stored } from '../table/entity.ts';
-import { FolderDepartureEntity } from '../directory/folders/folderDepartures.ts';
+import { FolderRevocationEntity } from '../directory/folders/folderRevocations.ts';
 import { walkFolders, walkFrom } from '../directory/folders/folderWalk.ts';
 import {
   FolderChangeEntity,
@@ -75,10 +75,10 @@ const purgeAccess: PurgeHook<OrganizationScope> = {
 };
 
 const purgeFolderChanges: PurgeHook<OrganizationScope> = {
-  entities: [FolderChangeEntity, FolderDepartureEntity],
+  entities: [FolderChangeEntity, FolderRevocationEntity],
   async purge(table, scope, budget) {
     if (!(await purgeDeletedFolders(table, scope, budget))) return false;
-    const partitions = [FolderChangeEntity, FolderDepartureEntity].map((entity) => entity.partition(scope));
+    const partitions = [FolderChangeEntity, FolderRevocationEntity].map((entity) => entity.partition(scope));
     const complete = await Promise.all(partitions.map((partition) => purgePartition(table, partition, budget)));
     return !complete.includes(false);
   },

@@ -1,4 +1,4 @@
-import { addDeparture, type Departure } from '../directory/rules/access.ts';
+import { addRevocation, type Revocation } from '../directory/rules/access.ts';
 import { combine } from '../app/capability.ts';
 import { AccessRemovalEntity, recordRemoval } from '../directory/accessRemovals.ts';
 import type { Log } from '../app/endpoint.ts';
@@ -7,7 +7,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { lazy } from '../shared/lazy.ts';
 import type { ItemOutcome } from '../shared/results.ts';
 import type { Stored } from '../table/entity.ts';
-import { startFolderDeparture } from '../directory/folders/folderDepartures.ts';
+import { startFolderRevocation } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { endJob, notifyJobs, startJob } from '../jobs/jobStore.ts';
 import { OrganizationLock } from '../directory/organizationLock.ts';
@@ -55,8 +55,8 @@ export class UserRemover {
   }
 
   /**
-   * Removes users from an organization, or from one of its folders or documents. Each user gets a departure, which ends all access
-   * that the user got there earlier. Jobs purge this access later. They are stored before the departures.
+   * Removes users from an organization, or from one of its folders or documents. Each user gets a revocation, which ends all access
+   * that the user got there earlier. Jobs purge this access later. They are stored before the revocations.
    *
    * A user exists if the user has a profile, or items in the organization. A user who does not exist fails without an effect on
    * other users.
@@ -119,10 +119,10 @@ export class UserRemover {
     }
     const scope = organizationScope(tenant, organization);
     const lock = new OrganizationLock(this.#table, tenant, organization);
-    const departures = jobs.map(({ jobId }) => startFolderDeparture(scope, jobId, internalId, now));
+    const revocations = jobs.map(({ jobId }) => startFolderRevocation(scope, jobId, internalId, now));
     await retryOnConflict(async () => {
       await lock.scope();
-      return lock.write('folderDepartures', jobs.length, [...ops, ...departures]);
+      return lock.write('folderRevocations', jobs.length, [...ops, ...revocations]);
     });
   }
 
@@ -162,19 +162,19 @@ function decide(
   scope: OrganizationScope,
   resource: Resource,
   { user, contact, hasItems }: UserState,
-  departure: Departure,
+  revocation: Revocation,
 ): Decision<ItemOutcome> {
   const removed: ItemOutcome = { success: true, message: 'User removed.' };
   if (!user) return { result: hasItems ? removed : { success: false, message: 'User does not exist.' }, ops: [] };
-  const departures = addDeparture(user.departures, departure, [contact?.addedAt]);
-  if (!departures) return { result: BUSY, ops: [] };
+  const revocations = addRevocation(user.revocations, revocation, [contact?.addedAt]);
+  if (!revocations) return { result: BUSY, ops: [] };
   const removal = {
     internalId: resource.internalId,
-    removedAt: departures.at(-1)?.at ?? departure.at,
-    isDeparture: true,
+    removedAt: revocations.at(-1)?.at ?? revocation.at,
+    isRevocation: true,
   };
   const ops: WriteOp[] = [
-    replace(UserEntity, { tenant: scope.tenant, ...user, departures }, user._r),
+    replace(UserEntity, { tenant: scope.tenant, ...user, revocations }, user._r),
     recordRemoval(scope, user.userId, removal),
   ];
   if (contact)

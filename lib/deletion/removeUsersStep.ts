@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type Departure, type MovedKeys, resourceTypes } from '../directory/rules/access.ts';
+import { type Revocation, type MovedKeys, resourceTypes } from '../directory/rules/access.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { purgeUserContent } from './purgeUserContent.ts';
 import type { Stored } from '../table/entity.ts';
-import { endFolderDeparture, readDepartedFolders } from '../directory/folders/folderDepartures.ts';
+import { endFolderRevocation, readRevokedFolders } from '../directory/folders/folderRevocations.ts';
 import { type FolderVisitor, walkFolders, walkFrom, WalkStack } from '../directory/folders/folderWalk.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobStore.ts';
@@ -39,11 +39,11 @@ export type UserRemoval = z.output<typeof UserRemoval>;
 
 /**
  * The progress of a job. The job purges everything in two passes, because some items are written or indexed during the first pass.
- * Then it removes the departures. Below a folder, the job handles one portion of folders and documents after the other, and in each
+ * Then it removes the revocations. Below a folder, the job handles one portion of folders and documents after the other, and in each
  * portion one user after the other.
  */
 const Progress = z.object({
-  stage: z.enum(['first', 'second', 'departures']),
+  stage: z.enum(['first', 'second', 'revocations']),
   portion: z
     .object({
       /** The internal id of the folder or document where the walk began: of the resource, or of one that was moved out of it. */
@@ -73,7 +73,7 @@ interface RemovalStep {
 
 /**
  * Runs a step of a job that removes users from a resource. Purges their access and their content in the resource up to their
- * departure, in two passes a minute apart. Then removes the departures. Later access and content stays. A step can run twice, or
+ * revocation, in two passes a minute apart. Then removes the revocations. Later access and content stays. A step can run twice, or
  * from an older progress.
  */
 export async function removeUsersStep(
@@ -89,7 +89,7 @@ export async function removeUsersStep(
   const step: RemovalStep = { table, scope, job, removal, clock };
   const secondPassAt = job.createdAt + REQUESTS_ENDED_MS;
   if (progress.stage === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
-  if (progress.stage === 'departures') return endDepartures(step, progress);
+  if (progress.stage === 'revocations') return endRevocations(step, progress);
 
   const { keys, next, movesCount } = await readPortion(step, progress.portion, mostKeys);
   const moved = progress.moved ?? movesCount;
@@ -107,7 +107,7 @@ export async function removeUsersStep(
   if (progress.stage === 'first') return { progress: { stage: 'second', user: 0 }, notBefore: secondPassAt };
   // The pass repeats if content was moved while it ran, because it can have missed this content.
   const isComplete = moved === (await readMoves(step)).size;
-  return { progress: { stage: isComplete ? 'departures' : 'second', user: 0 } };
+  return { progress: { stage: isComplete ? 'revocations' : 'second', user: 0 } };
 }
 
 /**
@@ -116,7 +116,7 @@ export async function removeUsersStep(
  */
 async function readMoves({ table, scope, job, removal }: RemovalStep): Promise<MovedKeys> {
   if (removal.resource.resourceType !== 'folder') return new Map();
-  return (await readDepartedFolders(table, scope)).get(job.jobId)?.moved ?? new Map<string, boolean>();
+  return (await readRevokedFolders(table, scope)).get(job.jobId)?.moved ?? new Map<string, boolean>();
 }
 
 interface Portion {
@@ -208,35 +208,35 @@ async function readUsers(
 }
 
 /**
- * Returns the time (epoch ms) up to which the job purges a user's items. This is the user's departure, or the time of the request
- * if the user had no profile then. Returns undefined for a user who had a profile and has no departure of this job.
+ * Returns the time (epoch ms) up to which the job purges a user's items. This is the user's revocation, or the time of the request
+ * if the user had no profile then. Returns undefined for a user who had a profile and has no revocation of this job.
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
-  const departure = user?.departures?.find(({ jobId }) => jobId === job.jobId);
+  const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
   const wasKnown = user !== undefined && user.createdAt <= removal.at;
-  return departure?.at ?? (wasKnown ? undefined : removal.at);
+  return revocation?.at ?? (wasKnown ? undefined : removal.at);
 }
 
-/** Removes the departures of the job, and ends the job. */
-async function endDepartures(step: RemovalStep, progress: Progress): Promise<StepResult> {
+/** Removes the revocations of the job, and ends the job. */
+async function endRevocations(step: RemovalStep, progress: Progress): Promise<StepResult> {
   const { table, scope, job, removal } = step;
   const { jobId } = job;
   const { userIds, resource, ...ids } = removal;
-  const isOwn = (departure: Departure) => departure.jobId === jobId;
-  const departed = (await readUsers(step, userIds)).flatMap((user) =>
-    user?.departures?.some(isOwn) ? [user.userId] : [],
+  const isOwn = (revocation: Revocation) => revocation.jobId === jobId;
+  const revoked = (await readUsers(step, userIds)).flatMap((user) =>
+    user?.revocations?.some(isOwn) ? [user.userId] : [],
   );
-  await inParallel(departed, PARALLEL, (userId) =>
+  await inParallel(revoked, PARALLEL, (userId) =>
     retryOnConflict(async () => {
       const key = { tenant: scope.tenant, userId };
       const user = await table.get(UserEntity, key);
-      if (!user?.departures?.some(isOwn)) return undefined;
-      const departures = user.departures.filter((departure) => !isOwn(departure));
-      const next = { ...key, ...user, departures: departures.length > 0 ? departures : undefined };
+      if (!user?.revocations?.some(isOwn)) return undefined;
+      const revocations = user.revocations.filter((revocation) => !isOwn(revocation));
+      const next = { ...key, ...user, revocations: revocations.length > 0 ? revocations : undefined };
       return (await table.write([replace(UserEntity, next, user._r)])) === 'done' ? undefined : 'conflict';
     }),
   );
   if (resource.resourceType !== 'folder') return 'done';
-  await endFolderDeparture(table, scope, jobId);
-  return endCountedJob(table, job, 'folderDepartures', ids, { progress });
+  await endFolderRevocation(table, scope, jobId);
+  return endCountedJob(table, job, 'folderRevocations', ids, { progress });
 }

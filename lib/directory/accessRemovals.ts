@@ -22,13 +22,13 @@ export const AccessRemovalEntity = defineEntity({
     /** Epoch ms. */
     removedAt: z.number(),
     /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was. */
-    isDeparture: z.boolean(),
+    isRevocation: z.boolean(),
   }),
   pk: (of: { tenant: string; organizationKey: string; userId: string }) => organizationPartition(of, 'USER', of.userId),
   // The sort keys follow those of grants, so one query reads both.
-  sk: (key: { internalId: string; isDeparture: boolean }) => [
+  sk: (key: { internalId: string; isRevocation: boolean }) => [
     'GRANT_REMOVED',
-    key.isDeparture ? 'user' : 'grant',
+    key.isRevocation ? 'user' : 'grant',
     key.internalId,
   ],
   expiresAt: ({ removedAt }) => Math.floor(removedAt / 1000) + LIFETIME_SECONDS,
@@ -38,7 +38,7 @@ export const AccessRemovalEntity = defineEntity({
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,
-  removal: { readonly internalId: string; readonly removedAt: number; readonly isDeparture: boolean },
+  removal: { readonly internalId: string; readonly removedAt: number; readonly isRevocation: boolean },
 ): WriteOp {
   return upsert(AccessRemovalEntity, { ...scope, userId, ...removal });
 }

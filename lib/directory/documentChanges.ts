@@ -13,7 +13,7 @@ import {
   folderReference,
 } from './documents.ts';
 import type { Stored } from '../table/entity.ts';
-import { recordCrossings } from './folders/folderDepartures.ts';
+import { recordCrossings } from './folders/folderRevocations.ts';
 import type { Folder, OrganizationScope } from './folders/folders.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
@@ -139,7 +139,7 @@ export class DocumentChanger {
     folder: Folder | undefined,
     now: number,
   ): Promise<WriteOp[]> {
-    if (!scope.hasFolderDepartures) return [];
+    if (!scope.hasFolderRevocations) return [];
     const to = folder ? folderChain(folder) : [];
     const moves = (await this.#documents.attachFolders(scope, documents))
       .filter((document) => document !== undefined)

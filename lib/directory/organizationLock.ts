@@ -7,7 +7,7 @@ import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { replace, type Table, type WriteOp } from '../table/table.ts';
 
 /** The fields of an organization that count its running jobs. */
-export type JobCount = 'folderChanges' | 'folderDepartures';
+export type JobCount = 'folderChanges' | 'folderRevocations';
 
 /**
  * An optimistic lock on an organization. Each write of a request also writes the organization, and counts the jobs that the write

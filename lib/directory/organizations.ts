@@ -23,7 +23,7 @@ const Schema = z.object({
   /** The number of running jobs that change the tree of folders. Readers of folders read the changes only if it is not 0. */
   folderChanges: z.number().optional(),
   /** The number of running jobs that remove users from folders. Moves are recorded for these jobs. */
-  folderDepartures: z.number().optional(),
+  folderRevocations: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });

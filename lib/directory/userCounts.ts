@@ -3,7 +3,7 @@ import { folderChain, hasEnded } from './rules/access.ts';
 import { ApiError } from '../shared/errors.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type DocumentWithFolder, readDocuments } from './documents.ts';
-import { departuresOf } from './folders/folderDepartures.ts';
+import { readRevocations } from './folders/folderRevocations.ts';
 import type { OrganizationScope } from './folders/folders.ts';
 import { pages } from '../table/pages.ts';
 import { tableWith } from '../table/storeCapability.ts';
@@ -76,13 +76,13 @@ export class UserCounter {
       ),
     ]);
     if (!user) return 0;
-    const [departures] = await departuresOf(table, scope, [user]);
+    const [revocations] = await readRevocations(table, scope, [user]);
     return documents.filter(({ internalId, folder }, index) => {
       const contact = contacts[index];
       return (
         contact !== undefined &&
         !hasEnded(
-          departures,
+          revocations,
           [internalId, ...(folder ? folderChain(folder) : []), scope.organizationKey],
           contact.addedAt,
         )

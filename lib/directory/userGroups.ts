@@ -34,7 +34,7 @@ export const GroupEntity = defineEntity({
 
 const MemberSchema = z.object({
   userId: z.string(),
-  /** When the user was added, in epoch ms. It is later than the departures that the user had then. */
+  /** When the user was added, in epoch ms. It is later than the revocations that the user had then. */
   addedAt: z.number(),
 });
 export type GroupMember = z.output<typeof MemberSchema>;
@@ -224,7 +224,7 @@ export class GroupReader {
     return new Map(
       members.flatMap((member, index) => {
         const user = users[index];
-        return user && !hasEnded(user.departures, [organizationKey], member.addedAt) ? [[member, user] as const] : [];
+        return user && !hasEnded(user.revocations, [organizationKey], member.addedAt) ? [[member, user] as const] : [];
       }),
     );
   }
@@ -316,8 +316,8 @@ export class GroupWriter {
       decide: (userId, { user, member }) => {
         if (!user) return { result: { success: false, message: 'User does not exist.' }, ops: [] };
         const result = { success: true, message: 'User added to organization user group.' };
-        if (member && !hasEnded(user.departures, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
-        const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.departures, scope.organizationKey, now) };
+        if (member && !hasEnded(user.revocations, [scope.organizationKey], member.addedAt)) return { result, ops: [] };
+        const added = { ...groupScope, userId, addedAt: accessTimeAfter(user.revocations, scope.organizationKey, now) };
         // The first revision is the time, so that a member that is removed and added again never has the revision of the
         // earlier member.
         return {

@@ -4,7 +4,7 @@ import {
   type AccessRole,
   accessRoles,
   defaultAccessRole,
-  type Departure,
+  type Revocation,
   folderChain,
   accessTimeAfter,
   type Grant,
@@ -19,7 +19,7 @@ import { newId } from '../shared/ids.ts';
 import { StoredProfile } from '../shared/schema.ts';
 import type { RecordPage } from '../content/recordListing.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
-import { departuresOf } from './folders/folderDepartures.ts';
+import { readRevocations } from './folders/folderRevocations.ts';
 import { FolderReader, type OrganizationScope, readFolders, organizationPartition } from './folders/folders.ts';
 import type { AddedResult } from './organizations.ts';
 import { insert, type PageOptions, remove, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -30,7 +30,7 @@ import { storeCapability, tableWith } from '../table/storeCapability.ts';
 
 export type Profile = z.output<typeof StoredProfile>;
 
-const DepartureSchema = z.object({
+const RevocationSchema = z.object({
   /** The internal ids of the organization (`organizationKey`) and of the resource that the user was removed from (`resource`). */
   organizationKey: z.string(),
   resource: z.string(),
@@ -46,7 +46,7 @@ const UserSchema = StoredProfile.extend({
   userId: z.string(),
   internalId: z.string(),
   /** The resources that the user was removed from. A job removes each entry after it has purged the user's data in the resource. */
-  departures: z.array(DepartureSchema).optional(),
+  revocations: z.array(RevocationSchema).optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });
@@ -76,7 +76,7 @@ const GrantSchema = z.object({
   /** When the grant ends, in Unix seconds. */
   expiresAt: z.number().optional(),
   accessFields: z.array(z.string()).optional(),
-  /** When the grant was written, in epoch ms. It is later than the departures that the user had then. */
+  /** When the grant was written, in epoch ms. It is later than the revocations that the user had then. */
   grantedAt: z.number().default(0),
 });
 
@@ -151,7 +151,7 @@ export interface Resource {
   readonly internalId: string;
   /**
    * The id, chosen by the customer, of the folder that contains the resource directly, or a function that reads this id. The
-   * function is called only if users have departures.
+   * function is called only if users have revocations.
    */
   readonly folderId?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -291,12 +291,12 @@ export class UserReader {
     });
   }
 
-  /** Returns the departures of each user. Call it after the read of the organization's folders. */
-  async departures(
+  /** Returns the revocations of each user. Call it after the read of the organization's folders. */
+  async revocations(
     scope: OrganizationScope,
     users: readonly MaybeUser[],
-  ): Promise<(readonly Departure[] | undefined)[]> {
-    return departuresOf(this.#table, scope, users);
+  ): Promise<(readonly Revocation[] | undefined)[]> {
+    return readRevocations(this.#table, scope, users);
   }
 
   /**
@@ -310,20 +310,20 @@ export class UserReader {
     users: readonly MaybeUser[],
   ): Promise<(index: number, at: number) => boolean> {
     const within = await this.#keysAbove(scope, resource, users);
-    const departures = await departuresOf(this.#table, scope, users);
-    return (index, at) => hasEnded(departures[index], within, at);
+    const revocations = await readRevocations(this.#table, scope, users);
+    return (index, at) => hasEnded(revocations[index], within, at);
   }
 
   /**
-   * Returns the internal ids of the resource, the folders above it, and the organization. Reads the folders only if departures
+   * Returns the internal ids of the resource, the folders above it, and the organization. Reads the folders only if revocations
    * need them.
    */
   async #keysAbove(scope: OrganizationScope, resource: Resource, users: readonly MaybeUser[]): Promise<string[]> {
     const { organizationKey } = scope;
     const direct = [resource.internalId, organizationKey];
     const needsFolders = users.some((user) =>
-      user?.departures?.some(
-        (departure) => departure.organizationKey === organizationKey && !direct.includes(departure.resource),
+      user?.revocations?.some(
+        (revocation) => revocation.organizationKey === organizationKey && !direct.includes(revocation.resource),
       ),
     );
     if (!needsFolders) return direct;
@@ -449,7 +449,7 @@ export class UserWriter {
     now: number,
   ): Promise<void> {
     const ops = distinctResources(grants).map(({ scope, resource, accessFields, ...grant }): WriteOp => {
-      const grantedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
+      const grantedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
       const item = {
         ...scope,
         ...resource,
@@ -473,7 +473,7 @@ export class UserWriter {
   async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     const distinctGrants = distinctResources(resources);
     const toRemoval = ({ scope, resource }: ScopedResource) =>
-      recordRemoval(scope, userId, { internalId: resource.internalId, removedAt: now, isDeparture: false });
+      recordRemoval(scope, userId, { internalId: resource.internalId, removedAt: now, isRevocation: false });
     // Two writes cost half of one transaction. A call that fails between them is repeated.
     await Promise.all([
       this.#table.writeAll(
@@ -591,7 +591,7 @@ function grantWrite(
   now: number,
   newGrant: Partial<Pick<Grant, 'accessRole' | 'expiresAt'>> = {},
 ): WriteOp | undefined {
-  const grantedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
+  const grantedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
   const role = accessRole ?? newGrant.accessRole ?? defaultAccessRole;
   const fresh = { ...scope, ...resource, userId, accessRole: role, expiresAt: newGrant.expiresAt, grantedAt };
   if (!stored) return insert(GrantEntity, fresh, grantedAt);
@@ -607,7 +607,7 @@ function contactWrite(
   { user, contact: stored, hasEnded: ended }: UserState,
   now: number,
 ): WriteOp | undefined {
-  const addedAt = accessTimeAfter(user?.departures, scope.organizationKey, now);
+  const addedAt = accessTimeAfter(user?.revocations, scope.organizationKey, now);
   const fresh = { ...scope, resource: resource.internalId, userId, addedAt };
   if (!stored) return insert(ContactEntity, fresh, addedAt);
   return ended(stored.addedAt) ? replace(ContactEntity, fresh, stored._r) : undefined;

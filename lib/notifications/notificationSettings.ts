@@ -129,7 +129,7 @@ export class NotificationSettingsWriter {
     );
     const items = userIds.flatMap((userId, index) =>
       users[index]
-        ? scopes.map(({ documentKey }) => ({ userId, documentKey, departures: users[index]?.departures }))
+        ? scopes.map(({ documentKey }) => ({ userId, documentKey, revocations: users[index]?.revocations }))
         : [],
     );
     const written = await writeEach<
@@ -144,11 +144,11 @@ export class NotificationSettingsWriter {
           NotificationSettingsEntity,
           unread.map((item) => ({ ...scope, ...item })),
         ),
-      decide: ({ departures, ...item }, stored) => {
-        const setAt = accessTimeAfter(departures, scope.organizationKey, now);
+      decide: ({ revocations, ...item }, stored) => {
+        const setAt = accessTimeAfter(revocations, scope.organizationKey, now);
         const wasRemoved =
           stored &&
-          hasEnded(departures, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
+          hasEnded(revocations, [item.documentKey ?? scope.organizationKey, scope.organizationKey], stored.setAt);
         const merged = { ...(wasRemoved ? {} : stored), ...pickLevels(sent) };
         if (stored && !wasRemoved && notificationChannels.every((channel) => stored[channel] === merged[channel]))
           return { result: true, ops: [] };

@@ -37,7 +37,7 @@ type PresenceItem = z.output<typeof Schema>;
 
 /**
  * The presence of a user in a document. A user who leaves keeps the item for an hour without a lease, so that the
- * stream reports the departure like any other change. The index has only users with a lease. A renewal does not change
+ * stream reports that the user left, like any other change. The index has only users with a lease. A renewal does not change
  * the index.
  */
 export const PresenceEntity = defineEntity({

@@ -2,7 +2,7 @@ import type { CallingUser } from '../app/callers.ts';
 import { combine } from '../app/capability.ts';
 import { AccessRemovalEntity } from '../directory/accessRemovals.ts';
 import { type Document, DocumentEntity, type DocumentWithFolder } from '../directory/documents.ts';
-import { departuresOf } from '../directory/folders/folderDepartures.ts';
+import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import {
   type Folder,
   FolderReader,
@@ -161,7 +161,7 @@ export class UserAccessReader {
         { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
       ),
     );
-    const [departures] = await departuresOf(this.#table, scope, [user]);
+    const [revocations] = await readRevocations(this.#table, scope, [user]);
     return {
       organization,
       scope,
@@ -170,7 +170,7 @@ export class UserAccessReader {
         known: true,
         organizationId: organization.internalId,
         grants: items.flatMap(({ grant }) => grant ?? []),
-        departures,
+        revocations,
       },
       removals: items.flatMap(({ removal }) => removal ?? []),
       documents: new Map(),

@@ -253,7 +253,7 @@ export class DirectorySimulation {
     this.organizations.clear();
     await this.finish();
     const remaining = (await everyItem(this.#engine)).filter(({ PK }) => PK.startsWith(`T#${this.#customer.apiKey}#`));
-    expect(remaining.filter(({ _t, departures = [] }) => _t !== 'User' || departures.length > 0)).toEqual([]);
+    expect(remaining.filter(({ _t, revocations = [] }) => _t !== 'User' || revocations.length > 0)).toEqual([]);
     expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.known].sort());
   }
 }

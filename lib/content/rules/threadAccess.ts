@@ -78,7 +78,7 @@ function isVisible(thread: ThreadAccess, { userId, access, memberOf }: CheckedUs
   return members === organizationId ? organizationPermission(access).errorCode === undefined : memberOf.has(members);
 }
 
-/** Returns the access context of a user. Departures are checked with the current folders of the record's document. */
+/** Returns the access context of a user. Revocations are checked with the current folders of the record's document. */
 function contextOf({ access }: CheckedUser, { document }: RecordAccess): readonly string[] | undefined {
   const chain = document ? [document.internalId, ...(document.folder ? folderChain(document.folder) : [])] : [];
   return accessContext(access, (internalId) => {

@@ -14,7 +14,7 @@ import { newId } from '../../shared/ids.ts';
 import { inSlices } from '../../shared/inSlices.ts';
 import type { Stored } from '../../table/entity.ts';
 import type { FolderJobData } from './changeFoldersStep.ts';
-import { recordCrossings } from './folderDepartures.ts';
+import { recordCrossings } from './folderRevocations.ts';
 import {
   type Folder,
   FolderChangeEntity,

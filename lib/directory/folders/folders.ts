@@ -106,7 +106,7 @@ export interface OrganizationScope {
    * Whether jobs are removing users from folders. Readers then also read the recorded moves into and out of these
    * folders.
    */
-  readonly hasFolderDepartures?: boolean | undefined;
+  readonly hasFolderRevocations?: boolean | undefined;
 }
 
 /** Returns the parts of a partition key within an organization. */
@@ -123,14 +123,14 @@ export function organizationScope(
   {
     internalId,
     folderChanges = 0,
-    folderDepartures = 0,
-  }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderDepartures'>,
+    folderRevocations = 0,
+  }: Pick<Organization, 'internalId' | 'folderChanges' | 'folderRevocations'>,
 ): OrganizationScope {
   return {
     tenant,
     organizationKey: internalId,
     ...(folderChanges > 0 && { hasFolderChanges: true }),
-    ...(folderDepartures > 0 && { hasFolderDepartures: true }),
+    ...(folderRevocations > 0 && { hasFolderRevocations: true }),
   };
 }
 

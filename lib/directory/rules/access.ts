@@ -33,7 +33,7 @@ export interface Grant {
  * The record that a user was removed from an organization, or from one of its folders or documents. Grants, contacts
  * and group memberships from before this time no longer count, even if they are still stored.
  */
-export interface Departure {
+export interface Revocation {
   readonly organizationKey: string;
   /** The internal id of the organization, folder or document that the user was removed from. */
   readonly resource: string;
@@ -54,7 +54,7 @@ export interface Departure {
 export type MovedKeys = ReadonlyMap<string, boolean>;
 
 /**
- * The value of `resource` and `organizationKey` in the departure of an erased user. It stands for every organization of the tenant.
+ * The value of `resource` and `organizationKey` in the revocation of an erased user. It stands for every organization of the tenant.
  */
 export const everywhere = '*';
 
@@ -63,14 +63,14 @@ export const everywhere = '*';
  * `within` are the internal ids of the resource, of the folders above it from the nearest up, and of the organization.
  */
 export function hasEnded(
-  departures: readonly Departure[] | undefined,
+  revocations: readonly Revocation[] | undefined,
   within: readonly string[],
   at: number | undefined,
 ): boolean {
   return (
-    departures !== undefined &&
-    departures.some(
-      (departure) => (at ?? 0) <= departure.at && (departure.resource === everywhere || wasIn(departure, within)),
+    revocations !== undefined &&
+    revocations.some(
+      (revocation) => (at ?? 0) <= revocation.at && (revocation.resource === everywhere || wasIn(revocation, within)),
     )
   );
 }
@@ -79,7 +79,7 @@ export function hasEnded(
  * Returns whether a document or folder was in a resource when users were removed from the resource. `within` has the same ids as
  * for `hasEnded`.
  */
-export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>, within: readonly string[]): boolean {
+export function wasIn({ resource, moved }: Pick<Revocation, 'resource' | 'moved'>, within: readonly string[]): boolean {
   for (const internalId of within) {
     const wasInside = moved?.get(internalId);
     if (wasInside !== undefined) return wasInside;
@@ -94,53 +94,53 @@ export function wasIn({ resource, moved }: Pick<Departure, 'resource' | 'moved'>
  * `from` and `to` are the internal ids of the folders before and after the move, from the nearest up.
  */
 export function findCrossing(
-  departed: Pick<Departure, 'resource' | 'moved'>,
+  revoked: Pick<Revocation, 'resource' | 'moved'>,
   internalId: string,
   from: readonly string[],
   to: readonly string[],
 ): boolean | undefined {
-  if (departed.moved?.has(internalId)) return undefined;
-  const wasInside = wasIn(departed, [internalId, ...from]);
-  return wasInside === wasIn(departed, [internalId, ...to]) ? undefined : wasInside;
+  if (revoked.moved?.has(internalId)) return undefined;
+  const wasInside = wasIn(revoked, [internalId, ...from]);
+  return wasInside === wasIn(revoked, [internalId, ...to]) ? undefined : wasInside;
 }
 
 /**
- * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, but later than all departures from
+ * Returns the time (epoch ms) to store with a user's new access in an organization. It is `now`, but later than all revocations of
  * the organization.
  */
 export function accessTimeAfter(
-  departures: readonly Departure[] | undefined,
+  revocations: readonly Revocation[] | undefined,
   organizationKey: string,
   now: number,
 ): number {
-  const fromOrganization = (departures ?? []).filter((departure) =>
-    [organizationKey, everywhere].includes(departure.organizationKey),
+  const fromOrganization = (revocations ?? []).filter((revocation) =>
+    [organizationKey, everywhere].includes(revocation.organizationKey),
   );
   return Math.max(now, ...fromOrganization.map(({ at }) => at + 1));
 }
 
-/** The largest number of departures of one user. They are stored in the user's item, which many requests read. */
-export const mostDepartures = 100;
+/** The largest number of revocations of one user. They are stored in the user's item, which many requests read. */
+export const mostRevocations = 100;
 
 /**
- * Returns a user's departures with one more. The new departure is at least as late as all times in `since`. Returns undefined if
- * there are too many departures. The new departure replaces departures that it covers:
- * - departures from the same document or organization
- * - departures from anything in the organization, if the user is removed from the whole organization
+ * Returns a user's revocations with one more. The new revocation is at least as late as all times in `since`. Returns undefined if
+ * there are too many revocations. The new revocation replaces revocations that it covers:
+ * - revocations of the same document or organization
+ * - revocations of anything in the organization, if the user is removed from the whole organization
  *
- * An earlier departure from the same folder stays, because documents may have been moved out between the two departures.
+ * An earlier revocation of the same folder stays, because documents may have been moved out between the two revocations.
  */
-export function addDeparture(
-  departures: readonly Departure[] | undefined,
-  added: Departure,
+export function addRevocation(
+  revocations: readonly Revocation[] | undefined,
+  added: Revocation,
   since: readonly (number | undefined)[] = [],
-): Departure[] | undefined {
-  const at = Math.max(accessTimeAfter(departures, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
-  const isCovered = ({ organizationKey, resource }: Departure) =>
+): Revocation[] | undefined {
+  const at = Math.max(accessTimeAfter(revocations, added.organizationKey, added.at), ...since.map((time) => time ?? 0));
+  const isCovered = ({ organizationKey, resource }: Revocation) =>
     (resource === added.resource && !added.folder) ||
     (organizationKey === added.organizationKey && added.resource === added.organizationKey);
-  const next = [...(departures ?? []).filter((departure) => !isCovered(departure)), { ...added, at }];
-  return next.length > mostDepartures ? undefined : next;
+  const next = [...(revocations ?? []).filter((revocation) => !isCovered(revocation)), { ...added, at }];
+  return next.length > mostRevocations ? undefined : next;
 }
 
 /** The fields of a folder that decide access: its effective access type, and the folders above it from the root down. */
@@ -170,7 +170,7 @@ export interface UserAccess {
   readonly organizationId: string;
   readonly grants: readonly Grant[];
   /** The resources that the user was removed from. Earlier grants on them no longer count. */
-  readonly departures?: readonly Departure[] | undefined;
+  readonly revocations?: readonly Revocation[] | undefined;
   /** The current time in Unix seconds. */
   readonly now: number;
 }
@@ -187,7 +187,7 @@ function findActiveGrant(user: UserAccess, internalId: string, above: readonly s
 function isInForce(user: UserAccess, grant: Grant, above: readonly string[] = []): boolean {
   return (
     isUnexpired(grant, user.now) &&
-    !hasEnded(user.departures, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
+    !hasEnded(user.revocations, [grant.internalId, ...above, user.organizationId], grant.grantedAt)
   );
 }
 

@@ -26,7 +26,7 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
   const [scope, tenantPart = '', kind] = parts;
   if (scope !== 'T') return undefined;
   if (kind === 'USER' && parts.length === 4 && key.SK === 'PROFILE') {
-    const mayRemove = change === 'remove' || (change === 'modify' && item?.departures !== undefined);
+    const mayRemove = change === 'remove' || (change === 'modify' && item?.revocations !== undefined);
     return mayRemove ? { kind: 'user', tenantPart, userPart: parts[3] ?? '' } : undefined;
   }
   // A new organization or a renamed one takes no access away.

@@ -17,7 +17,7 @@ export interface AccessRemoval {
   /** Epoch ms. */
   readonly removedAt: number;
   /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was removed. */
-  readonly isDeparture: boolean;
+  readonly isRevocation: boolean;
 }
 
 /** A user's stored access in an organization, and what ends grants of tokens there. */
@@ -56,10 +56,10 @@ export function tokenAccess(
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
     .map((grant) => ({ ...grant, grantedAt: issuedAt }));
-  const departures = [
-    ...(user.departures ?? []),
+  const revocations = [
+    ...(user.revocations ?? []),
     ...removals
-      .filter(({ isDeparture }) => isDeparture)
+      .filter(({ isRevocation }) => isRevocation)
       .map(({ internalId, removedAt }) => ({
         organizationKey: user.organizationId,
         resource: internalId,
@@ -67,7 +67,7 @@ export function tokenAccess(
         jobId: '',
       })),
   ];
-  const stored = { ...user, departures };
+  const stored = { ...user, revocations };
   const token = { ...stored, grants: wasDisabled ? [] : tokenGrants };
   return { stored, token, all: { ...stored, grants: [...stored.grants, ...token.grants] } };
 }

@@ -319,7 +319,7 @@ describe('users/data/delete', () => {
       ['new', 'Back again'],
     ]);
     expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
-      'departures',
+      'revocations',
     );
     expect(JSON.stringify([...(await dump(customer.apiKey))])).not.toContain('Ada-Name');
   });

@@ -216,7 +216,7 @@ describe('usergroups/users/add', () => {
         {
           tenant: customer.apiKey,
           ...ada,
-          departures: [{ organizationKey: internalId, resource: internalId, at, jobId: 'job' }],
+          revocations: [{ organizationKey: internalId, resource: internalId, at, jobId: 'job' }],
         },
         ada._r,
       ),

@@ -8,7 +8,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { type ScopedGrant, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
-import { mostDepartures } from '../../../lib/directory/rules/access.ts';
+import { mostRevocations } from '../../../lib/directory/rules/access.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -193,7 +193,7 @@ describe('users/delete response', () => {
       expect(await remove({}, 'ada')).toEqual({ ada: { success: true, message: 'User removed.' } });
     expect(await contacts({ organizationId: 'elsewhere' })).toEqual(['ada']);
     await runJobs();
-    expect((await stored('ada')).departures).toBeUndefined();
+    expect((await stored('ada')).revocations).toBeUndefined();
     expect(await jobsLeft()).toBe(0);
   });
 
@@ -243,7 +243,7 @@ describe('users/delete response', () => {
       await jobsLeft(),
       await traces(userIds[0]!),
       await traces(userIds[119]!),
-      (await stored(userIds[119]!)).departures,
+      (await stored(userIds[119]!)).revocations,
     ]).toEqual([0, [], [], undefined]);
   });
 });
@@ -266,7 +266,7 @@ describe('users/delete without documentId and folderId', () => {
       expect(await contacts(where)).toEqual(['bob']);
     await runJobs();
     expect(await traces('ada')).toEqual([]);
-    expect((await stored('ada')).departures).toBeUndefined();
+    expect((await stored('ada')).revocations).toBeUndefined();
     expect(await jobsLeft()).toBe(0);
     expect(await traces('bob')).toEqual(bobs);
     expect(Object.keys(await roles('bob')).sort()).toEqual(['acme', 'filed', 'inner', 'nda', 'other', 'outer']);
@@ -408,10 +408,11 @@ describe('resources that move after users/delete with folderId', () => {
   const moveFolder = (folderId: string, parentFolderId: string) =>
     customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
   const writtenDown = async () =>
-    (await everyItem(engine)).filter(({ _t, PK }) => _t === 'FolderDeparture' && PK.startsWith(`T#${customer.apiKey}#`))
-      .length;
+    (await everyItem(engine)).filter(
+      ({ _t, PK }) => _t === 'FolderRevocation' && PK.startsWith(`T#${customer.apiKey}#`),
+    ).length;
   const counted = async () =>
-    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderDepartures;
+    (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations;
 
   beforeEach(async () => {
     await customer.ok('/v2/organizations/folders/add', {
@@ -576,7 +577,7 @@ describe('users/delete of a user who is added again', () => {
         await levels(),
       ]).toEqual([again, ['ada'], [], set]);
       expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
-      expect([await jobsLeft(), (await stored('ada')).departures]).toEqual([0, undefined]);
+      expect([await jobsLeft(), (await stored('ada')).revocations]).toEqual([0, undefined]);
     },
   );
 
@@ -624,7 +625,7 @@ describe('overlapping jobs of users/delete', () => {
     await runJobs('settling');
     await remove({ folderId: 'inner' }, 'ada');
     await runJobs('settling');
-    expect((await stored('ada')).departures).toHaveLength(2);
+    expect((await stored('ada')).revocations).toHaveLength(2);
     expect(await roles('ada')).toEqual({
       acme: 'editor',
       outer: 'editor',
@@ -636,7 +637,7 @@ describe('overlapping jobs of users/delete', () => {
     expect(await roles('ada')).toEqual({ acme: 'editor', other: 'editor' });
     await Promise.all([runJobs(), remove({ documentId: 'other' }, 'ada')]);
     await runJobs();
-    expect([await roles('ada'), await jobsLeft(), (await stored('ada')).departures]).toEqual([
+    expect([await roles('ada'), await jobsLeft(), (await stored('ada')).revocations]).toEqual([
       { acme: 'editor' },
       0,
       undefined,
@@ -647,7 +648,7 @@ describe('overlapping jobs of users/delete', () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await remove({}, 'ada');
-    expect((await stored('ada')).departures).toHaveLength(1);
+    expect((await stored('ada')).revocations).toHaveLength(1);
     await grant('ada', on('document', 'nda'));
     await runJobs();
     expect([await roles('ada'), (await traces('ada')).length, await jobsLeft()]).toEqual([{ nda: 'viewer' }, 1, 0]);
@@ -668,13 +669,13 @@ describe('overlapping jobs of users/delete', () => {
   test('fail with an error when a user has too many removals at the same time', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
-    const departures = Array.from({ length: mostDepartures }, (_each, i) => ({
+    const revocations = Array.from({ length: mostRevocations }, (_each, i) => ({
       organizationKey: 'org_x',
       resource: `doc_${i}`,
       at: 1,
       jobId: 'job_x',
     }));
-    await table.write([replace(UserEntity, { tenant: customer.apiKey, ...user, departures }, user._r)]);
+    await table.write([replace(UserEntity, { tenant: customer.apiKey, ...user, revocations }, user._r)]);
     expect(await remove({}, 'ada', 'bob')).toEqual({
       ada: { success: false, message: 'User is being changed by another request.' },
       bob: { success: true, message: 'User removed.' },

@@ -70,7 +70,7 @@ describe('maySee', () => {
     const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
     expect(canSee(guard, viewerOf('grace', [ended]))).toBe(false);
-    const left = { access: { departures: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
+    const left = { access: { revocations: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
     expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(false);
     expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
   });

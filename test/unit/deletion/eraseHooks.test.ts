@@ -28,7 +28,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
   'of an organization, without users': [
     'Folder',
     'FolderChange',
-    'FolderDeparture',
+    'FolderRevocation',
     'FolderEntry',
     'JudgmentVector',
     'Organization',
@@ -45,7 +45,9 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'BuiltInAgentChange',
     'EmbeddingState',
   ],
+  'has only ids, and expires after 24 hours': ['LiveHints', 'UserHint', 'DocumentSession', 'UserSession'],
   'expires after 24 hours': ['Idempotency'],
+  'has only ids, and expires after 49 hours': ['AccessRemoval'],
   'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'FirstAttempts', 'Mail'],
   'of the customer and its workspace': [
     'ActivityConfig',

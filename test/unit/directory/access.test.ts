@@ -5,8 +5,8 @@ import {
   accessFields,
   accessRoles,
   accessTypes,
-  addDeparture,
-  type Departure,
+  addRevocation,
+  type Revocation,
   type DocumentAccess,
   documentPermission,
   type FolderAccess,
@@ -15,7 +15,7 @@ import {
   type Grant,
   hasEnded,
   wasIn,
-  mostDepartures,
+  mostRevocations,
   organizationPermission,
   findCrossing,
   type UserAccess,
@@ -179,7 +179,7 @@ describe('accessFields', () => {
   });
 });
 
-describe('departures', () => {
+describe('revocations', () => {
   const places = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
   const times = fc.integer({ min: 0, max: 6 });
   const timed = fc.uniqueArray(
@@ -201,8 +201,8 @@ describe('departures', () => {
     { maxLength: 4 },
   );
   const leavers = fc
-    .record({ grants: timed, departures: left })
-    .map((user): UserAccess & { departures: Departure[] } => ({
+    .record({ grants: timed, revocations: left })
+    .map((user): UserAccess & { revocations: Revocation[] } => ({
       ...user,
       known: true,
       organizationId: ORGANIZATION,
@@ -217,9 +217,9 @@ describe('departures', () => {
         const path = [...foldersOf(document), 'document'];
         const remaining = user.grants.filter(({ internalId, grantedAt = 0 }) => {
           const above = [ORGANIZATION, ...path.slice(0, path.indexOf(internalId) + 1), internalId];
-          return !user.departures.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
+          return !user.revocations.some(({ resource, at }) => above.includes(resource) && grantedAt <= at);
         });
-        const never = { ...user, grants: remaining, departures: [] };
+        const never = { ...user, grants: remaining, revocations: [] };
         expect(documentPermission(user, document)).toEqual(documentPermission(never, document));
         expect(organizationPermission(user)).toEqual(organizationPermission(never));
         if (document.folder)
@@ -231,53 +231,53 @@ describe('departures', () => {
 
   test('void every earlier grant and no later grant', () => {
     fc.assert(
-      fc.property(left, times, fc.constantFrom(...places), (departures, now, resource) => {
-        const at = accessTimeAfter(departures, ORGANIZATION, now);
+      fc.property(left, times, fc.constantFrom(...places), (revocations, now, resource) => {
+        const at = accessTimeAfter(revocations, ORGANIZATION, now);
         expect(at).toBeGreaterThanOrEqual(now);
-        expect(hasEnded(departures, [resource, ...places], at)).toBe(false);
-        const next = addDeparture(departures, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
+        expect(hasEnded(revocations, [resource, ...places], at)).toBe(false);
+        const next = addRevocation(revocations, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
           at,
         ])!;
         expect(hasEnded(next, [resource], at)).toBe(true);
         expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
         for (const scope of places)
           for (let time = 0; time <= 6; time++)
-            if (hasEnded(departures, [scope, ORGANIZATION], time))
+            if (hasEnded(revocations, [scope, ORGANIZATION], time))
               expect(hasEnded(next, [scope, ORGANIZATION], time)).toBe(true);
       }),
     );
   });
 
   test('are dropped when covered by another one, kept up to a limit, and separate for each organization', () => {
-    const leave = (resource: string, organization = ORGANIZATION): Departure => ({
+    const leave = (resource: string, organization = ORGANIZATION): Revocation => ({
       organizationKey: organization,
       resource,
       at: 1,
       jobId: `job of ${resource}`,
     });
     const two = [leave('f0'), leave('document')];
-    expect(addDeparture(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
+    expect(addRevocation(two, leave('f0'))!.map(({ resource }) => resource)).toEqual(['document', 'f0']);
     expect(
-      addDeparture([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
+      addRevocation([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
     ).toEqual(['there', ORGANIZATION]);
     expect(accessTimeAfter([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
-    const full = Array.from({ length: mostDepartures }, (_each, i) => leave(`d${i}`));
+    const full = Array.from({ length: mostRevocations }, (_each, i) => leave(`d${i}`));
     expect([
-      addDeparture(full, leave('one more')),
-      addDeparture(full, leave('d7'))?.length,
-      addDeparture(undefined, leave('first'))?.length,
-    ]).toEqual([undefined, mostDepartures, 1]);
+      addRevocation(full, leave('one more')),
+      addRevocation(full, leave('d7'))?.length,
+      addRevocation(undefined, leave('first'))?.length,
+    ]).toEqual([undefined, mostRevocations, 1]);
   });
 
   test('from the same folder keep an earlier one in force, for resources that were moved out in between', () => {
-    const leave = (jobId: string): Departure => ({
+    const leave = (jobId: string): Revocation => ({
       organizationKey: ORGANIZATION,
       resource: 'f0',
       at: 1,
       jobId,
       folder: true,
     });
-    expect(addDeparture([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
+    expect(addRevocation([leave('first')], leave('second'))!.map(({ jobId }) => jobId)).toEqual(['first', 'second']);
   });
 
   test('apply to the place of a resource at the time of the removal, wherever it moved since', () => {
@@ -317,7 +317,7 @@ describe('departures', () => {
       known: true,
       organizationId: ORGANIZATION,
       grants,
-      departures: [{ organizationKey: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
+      revocations: [{ organizationKey: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],
       now: NOW,
     };
     expect([accessContext(user), accessContext(user, (id) => (id === 'document' ? ['f0'] : []))]).toEqual([

@@ -18,7 +18,7 @@ describe('accessChangeOf', () => {
     ['the record of a removed grant', changeOf('insert', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED~#doc_1'), user],
     [
       'a user who was removed from a resource',
-      changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', { departures: [] }),
+      changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', { revocations: [] }),
       { kind: 'user', tenantPart: 'key_1', userPart: 'ada' },
     ],
     [

@@ -66,14 +66,14 @@ export const endpoint = defineEndpoint(
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
       documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
     };
-    const departures = await deps.users.departures(scope, users);
+    const revocations = await deps.users.revocations(scope, users);
     const data = dict(
       userIds.map((userId, index) => {
         const user = {
           known: users[index] !== undefined,
           organizationId: organization.internalId,
           grants: grants[index] ?? [],
-          departures: departures[index],
+          revocations: revocations[index],
           now: now / 1000,
         };
         return [userId, permissionsOf(caller, user, resources)] as const;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Departure, findCrossing, type MovedKeys } from '../rules/access.ts';
+import { type Revocation, findCrossing, type MovedKeys } from '../rules/access.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { newId } from '../../shared/ids.ts';
 import { defineEntity } from '../../table/entity.ts';
@@ -17,8 +17,8 @@ const PAGE = 1_000;
  * ends if its document or folder was in the folder when the users were removed. The first item of a job is written with the job.
  * Each move adds an item. The end of the job removes all items.
  */
-export const FolderDepartureEntity = defineEntity({
-  type: 'FolderDeparture',
+export const FolderRevocationEntity = defineEntity({
+  type: 'FolderRevocation',
   version: 1,
   scope: 'tenant',
   ownedBy: 'organization',
@@ -35,14 +35,14 @@ export const FolderDepartureEntity = defineEntity({
     /** When the item was written, in epoch ms. */
     at: z.number(),
   }),
-  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_DEPARTURES'),
+  pk: (of: { tenant: string; organizationKey: string }) => organizationPartition(of, 'FOLDER_REVOCATIONS'),
   sk: (key: { jobId: string; id: string }) => [key.jobId, key.id],
   // If a move runs at the same time as the end of the job, its item can remain. It then expires.
   expiresAt: ({ at }) => Math.floor(at / 1000) + LIFETIME_SECONDS,
 });
 
 /** A folder that a job removes users from. */
-export interface DepartedFolder {
+export interface RevokedFolder {
   /** The internal id of the folder. */
   readonly resource: string;
   readonly moved: MovedKeys;
@@ -52,12 +52,12 @@ export interface DepartedFolder {
  * Returns the folders of an organization that users are being removed from, by job id. Call it after the read of the folders, so
  * that the result includes every move that the folders already show.
  */
-export async function readDepartedFolders(
+export async function readRevokedFolders(
   table: Table,
   scope: OrganizationScope,
-): Promise<ReadonlyMap<string, DepartedFolder>> {
+): Promise<ReadonlyMap<string, RevokedFolder>> {
   const folders = new Map<string, { readonly resource: string; readonly moved: Map<string, boolean> }>();
-  for await (const { values } of pages((after) => table.query(FolderDepartureEntity, scope, { limit: PAGE, after }))) {
+  for await (const { values } of pages((after) => table.query(FolderRevocationEntity, scope, { limit: PAGE, after }))) {
     for (const { jobId, folderKey, inside, outside } of values) {
       const folder = folders.get(jobId) ?? { resource: folderKey, moved: new Map<string, boolean>() };
       folders.set(jobId, folder);
@@ -69,22 +69,22 @@ export async function readDepartedFolders(
 }
 
 /**
- * Returns the departures of each user. Departures from folders include the moves since the departure. Reads the table only if one
+ * Returns the revocations of each user. Revocations of folders include the moves since the revocation. Reads the table only if one
  * of the users is being removed from a folder of the organization. Call it after the read of the folders.
  */
-export async function departuresOf(
+export async function readRevocations(
   table: Table,
   scope: OrganizationScope,
-  users: readonly ({ readonly departures?: readonly Departure[] | undefined } | undefined)[],
-): Promise<(readonly Departure[] | undefined)[]> {
-  const all = users.map((user) => user?.departures);
-  const isFromFolder = ({ folder, organizationKey }: Departure) =>
+  users: readonly ({ readonly revocations?: readonly Revocation[] | undefined } | undefined)[],
+): Promise<(readonly Revocation[] | undefined)[]> {
+  const all = users.map((user) => user?.revocations);
+  const isFromFolder = ({ folder, organizationKey }: Revocation) =>
     folder === true && organizationKey === scope.organizationKey;
-  if (!scope.hasFolderDepartures || !all.some((departures) => departures?.some(isFromFolder))) return all;
-  const folders = await readDepartedFolders(table, scope);
-  return all.map((departures) =>
-    departures?.map((departure) =>
-      isFromFolder(departure) ? { ...departure, moved: folders.get(departure.jobId)?.moved } : departure,
+  if (!scope.hasFolderRevocations || !all.some((revocations) => revocations?.some(isFromFolder))) return all;
+  const folders = await readRevokedFolders(table, scope);
+  return all.map((revocations) =>
+    revocations?.map((revocation) =>
+      isFromFolder(revocation) ? { ...revocation, moved: folders.get(revocation.jobId)?.moved } : revocation,
     ),
   );
 }
@@ -109,10 +109,10 @@ export async function recordCrossings(
   moves: readonly Move[],
   now: number,
 ): Promise<WriteOp[]> {
-  if (!scope.hasFolderDepartures || moves.length === 0) return [];
+  if (!scope.hasFolderRevocations || moves.length === 0) return [];
   const id = newId('mov', now);
   const ops: WriteOp[] = [];
-  for (const [jobId, folder] of await readDepartedFolders(table, scope)) {
+  for (const [jobId, folder] of await readRevokedFolders(table, scope)) {
     const inside: string[] = [];
     const outside: string[] = [];
     for (const { internalId, from, to } of moves) {
@@ -121,7 +121,7 @@ export async function recordCrossings(
     }
     if (inside.length + outside.length > 0)
       ops.push(
-        insert(FolderDepartureEntity, { ...scope, jobId, folderKey: folder.resource, id, inside, outside, at: now }),
+        insert(FolderRevocationEntity, { ...scope, jobId, folderKey: folder.resource, id, inside, outside, at: now }),
       );
   }
   if (ops.length > MOST_RECORDED)
@@ -133,14 +133,19 @@ export async function recordCrossings(
 }
 
 /** Returns the operation that writes the first item of a job. It belongs in the transaction that stores the job. */
-export function startFolderDeparture(scope: OrganizationScope, jobId: string, folderKey: string, now: number): WriteOp {
-  return insert(FolderDepartureEntity, { ...scope, jobId, folderKey, id: jobId, inside: [], outside: [], at: now });
+export function startFolderRevocation(
+  scope: OrganizationScope,
+  jobId: string,
+  folderKey: string,
+  now: number,
+): WriteOp {
+  return insert(FolderRevocationEntity, { ...scope, jobId, folderKey, id: jobId, inside: [], outside: [], at: now });
 }
 
 /** Removes all items of a job. */
-export async function endFolderDeparture(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
+export async function endFolderRevocation(table: Table, scope: OrganizationScope, jobId: string): Promise<void> {
   const read = (after: string | undefined) =>
-    table.query(FolderDepartureEntity, scope, { limit: PAGE, prefix: [jobId], after });
+    table.query(FolderRevocationEntity, scope, { limit: PAGE, prefix: [jobId], after });
   for await (const { values } of pages(read))
-    await table.removeKeys(values.map(({ id }) => FolderDepartureEntity.key({ ...scope, jobId, id })));
+    await table.removeKeys(values.map(({ id }) => FolderRevocationEntity.key({ ...scope, jobId, id })));
 }
