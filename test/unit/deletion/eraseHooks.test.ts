@@ -24,7 +24,15 @@ const erasedBy: Readonly<Record<string, string>> = {
 
 /** The entities that name no user or name one only by id, and why none of them is erased. */
 const notErased: Readonly<Record<string, readonly string[]>> = {
-  'of a document, without users': ['DeletedThread', 'Document', 'Editor', 'EditorPart', 'RecordId', 'ThreadCounter'],
+  'of a document, without users': [
+    'DeletedThread',
+    'Document',
+    'Editor',
+    'EditorPart',
+    'LiveChannel',
+    'RecordId',
+    'ThreadCounter',
+  ],
   'of an organization, without users': [
     'Folder',
     'FolderChange',
@@ -45,7 +53,7 @@ const notErased: Readonly<Record<string, readonly string[]>> = {
     'BuiltInAgentChange',
     'EmbeddingState',
   ],
-  'has only ids, and expires after 24 hours': ['LiveHints', 'UserHint', 'DocumentSession', 'UserSession'],
+  'has only ids, and expires within three hours': ['DocumentSession', 'LiveHints', 'UserHint', 'UserSession'],
   'expires after 24 hours': ['Idempotency'],
   'has only ids, and expires after 49 hours': ['AccessRemoval'],
   'expires after 30 days': ['Attempt', 'Delivery', 'Event', 'EventPayload', 'FirstAttempts', 'Mail'],
