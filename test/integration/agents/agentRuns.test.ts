@@ -64,7 +64,7 @@ async function count(): Promise<number> {
 }
 
 describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
-  test('counts the executions named in comments, starting at 0 and null', async () => {
+  test('counts the executions that comments name, starting at 0 and null', async () => {
     const groupId = (await ok('groups/create', { name: 'Group', agentIds: [agentId] })).group.id;
     const everywhere = async () => {
       const rows = [
@@ -123,8 +123,8 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
   });
 });
 
-describe('an execution counts once', () => {
-  test('counts an execution once across comments, threads and calls', async () => {
+describe('an execution of an agent', () => {
+  test('is counted once across comments, threads and calls', async () => {
     await addThreads(customer, [
       thread('other', { commentData: [findingComment('run-1'), findingComment('run-1')] }),
       finding('second', 'run-1'),
@@ -142,7 +142,7 @@ describe('an execution counts once', () => {
     ]);
   });
 
-  test('counts an execution once when several comments get their agent by an update', async () => {
+  test('is counted once when several comments get their agent by an update', async () => {
     await addThreads(customer, [thread('other', { commentData: times(45, () => comment()) })]);
     const update = () =>
       customer.ok(UPDATE_COMMENTS, {
@@ -156,7 +156,7 @@ describe('an execution counts once', () => {
     expect([await count(), await executions()]).toEqual([0, 1]);
   });
 
-  test('counts an execution once when a call of 60 threads takes several parallel transactions', async () => {
+  test('is counted once when a call of 60 threads takes several parallel transactions', async () => {
     const { write } = Table.prototype;
     let noted = false;
     let notedAgain = 0;
@@ -179,7 +179,7 @@ describe('an execution counts once', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('counts an execution once in parallel calls, all of which succeed', async () => {
+  test('is counted once in parallel calls, all of which succeed', async () => {
     await addThreads(customer, [thread('other')]);
     const answers = await Promise.all(
       times(8, (n) =>
@@ -198,7 +198,7 @@ describe('an execution counts once', () => {
     expect(await executions()).toBe(5);
   });
 
-  test('retries a call when another transaction records the same run', async () => {
+  test('is recorded by a retry of the call when another transaction records the same run', async () => {
     const { write } = Table.prototype;
     const sizes: number[] = [];
     jest.spyOn(Table.prototype, 'write').mockImplementation(async function (this: Table, ops) {
@@ -218,7 +218,7 @@ describe('an execution counts once', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('counts an execution once when it is counted during a call that names it again', async () => {
+  test('is counted once when it is counted during a call that names it again', async () => {
     await addThreads(customer, [thread('other')]);
     beforeWrite(
       async () => {
@@ -248,7 +248,7 @@ function failAt(n: number, when: 'before' | 'after'): { struck: () => boolean; h
   return { struck: () => writes >= n, heal: () => spy.mockRestore() };
 }
 
-describe('failures while runs are recorded and counted', () => {
+describe('failures while executions are recorded and counted', () => {
   test('writes comments, run and job in one transaction', async () => {
     await addThreads(customer, [thread('other')]);
     for (const [add, type] of [
@@ -280,13 +280,13 @@ describe('failures while runs are recorded and counted', () => {
     expect(await executions()).toBe(2);
   });
 
-  test('makes the job due at once for the sweeper, without a queue message', async () => {
+  test('makes the job due at once for the sweeper when no queue message was sent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     const [job] = await jobs();
     expect(job).toMatchObject({ dueAt: job!.createdAt, data: JSON.stringify({ agentId }) });
   });
 
-  test.each(['before', 'after'] as const)('counts the same after a crash %s any write', async (when) => {
+  test.each(['before', 'after'] as const)('gives the same count after a crash %s any write', async (when) => {
     let callCount = 0;
     for (let at = 1; ; at++) {
       await addThreads(
@@ -320,7 +320,7 @@ describe('failures while runs are recorded and counted', () => {
   });
 });
 
-describe('counting while an agent changes', () => {
+describe('the count of executions while its agent changes', () => {
   const writesAgent = (ops: Parameters<Table['write']>[0]) => ops.some((op) => 'put' in op && op.put._t === 'Agent');
 
   test.each([
@@ -330,7 +330,7 @@ describe('counting while an agent changes', () => {
       { version: 2, instructions: 'Look.' },
     ],
     ['its name', () => ok('update', { agentId, name: 'New' }), { name: 'New', version: 1 }],
-  ])('keeps both the count and a concurrent change of %s', async (_what, change, expected) => {
+  ])('is kept together with a concurrent change of %s', async (_what, change, expected) => {
     await addThreads(customer, [finding('other', 'run-1')]);
     let counted = 0;
     beforeWrite(async () => (counted = await count()), writesAgent);
@@ -339,7 +339,7 @@ describe('counting while an agent changes', () => {
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
   });
 
-  test('retries the count after a concurrent change of the agent', async () => {
+  test('is retried after a concurrent change of the agent', async () => {
     await addThreads(customer, [finding('other', 'run-1')]);
     beforeWrite(() => ok('update', { agentId, description: 'New' }), writesAgent);
     await count();
@@ -349,7 +349,7 @@ describe('counting while an agent changes', () => {
     expect(await executions()).toBe(1);
   });
 
-  test('deletes runs and pending counts with the agent', async () => {
+  test('is deleted with the agent, like the runs and pending counts', async () => {
     const kept = await create();
     await addThreads(customer, [finding('other', 'run-1')]);
     await count();
@@ -368,10 +368,10 @@ describe('counting while an agent changes', () => {
   });
 });
 
-describe('comments of an agent that does not exist', () => {
+describe('a comment of an agent that does not exist', () => {
   const unknown = (id: string) => ({ success: false, commentIds: [], message: `Agent ${id} not found.` });
 
-  test('fails only the thread that names an unknown agent', async () => {
+  test('fails only its thread in a call with several threads', async () => {
     const { agentId: foreign } = await (await newCustomer()).ok('/v2/agents/create', { name: 'Theirs' });
     const added = await addThreads(customer, [
       finding('known', 'run-1'),
@@ -405,7 +405,7 @@ describe('comments of an agent that does not exist', () => {
           updatedData: { agent: by({ agentId: 'nobody', executionId: 'run-1' }) },
         }),
     ],
-  ])('answers NOT_FOUND with the agent id in %s and writes nothing', async (_path, call) => {
+  ])('is rejected with NOT_FOUND and the agent id in %s, which writes nothing', async (_path, call) => {
     await addThreads(customer, [thread('other')]);
     const { status, body } = await call();
     expect([status, body.error.status, body.error.message]).toEqual([404, 'NOT_FOUND', 'Agent nobody not found.']);
@@ -417,7 +417,7 @@ describe('comments of an agent that does not exist', () => {
   });
 });
 
-test('adds a thread with 32 comments of different executions and rejects one with 33', async () => {
+test('commentannotations/add accepts a thread with 32 comments of different executions and rejects one with 33', async () => {
   // 100 operations: 2 for the thread and its id, 1 for the job, and 3 per comment (comment, author, run).
   const of = (number: number) => thread('other', { commentData: times(number, (n) => findingComment(`run-${n}`)) });
   expect((await addThreads(customer, [of(33)])).other).toMatchObject({
@@ -430,7 +430,7 @@ test('adds a thread with 32 comments of different executions and rejects one wit
   expect(await executions()).toBe(32);
 });
 
-test('counts each execution once for any order of comments and counting jobs', async () => {
+test('any order of comments and counting jobs counts each execution once', async () => {
   const agents = [agentId, await create(), 'spell-check'];
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.array(fc.tuple(fc.nat(2), fc.nat(6)), { minLength: 1, maxLength: 4 }) },

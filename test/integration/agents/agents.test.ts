@@ -327,7 +327,7 @@ describe('versions of an agent', () => {
 });
 
 describe('concurrent changes of an agent', () => {
-  test('30 parallel version updates all succeed with consecutive numbers', async () => {
+  test('version/update succeeds for all of 30 parallel calls, with consecutive numbers', async () => {
     const agentId = await create();
     const outcomes = await withoutRetryLimit(() =>
       Promise.all(
@@ -345,7 +345,7 @@ describe('concurrent changes of an agent', () => {
     ]);
   });
 
-  test('parallel updates of different blocks all take effect', async () => {
+  test('version/update keeps parallel changes of different blocks', async () => {
     const agentId = await create();
     await Promise.all([
       change(agentId, { instructions: 'kept' }),
@@ -360,7 +360,7 @@ describe('concurrent changes of an agent', () => {
     });
   });
 
-  test('a change of the name during a version update keeps both', async () => {
+  test('update and version/update in parallel keep both changes', async () => {
     const agentId = await create();
     // The version update has read the agent and is about to write.
     const spy = beforeWrite(() => ok('update', { agentId, name: 'Renamed meanwhile' }));
@@ -372,7 +372,7 @@ describe('concurrent changes of an agent', () => {
     expect(await get(agentId)).toMatchObject({ version: 2, name: 'Renamed meanwhile', instructions: 'two' });
   });
 
-  test('one of several parallel restores of a version succeeds, the others are ABORTED', async () => {
+  test('versions/restore succeeds for one of several parallel calls, and the others get ABORTED', async () => {
     const agentId = await create();
     for (let n = 2; n <= 4; n++) await change(agentId, { n });
     const outcomes = await Promise.all(times(3, () => status('versions/restore', { agentId })));
@@ -409,7 +409,7 @@ describe('concurrent changes of an agent', () => {
   });
 });
 
-describe('repeated calls', () => {
+describe('a repeated call', () => {
   test('agents/create creates one agent under the same Idempotency-Key', async () => {
     const send = () => customer.call('/v2/agents/create', { name: 'Once' }, { 'idempotency-key': 'key' });
     const [first, second] = [await send(), await send()];
@@ -437,7 +437,7 @@ describe('repeated calls', () => {
   });
 });
 
-describe('secrets', () => {
+describe('the secrets of an agent', () => {
   const secret = (name: string) => `the-secret-${name}-4711`;
   const sent = {
     contextGathering: {
@@ -469,7 +469,7 @@ describe('secrets', () => {
   };
   const hidden = JSON.parse(JSON.stringify(sent).replaceAll(/the-secret-\w+-4711/g, REDACTED));
 
-  test('secrets appear in no response, no stored item and no log line', async () => {
+  test('are in no response, no stored item and no log line', async () => {
     const answers = [await customer.call('/v2/agents/create', { name: 'A', ...sent }, { 'idempotency-key': 'one' })];
     const { agentId } = answers[0]!.body.result.data;
     answers.push(
@@ -503,7 +503,7 @@ describe('secrets', () => {
     }
   });
 
-  test('version/update keeps redacted secrets and replaces them with new values', async () => {
+  test('are kept by version/update when they are redacted, and replaced by new values', async () => {
     const agentId = await create(sent);
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
@@ -518,7 +518,7 @@ describe('secrets', () => {
     expect(await opened(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
   });
 
-  test('version/update rejects __redacted__ where no secret is stored and names the field', async () => {
+  test('are required by version/update: __redacted__ without a stored secret is rejected with its field', async () => {
     const agentId = await create(sent);
     const { body } = await customer.call('/v2/agents/version/update', {
       agentId,
@@ -533,7 +533,7 @@ describe('secrets', () => {
     expect(await status('create', { name: 'A', ...hidden })).toBe('INVALID_ARGUMENT');
   });
 
-  test('secrets cannot be decrypted for another agent or another customer', async () => {
+  test('cannot be decrypted for another agent or another customer', async () => {
     const agentId = await create(sent);
     const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);

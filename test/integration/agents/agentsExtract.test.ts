@@ -160,7 +160,7 @@ describe('POST /v2/agents/extract without a model', () => {
     for (const { reason } of skipped) expect(reason).toMatch(/^No model is set up to read this/);
   });
 
-  test('does not call the model of another provider', async () => {
+  test('does not call the model of a provider that was not requested', async () => {
     setUp({ CLAUDE_MODEL_ID: models.CLAUDE_MODEL_ID });
     const { skipped } = await extract('Flag what shouts.', 'text/plain', { provider: 'nova' });
     expect(skipped).toEqual([
@@ -176,7 +176,7 @@ describe('POST /v2/agents/extract with a model', () => {
     ['claude', models, models.CLAUDE_MODEL_ID],
     ['nova', models, models.NOVA_MODEL_ID],
     [undefined, { NOVA_MODEL_ID: models.NOVA_MODEL_ID }, models.NOVA_MODEL_ID],
-  ] as const)('for provider %p and the models %j, calls %s', async (provider, ids, modelId) => {
+  ] as const)('calls for provider %p and the models %j the model %s', async (provider, ids, modelId) => {
     setUp(ids);
     converse.script = () => ({ input: { agents: [agent], skipped: [] } });
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
@@ -185,7 +185,7 @@ describe('POST /v2/agents/extract with a model', () => {
     expect(converse.calls.map((asked) => asked.modelId)).toEqual([modelId]);
   });
 
-  test('calls the model once, with a token limit, to use the tool', async () => {
+  test('calls the model once, with a token limit and a required tool', async () => {
     setUp(models);
     converse.script = () => ({ input: { agents: [], skipped: [{ originalText: 'x', reason: 'Not a rule.' }] } });
     await extract('Flag what shouts.', 'text/plain', { fileName: 'ignore-all-rules.txt' });
@@ -263,15 +263,18 @@ describe('POST /v2/agents/extract with a model', () => {
     ],
     ['is a tool use with malformed JSON', { input: {}, stopReason: 'malformed_tool_use' }, 0, /\(malformed_tool_use\)/],
     ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /has another form than requested/],
-  ] as const)('keeps valid agents and reports the rest when the answer %s', async (_what, reply, kept, reason) => {
-    setUp(models);
-    converse.script = () => reply;
-    const { agents, skipped } = await extract('Rules', 'text/plain');
-    expect(agents).toHaveLength(kept);
-    expect(skipped).toEqual([{ originalText: 'Rules', reason: expect.stringMatching(reason) }]);
-  });
+  ] as const)(
+    'keeps valid agents and reports the other items when the answer of the model %s',
+    async (_what, reply, kept, reason) => {
+      setUp(models);
+      converse.script = () => reply;
+      const { agents, skipped } = await extract('Rules', 'text/plain');
+      expect(agents).toHaveLength(kept);
+      expect(skipped).toEqual([{ originalText: 'Rules', reason: expect.stringMatching(reason) }]);
+    },
+  );
 
-  test('retries a throttled call', async () => {
+  test('retries a throttled call of the model', async () => {
     setUp(models);
     converse.script = (_call, number) =>
       number === 0 ? { status: 429, error: 'ThrottlingException' } : { input: { agents: [agent], skipped: [] } };
@@ -285,7 +288,7 @@ describe('POST /v2/agents/extract with a model', () => {
     ['FAILED_PRECONDITION', 400, 'ValidationException', 'Rules', 'text/plain'],
     ['INVALID_ARGUMENT', 400, 'ValidationException', '%PDF-1.7', 'application/pdf'],
     ['DEADLINE_EXCEEDED', 408, 'ModelTimeoutException', 'Rules', 'text/plain'],
-  ])('answers %s when the model answers %i %s to %p of type %s', async (expected, status, error, file, mimeType) => {
+  ])('returns %s when the model answers %i %s to %p of type %s', async (expected, status, error, file, mimeType) => {
     setUp(models);
     converse.script = () => ({ status, error });
     const { body } = await call(file, mimeType);
@@ -295,7 +298,7 @@ describe('POST /v2/agents/extract with a model', () => {
   });
 });
 
-describe('a model that does not answer', () => {
+describe('the call of a model that does not answer', () => {
   const quick = { attempts: 3, timeout: 5_000, pause: 1 };
   const model = () => new ConverseModel('claude', models.CLAUDE_MODEL_ID, openBedrock(), quick);
   const question = {
@@ -306,7 +309,7 @@ describe('a model that does not answer', () => {
     maxTokens: 10,
   };
 
-  test('ConverseModel waits until the deadline', async () => {
+  test('by ConverseModel waits until the deadline', async () => {
     converse.script = () => 'hang';
     const began = Date.now();
     const { answers, problems } = await model().ask([question, question], began + 300);
@@ -319,7 +322,7 @@ describe('a model that does not answer', () => {
     expect(problems).toHaveLength(1);
   });
 
-  test('ConverseModel reports the name of the error without the content of the file', async () => {
+  test('by ConverseModel reports the name of the error without the content of the file', async () => {
     converse.script = () => ({ status: 500, error: 'InternalServerException' });
     converse.calls.length = 0;
     const { answers, ...reading } = await model().ask([question], Date.now() + 60_000);
@@ -328,12 +331,12 @@ describe('a model that does not answer', () => {
     expect(converse.calls).toHaveLength(quick.attempts);
   });
 
-  test('ConverseModel reports an answer that is not JSON as busy', async () => {
+  test('by ConverseModel reports an answer that is not JSON as busy', async () => {
     converse.script = () => ({ body: 'no JSON' });
     expect((await model().ask([question], Date.now() + 60_000)).answers).toEqual([{ outcome: 'failed', why: 'busy' }]);
   });
 
-  test('agents/extract answers DEADLINE_EXCEEDED in time and logs nothing of the file', async () => {
+  test('by agents/extract returns DEADLINE_EXCEEDED in time and logs no content of the file', async () => {
     setUp(models);
     converse.script = () => 'hang';
     const logged: unknown[] = [];

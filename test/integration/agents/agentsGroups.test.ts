@@ -52,7 +52,7 @@ async function store(count: number, description: string): Promise<string[]> {
 }
 
 describe('POST /v2/agents/get as a list', () => {
-  test('returns rows without the behaviour of agents', async () => {
+  test('returns agents without their behaviour', async () => {
     const agentId = await create({ description: 'D', instructions: 'Look.', metadata: { a: 1 } });
     const { result } = (await call('get', {})).body;
     expect(result.message).toBe('Agents fetched successfully');
@@ -100,7 +100,7 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await status('get', { agentId: 'agt_unknown' })).toBe('NOT_FOUND');
   });
 
-  test('hides internal agents in lists and returns the public fields of built-in agents', async () => {
+  test('excludes internal agents and returns the public fields of built-in agents', async () => {
     expect(await listedIds({})).not.toEqual(expect.arrayContaining(['crawler']));
     const { agent } = await ok('get', { agentId: 'crawler' });
     expect(agent).toMatchObject({ id: 'crawler', system: true, metadata: { internal: true } });
@@ -141,7 +141,7 @@ describe('POST /v2/agents/get as a list', () => {
     expect(await status('create', { name: 'In its place' })).toBe('success');
   });
 
-  test('keeps the limit of agents for parallel calls, and a deletion frees one place', async () => {
+  test('keeps the limit of agents for parallel calls, and allows one more agent after a deletion', async () => {
     const [first] = await store(MAX_AGENTS - 3, 'An agent');
     const outcomes = await withoutRetryLimit(() =>
       Promise.all(times(12, (n) => status('create', { name: `Agent ${n}` }))),
@@ -205,7 +205,7 @@ describe('POST /v2/agents/delete', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  test('deletes the agent although the call crashes; the job or a repeated call cleans up', async () => {
+  test('deletes the agent although the call crashes, and the job or a repeated call deletes its versions', async () => {
     const [first, second] = [await create(), await create()];
     const groupId = await createGroup([first, 'spell-check', second]);
     const spy = jest.spyOn(AgentGroupStore.prototype, 'removeAgent').mockRejectedValue(new Error('out of order'));
@@ -220,7 +220,7 @@ describe('POST /v2/agents/delete', () => {
     expect(await itemsOf(engine, customer, 'AgentVersion')).toEqual([]);
   });
 
-  test('rejects a version update that was under way during the deletion', async () => {
+  test('causes the rejection of a version update that runs during the deletion', async () => {
     const agentId = await create();
     const spy = beforeWrite(() => ok('delete', { agentId }));
     expect(await status('version/update', { agentId, instructions: 'late' })).toBe('NOT_FOUND');
@@ -231,7 +231,7 @@ describe('POST /v2/agents/delete', () => {
 });
 
 describe('POST /v2/agents/groups/*', () => {
-  test('creates, reads, lists, changes and deletes a group', async () => {
+  test('create, read, list, change and delete a group', async () => {
     const agentId = await create();
     const { result } = (
       await call('groups/create', {
@@ -310,11 +310,11 @@ describe('POST /v2/agents/groups/*', () => {
     ['agents', 'update', { groupId: 'agrp', name: 'A', agentIds: [] }, 'INVALID_ARGUMENT'],
     ['no agents', 'add-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
     ['no agents', 'remove-agents', { groupId: 'agrp', agentIds: [] }, 'INVALID_ARGUMENT'],
-  ])('answers %s in groups/%s', async (_what, path, data, expected) => {
+  ])('return the documented status for %s in groups/%s', async (_what, path, data, expected) => {
     expect(await status(`groups/${path}`, data)).toBe(expected);
   });
 
-  test('add-agents appends each agent once, all or none; remove-agents is repeatable', async () => {
+  test('groups/add-agents appends each agent once, all or none, and groups/remove-agents is repeatable', async () => {
     const [a, b] = [await create(), await create()];
     const groupId = await createGroup(['spell-check']);
     expect((await ok('groups/add-agents', { groupId, agentIds: [a, 'spell-check', b] })).group.agentIds).toEqual([
@@ -332,7 +332,7 @@ describe('POST /v2/agents/groups/*', () => {
       ]);
   });
 
-  test('add-agents keeps at most 100 agents in a group', async () => {
+  test('groups/add-agents keeps at most 100 agents in a group', async () => {
     const custom = await withoutRetryLimit(() => Promise.all(times(101, () => create())));
     const groupId = await createGroup(custom.slice(0, 99));
     expect(await status('groups/add-agents', { groupId, agentIds: custom.slice(98) })).toBe('RESOURCE_EXHAUSTED');
@@ -341,13 +341,13 @@ describe('POST /v2/agents/groups/*', () => {
     expect(await listedIds({ groupId })).toEqual(custom.slice(0, 100));
   });
 
-  test('create keeps at most 50 groups', async () => {
+  test('groups/create keeps at most 50 groups', async () => {
     for (let i = 0; i < 50; i++) await createGroup([]);
     expect(await status('groups/create', { name: 'One more' })).toBe('RESOURCE_EXHAUSTED');
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 
-  test('create keeps the limit for parallel calls, and a deletion frees one place', async () => {
+  test('groups/create keeps the limit for parallel calls, and allows one more group after a deletion', async () => {
     const groups: string[] = [];
     for (let i = 0; i < 45; i++) groups.push(await createGroup([]));
     const outcomes = await withoutRetryLimit(() =>
@@ -362,14 +362,14 @@ describe('POST /v2/agents/groups/*', () => {
     expect((await ok('groups/list', {})).groups).toHaveLength(50);
   });
 
-  test('add-agents keeps the agents of parallel calls', async () => {
+  test('groups/add-agents keeps the agents of parallel calls', async () => {
     const groupId = await createGroup([]);
     await Promise.all(builtIn.map((agentId) => ok('groups/add-agents', { groupId, agentIds: [agentId] })));
     expect((await membersOf(groupId)).toSorted()).toEqual(builtIn.toSorted());
   });
 });
 
-test('answers NOT_FOUND for agents and groups of another customer', async () => {
+test('the endpoints of agents and groups return NOT_FOUND for agents and groups of another customer', async () => {
   const agentId = await create({ instructions: 'Look.' });
   const groupId = await createGroup([agentId]);
   const owner = customer;

@@ -36,7 +36,7 @@ const eventOf = (id: string): NewEvent => ({
 const idOf = (id: string) => (emit(tenant, eventOf(id), now)[0] as { put: { eventId: string } }).put.eventId;
 
 describe('the outbox', () => {
-  test('stores an event with its change, pending and in the index of its tenant', async () => {
+  test('stores an event with its change, as pending and in the index of its tenant', async () => {
     expect(await table.write([organization('a'), ...emit(tenant, eventOf('a'), now)])).toBe('done');
 
     const eventId = idOf('a');
@@ -71,7 +71,7 @@ describe('the outbox', () => {
     expect(item.gsi4pk).toBe(`T#${tenant}#EVENTS#${item.shard % 16}`);
   });
 
-  test('stores neither change nor event after a conflict', async () => {
+  test('stores neither the change nor the event after a conflict', async () => {
     await table.write([organization('b')]);
     expect(await table.write([organization('b'), ...emit(tenant, eventOf('b'), now)])).toEqual({ conflicts: [0] });
     expect(await table.get(EventEntity, { tenant, eventId: idOf('b') })).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the outbox', () => {
     expect(await table.get(OrganizationEntity, { tenant, organizationId: 'c' })).toBeUndefined();
   });
 
-  test('writes another event for another tenant, change, revision or event type', () => {
+  test('writes one event for each different tenant, change, revision and event type', () => {
     const ids = [
       emit('key_2', eventOf('d'), now),
       emit(tenant, eventOf('e'), now),

@@ -93,20 +93,20 @@ describe('POST /v2/events/publish', () => {
     ['crdt.update_data', 'crdt'],
     ['recorder.done', 'recorder'],
     ['step.awaiting-approval', 'workflow'],
-  ])('gives %s the source %s and needs no document', async (event, source) => {
+  ])('publishes %s with the source %s and without a document', async (event, source) => {
     await endpoint('/a');
     const [{ data, ...body }] = (await deliver(await publish({ event }))) as [any];
     expect([body.event, body.source, data.metadata.document]).toEqual([event, source, undefined]);
   });
 
-  test('delivers to endpoints with a matching channel', async () => {
+  test('delivers the event to endpoints with a matching channel', async () => {
     await endpoint('/sales', { channels: ['sales'] });
     await endpoint('/all');
     await deliver(await publish({ channels: ['sales', 'emea'] }), await publish({}));
     expect(hooks.received.map(({ path }) => path).sort()).toEqual(['/all', '/all', '/sales']);
   });
 
-  test('delivers to advanced and basic webhooks, by mail and in the app', async () => {
+  test('delivers the event to advanced and basic webhooks, by mail and in the app', async () => {
     await endpoint('/a');
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
@@ -150,7 +150,7 @@ describe('POST /v2/events/publish', () => {
     expect(await Promise.all(['ada', 'grace', 'lin'].map(inbox))).toEqual([0, 1, 1]);
   });
 
-  test('mails nobody who may not see a private thread, whatever the payload says', async () => {
+  test('sends no mail to users who may not see a private thread, for any payload', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/users/add', {
       ...at,
@@ -184,7 +184,7 @@ describe('POST /v2/events/publish', () => {
 });
 
 describe('eventId of POST /v2/events/publish', () => {
-  test('is accepted again, also in parallel and with other contents, and delivered once with the first contents', async () => {
+  test('is accepted again, also in parallel and with other contents, and the first contents are delivered once', async () => {
     await endpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
     const again = await Promise.all(
@@ -205,7 +205,7 @@ describe('eventId of POST /v2/events/publish', () => {
     ).toHaveLength(1);
   });
 
-  test('makes one event of many parallel calls', async () => {
+  test('causes one event for many parallel calls', async () => {
     expect(new Set(await Promise.all(Array.from({ length: 8 }, () => publish({ eventId: 'e' }))))).toEqual(
       new Set(['e']),
     );
@@ -222,7 +222,7 @@ describe('eventId of POST /v2/events/publish', () => {
     },
   );
 
-  test('makes two events for two tenants; without it each call is an event, unless its Idempotency-Key is the same', async () => {
+  test('causes one event per tenant, and without eventId each call causes an event unless its Idempotency-Key is the same', async () => {
     await publish({ eventId: 'e' });
     const [one, two] = [await publish({}), await publish({})];
     expect(one).not.toBe(two);
@@ -241,7 +241,7 @@ describe('eventId of POST /v2/events/publish', () => {
   });
 });
 
-describe('invalid calls of POST /v2/events/publish', () => {
+describe('POST /v2/events/publish with an invalid request', () => {
   test.each([
     [{ event: 'comment.addd' }, 'event must be an event type that can be published'],
     [{ event: 'message.attempt.exhausted' }, 'event must be'],
@@ -257,7 +257,7 @@ describe('invalid calls of POST /v2/events/publish', () => {
       { event: 'comment.add', data: { notifyUsers: Array.from({ length: 51 }, (_each, i) => ({ userId: `u${i}` })) } },
       'data must not name more than 50 users',
     ],
-  ])('are rejected with the field: %j', async (data, message) => {
+  ])('rejects %j with the name of the field', async (data, message) => {
     expect(await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', ...data })).toEqual([
       'INVALID_ARGUMENT',
       expect.stringMatching(`^${message}`),
@@ -265,13 +265,13 @@ describe('invalid calls of POST /v2/events/publish', () => {
     expect(await events()).toEqual([]);
   });
 
-  test('are NOT_FOUND for an unknown document', async () => {
+  test('returns NOT_FOUND for an unknown document', async () => {
     expect(
       (await outcome(customer, PUBLISH, { event: 'huddle.create', organizationId: 'acme', documentId: 'none' }))[0],
     ).toBe('NOT_FOUND');
   });
 
-  test('do not include those with a key __proto__ in data', async () => {
+  test('accepts a key __proto__ in data', async () => {
     await endpoint('/a');
     await deliver(await publish({ data: JSON.parse('{"__proto__":{"x":1}}') }));
     expect(hooks.received[0]?.body).toContain('"__proto__":{"x":1}');

@@ -26,7 +26,7 @@ const refusal = async (path: string, data: object) => {
   return [status, body.error?.status, body.error?.message];
 };
 
-describe('/v1/commentannotations/get', () => {
+describe('POST /v1/commentannotations/get', () => {
   beforeEach(async () => {
     await addThreads(customer, [
       thread('first', {
@@ -135,14 +135,14 @@ describe('/v1/commentannotations/get', () => {
   });
 });
 
-describe('/v1 directory', () => {
+describe('the endpoints of the directory under /v1', () => {
   beforeEach(async () => {
     await result('/v1/organizations/add', {
       organizations: ['acme', 'beta', 'gamma'].map((organizationId) => ({ organizationId })),
     });
   });
 
-  test('returns organizations, documents and users at once, without a page token', async () => {
+  test('return organizations, documents and users at once, without a page token', async () => {
     await result('/v1/organizations/documents/add', {
       ...acme,
       documents: ['a', 'b'].map((documentId) => ({ documentId })),
@@ -166,7 +166,7 @@ describe('/v1 directory', () => {
     ]);
   });
 
-  test('returns folders with fewer fields at every level', async () => {
+  test('return folders with fewer fields at every level', async () => {
     const names = Array.from({ length: 1_001 }, (_each, index) => `sub-${String(index).padStart(4, '0')}`);
     await result('/v1/organizations/folders/add', { ...acme, folders: [{ folderId: 'top', folderName: 'Top' }] });
     for (let i = 0; i < names.length; i += 500)
@@ -222,7 +222,7 @@ describe('/v1 directory', () => {
     });
   });
 
-  test('usergroups/users/delete removes users under both versions', async () => {
+  test('usergroups/users/delete removes users under /v1 and /v2', async () => {
     const group = { ...acme, organizationUserGroupId: 'lawyers' };
     await result('/v1/users/add', { ...acme, users: [{ userId: 'ada' }] });
     await result('/v1/organizations/usergroups/add', {
@@ -249,7 +249,7 @@ describe('/v1 directory', () => {
   });
 });
 
-describe('/v1 notification settings', () => {
+describe('the endpoints of notification settings under /v1', () => {
   test('require documents', async () => {
     await result('/v2/organizations/documents/add', {
       ...acme,
@@ -277,7 +277,7 @@ describe('/v1 notification settings', () => {
   });
 });
 
-test('an Idempotency-Key counts for the path that was called', async () => {
+test('an Idempotency-Key of one path is separate from that of its twin', async () => {
   const add = async (version: string) => {
     const { body, headers } = await customer.call(
       `/${version}/organizations/add`,
@@ -294,7 +294,7 @@ test('an Idempotency-Key counts for the path that was called', async () => {
   ]);
 });
 
-test('a twin returns and changes nothing of another tenant', async () => {
+test('a twin returns nothing and changes nothing of another tenant', async () => {
   await addThreads(customer, [thread('first')]);
   const other = await newCustomer();
   expect(

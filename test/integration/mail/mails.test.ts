@@ -69,7 +69,7 @@ beforeEach(async () => {
 });
 
 describe('the mails of an event', () => {
-  test('go to mentioned users, the author and participants, except the actor', async () => {
+  test('are sent to mentioned users, the author and participants, except the actor', async () => {
     await addThread();
     await reply();
     await system.deliver();
@@ -107,7 +107,7 @@ describe('the mails of an event', () => {
     ).toEqual(['Bob mentioned you in NDA', 'Countess Lovelace mentioned you in NDA']);
   });
 
-  test('need the service and the trigger to be on', async () => {
+  test('are sent only if the service and the trigger are on', async () => {
     await configure({ emailServiceConfig: { triggers: { 'comment_annotation.add': false } } });
     await addThread();
     await reply();
@@ -119,7 +119,7 @@ describe('the mails of an event', () => {
     expect((await system.stored()).map(({ about }) => about.event)).toEqual(['comment.add', 'comment.add']);
   });
 
-  test('use the address in the comment for an unknown user, and no invalid address', async () => {
+  test('use the address in the comment for an unknown user, and are not sent to an invalid address', async () => {
     await addUsers({ userId: 'nameless', email: 'call me' });
     await addThread(
       {},
@@ -148,7 +148,7 @@ describe('the mails of an event', () => {
     expect(system.mailed.sort()).toEqual(['ada@example.com', 'grace@example.com']);
   });
 
-  test('are sent once although the event and its messages are processed repeatedly', async () => {
+  test('are sent once although workers process the event and its messages repeatedly', async () => {
     await addThread();
     await system.fanOut();
     const messages = [...system.queue, ...system.queue];
@@ -159,7 +159,7 @@ describe('the mails of an event', () => {
     expect(await system.states()).toEqual({ grace: 'SENT' });
   });
 
-  test('are stored without address and text', async () => {
+  test('are stored without the address and the text', async () => {
     await addThread();
     await system.deliver();
     const [{ tenant, mailId }] = (await system.stored()) as [any];
@@ -180,7 +180,7 @@ describe('a private thread', () => {
     expect(system.mailed).toEqual(['bob@example.com']);
   });
 
-  test('is not mailed to others when it became private before the sending', async () => {
+  test('is not mailed to other users when it became private before the mail was sent', async () => {
     await addThread({}, { taggedUserContacts: [{ userId: 'grace' }, { userId: 'bob' }] });
     await system.fanOut();
     await customer.ok('/v2/commentannotations/update', {
@@ -267,7 +267,7 @@ describe('a thread with an access context', () => {
     expect(await system.states()).toEqual({ bob: 'SENT', grace: 'SKIPPED' });
   });
 
-  test('is not mailed for a published event that states a context which the user lacks', async () => {
+  test('is not mailed for a published event with a context that the user lacks', async () => {
     await allow('bob', 'eu');
     const comment = { commentText: 'Secret', from: ada, to: [{ userId: 'grace' }, { userId: 'bob' }] };
     await customer.ok('/v2/events/publish', {
@@ -281,7 +281,7 @@ describe('a thread with an access context', () => {
   });
 });
 
-describe('a mail at the time of sending', () => {
+describe('a mail that a worker is about to send', () => {
   test.each<[what: string, change: () => Promise<unknown>]>([
     ['the service was turned off', () => configure({ useEmailService: false })],
     [
@@ -312,7 +312,7 @@ describe('a mail at the time of sending', () => {
   });
 });
 
-describe('failures of workers and providers', () => {
+describe('the sending of a mail after failures of workers and providers', () => {
   beforeEach(async () => {
     await addThread();
     await system.fanOut();
@@ -320,7 +320,7 @@ describe('failures of workers and providers', () => {
   const [message, only] = [() => system.queue[0]!.body as never, async () => (await system.stored())[0]!];
   const key = async () => ({ tenant: customer.apiKey, mailId: (await only()).mailId });
 
-  test('does not send a mail again whose worker ended while sending', async () => {
+  test('is not repeated when its worker ended while it sent', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -345,7 +345,7 @@ describe('failures of workers and providers', () => {
     ]);
   });
 
-  test('does not send it again when the sweeper finds it', async () => {
+  test('is not repeated when the sweeper finds the mail', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });
@@ -358,12 +358,12 @@ describe('failures of workers and providers', () => {
     expect(system.mails).toHaveLength(1);
   });
 
-  test('sends once when several workers get the same message', async () => {
+  test('happens once when several workers receive the same message', async () => {
     await Promise.all(Array.from({ length: 8 }, () => system.processMessage(message())));
     expect(system.mails).toHaveLength(1);
   });
 
-  test('retries by the schedule: near attempts by delayed messages, far ones by the sweeper', async () => {
+  test('is retried by the schedule: after a short pause by a delayed message, after a long one by the sweeper', async () => {
     for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
@@ -404,7 +404,7 @@ describe('failures of workers and providers', () => {
     ]);
   });
 
-  test('postpones a throttled mail without counting the attempt', async () => {
+  test('is postponed when the provider throttles, without counting the attempt', async () => {
     system.results.push({ outcome: 'throttled', reason: 'TooManyRequestsException' });
     const mail = await key();
     system.queue.length = 0;
@@ -417,7 +417,7 @@ describe('failures of workers and providers', () => {
     expect(system.measures.counted).toEqual(new Map([['MailsSent', 1]]));
   });
 
-  test('sends a message again that comes before the attempt is due', async () => {
+  test('is postponed when the message arrives before the attempt is due', async () => {
     system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const body = message();
     system.queue.length = 0;
@@ -428,7 +428,7 @@ describe('failures of workers and providers', () => {
     expect(system.queue).toMatchObject([{ delaySeconds: 60 }]);
   });
 
-  test('sends a lost message again from exactly one of two sweepers', async () => {
+  test('is repeated by exactly one of two sweepers when the message was lost', async () => {
     system.queue.length = 0;
     await system.sweep();
     expect(system.queue).toEqual([]);
@@ -502,7 +502,7 @@ describe('mails through SendGrid', () => {
     ]);
   });
 
-  test('pause after refused credentials, and notify the owner once through SES', async () => {
+  test('pause after the provider refused the credentials, and the owner is notified once through SES', async () => {
     status = 401;
     await addThread({ subscribedUsers: [linus] });
     await system.deliver();
@@ -567,7 +567,7 @@ describe('mails to the owner', () => {
     expect(system.mails).toHaveLength(2);
   });
 
-  test('are sent again when the result is unknown', async () => {
+  test('are sent again when the result of the first attempt is unknown', async () => {
     system.results.push(() => {
       throw new Error('the function was ended');
     });

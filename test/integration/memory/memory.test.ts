@@ -90,7 +90,7 @@ describe('POST /v2/memory/judgments/add', () => {
     });
   });
 
-  test('generates missing ids and times and leaves no job behind', async () => {
+  test('generates missing ids and times and leaves no unfinished job', async () => {
     const before = Date.now();
     const [[id, result]] = Object.entries(await add([judgment()], acme)) as any;
     expect([id, result]).toEqual([
@@ -103,7 +103,7 @@ describe('POST /v2/memory/judgments/add', () => {
     expect(await stored('Job')).toEqual([]);
   });
 
-  test('overwrites a judgment with the same id, its vectors and its time', async () => {
+  test('overwrites a judgment with the same id, together with its vectors and its time', async () => {
     await add([
       judgment({ recordId: 'r', reasoning: 'purple elephants', content: 'old content', createdAt: 5 * DAY_MS }),
     ]);
@@ -130,7 +130,7 @@ describe('POST /v2/memory/judgments/add', () => {
     expect(await searchIds({ query: 'clause', ...tos })).toEqual(['r']);
   });
 
-  test('rejects only the judgment whose time is in the future', async () => {
+  test('rejects only the judgment with a time in the future', async () => {
     const results = await add([
       judgment({ recordId: 'late', createdAt: Date.now() + 3_600_000 }),
       judgment({ recordId: 'good' }),
@@ -307,7 +307,7 @@ describe('POST /v2/memory/search', () => {
     expect(totalInScope).toBe(6);
   });
 
-  test('compares the reviewed content for embeddingType content', async () => {
+  test('compares the reviewed content when embeddingType is content', async () => {
     expect(await searchIds({ query: '49.90 a month', embeddingType: 'content' })).toEqual(['price', 'court']);
     expect(
       await searchIds({ query: 'disputes', embeddingType: 'content', filters: { contentType: 'clause' } }),
@@ -398,7 +398,7 @@ describe('POST /v2/memory/search', () => {
     ['an unknown type of embedding', { query: 'x', embeddingType: 'image' }, 'embeddingType'],
     ['an unknown type of judge', { query: 'x', filters: { judgeType: 'robot' } }, 'judgeType'],
     ['an organization that does not exist', { query: 'x', organizationId: 'nobody' }, 'organizationId'],
-  ])('refuses %s', async (_what, data, field) => {
+  ])('rejects %s', async (_what, data, field) => {
     expect(await failure(SEARCH, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
   });
 
@@ -423,7 +423,7 @@ describe('POST /v2/memory/search', () => {
     expect(await searchIds({ recencyDays: 7, filters: { dateRange } })).toEqual(await searchIds({ recencyDays: 7 }));
   });
 
-  test('returns whether a person or an agent decided', async () => {
+  test('returns whether a person or an agent made the decision', async () => {
     const { results } = (await customer.call(QUERY, {})).body.result;
     expect(results.length).toBeGreaterThan(1);
     for (const { judgeType, agent } of results) expect(judgeType).toBe(agent ? 'agent' : 'human');
@@ -453,19 +453,19 @@ describe('POST /v2/memory/search', () => {
       ['limit 101', { limit: 101 }, 'limit'],
       ['a document without an organization', { documentId: 'nda' }, 'organizationId'],
       ['a thread without an organization', { annotationId: 'thread' }, 'organizationId'],
-    ])('refuses %s', async (_what, data, field) => {
+    ])('rejects %s', async (_what, data, field) => {
       expect(await failure(QUERY, data)).toEqual([400, 'INVALID_ARGUMENT', expect.stringContaining(field)]);
     });
   });
 });
 
-describe('judgments after deletions', () => {
+describe('the judgments of deleted organizations, documents and users', () => {
   beforeEach(begin);
 
   const jobs = async () =>
     (await stored('Job')).map(({ PK }) => ({ tenant: customer.apiKey, jobId: PK.split('#').at(-1) as string }));
 
-  test('searches find no judgments of a deleted document, a job purges them, and the same id starts empty', async () => {
+  test('are not found by searches after documents/delete, are purged by a job, and the same id starts without judgments', async () => {
     await add(Array.from({ length: 30 }, (_each, n) => judgment({ recordId: `gone-${n}`, annotationId: 'thread' })));
     await add([judgment({ recordId: 'stays', reasoning: 'something else altogether' })], tos);
     await add([judgment({ recordId: 'general', reasoning: 'something else again' })], acme);
@@ -485,7 +485,7 @@ describe('judgments after deletions', () => {
     expect((await search({ query: 'clause' })).totalInScope).toBe(2);
   });
 
-  test('purges the judgments of a deleted organization', async () => {
+  test('are purged with a deleted organization', async () => {
     for (const at of [nda, acme]) await add([judgment()], at);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     expect([await searchIds({ query: 'clause' }), await searchIds({ recencyDays: 1 }), (await query({})).ids]).toEqual([
@@ -500,7 +500,7 @@ describe('judgments after deletions', () => {
     expect((await search({ query: 'clause', ...nda })).totalInScope).toBe(0);
   });
 
-  test('users/delete keeps only the id of a reviewer in the document or the organization', async () => {
+  test('contain only the id of a reviewer whom users/delete removed from the document or the organization', async () => {
     await customer.ok('/v2/users/add', { ...nda, users: [grace] });
     await add([
       judgment({ recordId: 'in' }),
@@ -522,7 +522,7 @@ describe('judgments after deletions', () => {
     expect(await searchIds({ query: 'clause', filters: { reviewerId: 'grace' } })).toHaveLength(2);
   });
 
-  test('users/data/delete keeps only the id of a reviewer', async () => {
+  test('contain only the id of a reviewer whom users/data/delete erased', async () => {
     await add([
       judgment({ recordId: 'hers' }),
       judgment({ recordId: 'his', actionUser: { userId: 'bob', name: 'Bob' } }),

@@ -42,7 +42,7 @@ const judgmentsOf = async (annotationId: string) =>
   (await itemsOf(engine, customer, 'Judgment')).filter((item) => item.annotationId === annotationId);
 
 describe('POST /v2/commentannotations/update with a reason', () => {
-  test('writes a judgment in the same transaction and a job embeds it', async () => {
+  test('writes a judgment in the same transaction, and a job embeds it', async () => {
     await threads('one', 'two');
     await update({
       annotationIds: ['one', 'two'],
@@ -153,7 +153,7 @@ describe('POST /v2/commentannotations/update with a reason', () => {
   });
 });
 
-test('advance replaces a missing, equal or earlier revision and never a later one', async () => {
+test('advance replaces a missing, equal or earlier revision, and never a later revision', async () => {
   const tenant = 'advancing';
   const model = async () => (await table.get(EmbeddingStateEntity, { tenant }))?.model;
   const put = (name: string, revision: number) =>

@@ -133,10 +133,10 @@ async function startedJobs(): Promise<JobMessage[]> {
 const LIABILITY = 'cap on liability in the contract';
 const expectBest = async () => expect(await search(LIABILITY)).toEqual(['liability']);
 
-describe('judgments whose embedding failed', () => {
+describe('a judgment whose embedding failed', () => {
   beforeEach(() => setting(TITAN_MODEL));
 
-  test('stores judgments that cannot be embedded, and the worker embeds them', async () => {
+  test('is stored without vectors, and the worker embeds it later', async () => {
     titan.script = () => refused;
     const results = await add(...judged.slice(0, 3));
     for (const { recordId } of judged.slice(0, 3))
@@ -155,7 +155,7 @@ describe('judgments whose embedding failed', () => {
     await expectBest();
   });
 
-  test('keeps the job while the model fails, and the sweeper sends it to the queue again', async () => {
+  test('keeps its job while the model fails, and the sweeper sends the job to the queue again', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     const [message] = await startedJobs();
@@ -170,7 +170,7 @@ describe('judgments whose embedding failed', () => {
     await expectBest();
   });
 
-  test('retries a throttled model within the call', async () => {
+  test('is embedded within the call when a throttled model recovers', async () => {
     titan.script = (_call, number) => (number < 3 ? { status: 429, error: 'ThrottlingException' } : undefined);
     expect(await add(judged[0]!)).toEqual({
       liability: { success: true, id: 'liability', message: 'Judgment added.' },
@@ -178,7 +178,7 @@ describe('judgments whose embedding failed', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 1)));
   });
 
-  test('continues after a crash of the worker without embedding a judgment twice', async () => {
+  test('is embedded once when the worker continues after a crash', async () => {
     setting('lexical');
     await add(...judged);
     setting(TITAN_MODEL);
@@ -202,7 +202,7 @@ describe('judgments whose embedding failed', () => {
     expect(await startedJobs()).toEqual([]);
   });
 
-  test('creates the embedding state when the worker embeds the first judgment of a tenant', async () => {
+  test('causes the worker to write the embedding state of a tenant with its first judgment', async () => {
     setting('lexical');
     await add(...judged.slice(0, 3));
     const [{ PK, SK }, message] = [
@@ -217,7 +217,7 @@ describe('judgments whose embedding failed', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));
   });
 
-  test('skips judgments that were deleted before the worker runs', async () => {
+  test('is skipped when it was deleted before the worker runs', async () => {
     titan.script = () => refused;
     await add(...judged.slice(0, 3));
     titan.script = () => undefined;
@@ -227,7 +227,7 @@ describe('judgments whose embedding failed', () => {
     expect(await startedJobs()).toEqual([]);
   });
 
-  test('answers UNAVAILABLE when the query of a search cannot be embedded', async () => {
+  test('POST /v2/memory/search returns UNAVAILABLE when its query cannot be embedded', async () => {
     await add(...judged.slice(0, 3));
     titan.script = () => refused;
     const { status, body } = await customer.call('/v2/memory/search', { ...acme, query: LIABILITY });
@@ -273,7 +273,7 @@ describe('a change of the embedding model', () => {
     expect(titan.calls).toHaveLength(before + 1);
   });
 
-  test('purges the vectors of the other model when the change is reverted half-way', async () => {
+  test('purges the vectors of the new model when the change is reverted half-way', async () => {
     await add(...judged);
     setting(TITAN_MODEL);
     await expectBest();
@@ -349,7 +349,7 @@ describe('a change of the embedding model', () => {
     expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 4)));
   });
 
-  test('waits while the model does not answer, while searches use the old model', async () => {
+  test('waits while the model does not answer, and searches use the old model', async () => {
     await add(...judged.slice(0, 3));
     setting(TITAN_MODEL);
     titan.script = () => refused;

@@ -90,7 +90,7 @@ describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (coun
     there = judgments.slice(0, count);
   });
 
-  test.each(filtered)('has recall 1.0 with a filter that matches %s', async (_what, data, meets) => {
+  test.each(filtered)('finds all nearest judgments with a filter that matches %s', async (_what, data, meets) => {
     const { recall: reached, matches } = await recall(3, data, meets);
     expect(reached).toBe(1);
     expect(matches).toBeGreaterThan(0);
@@ -98,7 +98,7 @@ describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (coun
 });
 
 describe('POST /v2/memory/search with a date range', () => {
-  test.each(ranges)('has recall 1.0 in %s, also with a filter', async (_what, start, end) => {
+  test.each(ranges)('finds all nearest judgments in %s, also with a filter', async (_what, start, end) => {
     const { data, meets } = between(start, end);
     expect((await recall(5, data, meets)).recall).toBe(1);
     const both = { filters: { ...data.filters, decision: 'tenth' } };
@@ -106,14 +106,14 @@ describe('POST /v2/memory/search with a date range', () => {
   });
 });
 
-describe('SearchVectors calls of a search', () => {
+describe('POST /v2/memory/search among many judgments', () => {
   const searchesOf = async (data: object) => {
     searches = 0;
     const { results } = await search(data);
     return { searches, found: results.length };
   };
 
-  test('uses one call without a date range, and within a day, month or year', async () => {
+  test('sends one SearchVectors call without a date range, and within a day, month or year', async () => {
     for (const { data } of [
       { data: {} },
       between(at(100), at(101) - 1),
@@ -123,7 +123,7 @@ describe('SearchVectors calls of a search', () => {
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
-  test('uses more calls while a part of the calendar can hold a nearer judgment, at most 64', async () => {
+  test('sends more SearchVectors calls while a part of the calendar can contain a nearer judgment, at most 64', async () => {
     const weeks = between(at(40.3), at(61.9));
     const { searches: made, found } = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
     expect(found).toBe(Math.min(50, judgments.filter(weeks.meets).length));
@@ -131,7 +131,7 @@ describe('SearchVectors calls of a search', () => {
     expect(made).toBeLessThanOrEqual(64);
   });
 
-  test('finds the judgments of the remaining document after a deletion, and orders ties by time', async () => {
+  test('finds the judgments of the remaining document after a deletion, and orders equal similarities latest first', async () => {
     const other = await newCustomer();
     const same = Array.from({ length: 300 }, (_each, n): SentJudgment => ({
       documentId: n === 150 ? 'kept' : 'gone',

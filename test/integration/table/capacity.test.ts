@@ -332,7 +332,7 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
-describe('costOf, for a warm request', () => {
+describe('the cost of a warm request', () => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await prepare();
@@ -343,8 +343,8 @@ describe('costOf, for a warm request', () => {
   });
 });
 
-describe('the budget', () => {
-  test('has a scenario for every endpoint with its own function', () => {
+describe('the cost limits of endpoints', () => {
+  test('cover every endpoint with its own function by a scenario', () => {
     expect([...new Set(scenarios.map(({ path }) => path))].sort()).toEqual(
       Object.values(registry as Record<string, Endpoint>)
         .filter(({ path, twinOf }) => twinOf === undefined && !hasOwnCases(path))
@@ -355,7 +355,7 @@ describe('the budget', () => {
   });
 
   test.each(Object.entries(readsOfConfiguration))(
-    '%s: reads configuration with one call of one unit',
+    '%s reads configuration with one call of one unit',
     (_name, [calls, , readUnits]) => {
       expect(calls).toBe(1);
       expect(readUnits).toBeLessThanOrEqual(1);
@@ -363,14 +363,14 @@ describe('the budget', () => {
   );
 
   test.each(Object.entries(readsInOrganizations))(
-    '%s: waits at most twice for a read in an organization',
+    '%s has at most two sequential reads in an organization',
     (_name, [, roundTrips]) => {
       expect(roundTrips).toBeLessThanOrEqual(2);
     },
   );
 
   test.each(Object.entries(writesOfOneThing))(
-    '%s: writes one thing with at most two units',
+    '%s writes one record with at most two units',
     (_name, [, , , writeUnits]) => {
       expect(writeUnits).toBeLessThanOrEqual(2);
     },
@@ -378,7 +378,7 @@ describe('the budget', () => {
 });
 
 describe('the middleware stack', () => {
-  test('reads the credentials of an API key once, eventually consistent', async () => {
+  test('reads the credentials of an API key once, with an eventually consistent read', async () => {
     const { headers } = await newCustomer();
     const organizations = await handlerOf('/v2/organizations/get');
     const request = () => post(organizations, headers, { organizationIds: ['any'] });
@@ -399,7 +399,7 @@ describe('the middleware stack', () => {
     expect(costOfCalls((await recorder.record(read)).calls).calls).toBe(2);
   });
 
-  test('writes twice for an Idempotency-Key: the claim and the answer', async () => {
+  test('writes twice for an Idempotency-Key: the claim and then the answer', async () => {
     const { headers, ok } = await newCustomer();
     await ok('/v2/organizations/add', { organizations: [{ organizationId: 'first' }] });
     const add = await handlerOf('/v2/organizations/add');

@@ -52,8 +52,8 @@ const add = (organizationId: string, headers = {}) =>
     { organizations: [{ organizationId }] },
   );
 
-describe('an Idempotency-Key', () => {
-  test('runs a call once and replays its answer for the same key and body', async () => {
+describe('a call with an Idempotency-Key', () => {
+  test('runs once, and the same key and body replay its answer', async () => {
     const first = await create('same');
     const second = await create('same');
     expect(first.status).toBe(200);
@@ -64,14 +64,14 @@ describe('an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('runs every call without a key', async () => {
+  test('runs each time when it has no key', async () => {
     const data = { ownerEmail: workspace.ownerEmail, type: 'testing' };
     for (let i = 0; i < 2; i++)
       expect((await post(createKey, workspace.headers, data)).headers).not.toHaveProperty(REPLAYED);
     expect(await keyCount()).toBe(3);
   });
 
-  test('runs one of 20 simultaneous calls, and the others get ABORTED or its answer', async () => {
+  test('runs once for 20 simultaneous calls, and the other calls get ABORTED or the answer', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('parallel')));
     const ran = answers.filter(({ status, headers }) => status === 200 && headers[REPLAYED] === undefined);
     expect(ran).toHaveLength(1);
@@ -83,7 +83,7 @@ describe('an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('rejects another body under the same key', async () => {
+  test('is rejected when the key was used with another body', async () => {
     await create('reused');
     const { status, body } = await create('reused', { apiKeyName: 'Another' });
     expect(status).toBe(400);
@@ -95,7 +95,7 @@ describe('an Idempotency-Key', () => {
     expect(await keyCount()).toBe(2);
   });
 
-  test('rejects another token of the same API key', async () => {
+  test('is rejected when the key was used with another token of the same API key', async () => {
     const stored = await table.get(ApiKeyEntity, { apiKey: workspace.apiKey });
     await table.write([
       replace(ApiKeyEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('second')] }, stored!._r),
@@ -109,14 +109,14 @@ describe('an Idempotency-Key', () => {
     });
   });
 
-  test('compares the verified token of the workspace, not other headers', async () => {
+  test('is compared by the verified token of the workspace and not by other headers', async () => {
     const first = await create('headers', {}, { 'x-svc-auth-token': 'anything' });
     const second = await create('headers', {}, { 'x-svc-auth-token': 'something else' });
     expect(second.headers[REPLAYED]).toBe('true');
     expect(second.body).toEqual(first.body);
   });
 
-  test('replays an error of the caller', async () => {
+  test('replays an error that the caller caused', async () => {
     const rename = () =>
       post(renameKey, { ...workspace.headers, 'idempotency-key': 'fault' }, { apiKey: 'key_unknown', apiKeyName: 'x' });
     const first = await rename();
@@ -126,7 +126,7 @@ describe('an Idempotency-Key', () => {
     expect(second.body).toEqual(first.body);
   });
 
-  test('is independent of the same key of another endpoint or caller', async () => {
+  test('does not share its key with another endpoint or caller', async () => {
     const created = await create('shared');
     const renamed = await post(
       renameKey,
@@ -146,7 +146,7 @@ describe('an Idempotency-Key', () => {
     ['with a space', 'two words'],
     ['with a control character', 'line\nbreak'],
     ['not ASCII', 'schlüssel'],
-  ])('is INVALID_ARGUMENT if it is %s', async (_what, key) => {
+  ])('is rejected with INVALID_ARGUMENT if the key is %s', async (_what, key) => {
     const { status, body } = await create(key);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({
@@ -156,12 +156,12 @@ describe('an Idempotency-Key', () => {
     expect(await keyCount()).toBe(1);
   });
 
-  test('may have 255 characters', async () => {
+  test('may have a key of 255 characters', async () => {
     expect((await create('~'.repeat(255))).status).toBe(200);
     expect((await create('~'.repeat(255))).headers[REPLAYED]).toBe('true');
   });
 
-  test('is ignored by reads and public endpoints', async () => {
+  test('runs each time at endpoints that read and at public endpoints', async () => {
     const read = () => post(getOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'read' }, {});
     await read();
     await add('later');
@@ -174,7 +174,7 @@ describe('an Idempotency-Key', () => {
     expect((await signUp()).status).toBe(409);
   });
 
-  test('replays nothing for wrong credentials', async () => {
+  test('gets no stored answer with wrong credentials', async () => {
     await create('guarded');
     expect((await create('guarded', {}, { 'x-svc-workspace-auth-token': 'f'.repeat(32) })).status).toBe(403);
   });
@@ -206,19 +206,19 @@ describe('Idempotency.once', () => {
   const item = () => storedItem(engine, IdempotencyEntity.key(call));
 
   test.each([500, 503, 504, 409, 429])(
-    'does not store an answer of %i, so that the next call runs at once',
+    'does not store an answer with status %i, so the next call runs at once',
     async (httpStatus) => {
       expect(await once({}, { httpStatus })).toMatchObject({ httpStatus, replayed: false });
       expect(await once({ now: NOW + 1 })).toEqual({ httpStatus: 200, body: 'run 2', replayed: false });
     },
   );
 
-  test.each([200, 400, 403, 404])('stores an answer of %i', async (httpStatus) => {
+  test.each([200, 400, 403, 404])('stores an answer with status %i', async (httpStatus) => {
     await once({}, { httpStatus });
     expect(await once()).toEqual({ httpStatus, body: 'run 1', replayed: true });
   });
 
-  test('rethrows an unexpected error, and the next call runs at once', async () => {
+  test('rethrows an unexpected error, and lets the next call run at once', async () => {
     await expect(
       idempotency.once(call, async () => {
         throw new Error('broken');
@@ -232,7 +232,7 @@ describe('Idempotency.once', () => {
     await expect(once({ body: '{"other":1}', now: NOW + 1 })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
   });
 
-  test('lets another call take over a claim after 60 s, and the first call does not overwrite its answer', async () => {
+  test('lets another call take over a claim after 60 s, and does not let the first call overwrite its answer', async () => {
     const started = Promise.withResolvers<undefined>();
     const finish = Promise.withResolvers<undefined>();
     const slow = idempotency.once(call, async () => {
@@ -280,7 +280,7 @@ describe('Idempotency.once', () => {
     expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
   });
 
-  test('replays the answer for 24 h, then frees the key for any body', async () => {
+  test('replays the answer for 24 h and then accepts any body for the key', async () => {
     await once();
     expect(await once({ now: NOW + 24 * HOUR - 1 })).toMatchObject({ body: 'run 1', replayed: true });
     expect(await once({ now: NOW + 24 * HOUR, body: '{"other":1}' })).toMatchObject({ body: 'run 2', replayed: false });
@@ -297,7 +297,7 @@ describe('Idempotency.once', () => {
     expect(await once({ [part]: `${value}${number}` })).toMatchObject({ body: 'run 2', replayed: false });
   });
 
-  test('separates parts that contain key separators', async () => {
+  test('distinguishes calls whose parts contain separators of table keys', async () => {
     await once({ path: '/a', key: 'b#c' });
     expect(await once({ path: '/a#b', key: 'c' })).toMatchObject({ replayed: false });
   });
@@ -325,7 +325,7 @@ describe('Idempotency.once', () => {
     );
   });
 
-  test('does not store an answer above 300 KB and does not run the call again', async () => {
+  test('neither stores an answer above 300 KB nor runs the call again', async () => {
     const body = randomBytes(200_000).toString('hex');
     expect(gzipSync(body).length).toBeLessThan(300_000);
     await once({}, { body });
@@ -339,7 +339,7 @@ describe('Idempotency.once', () => {
     expect(runs).toBe(2);
   });
 
-  test('does not change the record when it replays an answer', async () => {
+  test('does not write when it replays an answer', async () => {
     await once();
     const before = (await item())!;
     await once();

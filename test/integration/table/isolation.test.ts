@@ -556,7 +556,7 @@ describe.each(covered)('$path', ({ path, twinOf, auth }) => {
   });
 });
 
-test('the requests of the second tenant change nothing of the first one', async () => {
+test('the requests of the second tenant change no item of the first tenant', async () => {
   expect((await first.call('/v2/memory/search', { query: MARK })).body.result).toMatchObject({
     results: [{ recordId: 'judgment', decision: MARK, reasoning: MARK }],
     totalInScope: 1,
@@ -687,7 +687,7 @@ test('the requests of the second tenant change nothing of the first one', async 
   expect(body.result.data.authTokens.map(({ token }: any) => token)).toEqual([firstWorkspace.authToken]);
 });
 
-test('the same id names different resources of two tenants', async () => {
+test('the same id names different resources for two tenants', async () => {
   await second.ok('/v2/organizations/documents/add', {
     organizationId: 'acme',
     createOrganization: true,

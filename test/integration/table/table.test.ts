@@ -265,25 +265,25 @@ describe('Table.write', () => {
   });
 });
 
-describe('errors of DynamoDB', () => {
+describe('an error of DynamoDB', () => {
   const ops = (): [WriteOp, WriteOp, WriteOp] => [
     upsert(Thing, thing('a')),
     upsert(Thing, thing('b')),
     upsert(Thing, thing('c')),
   ];
 
-  test('are conflicts of the affected items when another transaction interferes', async () => {
+  test('is a conflict of the affected items when another transaction interferes', async () => {
     const { table: stubbed } = scripted(fail(cancelled('None', 'TransactionConflict', 'ConditionalCheckFailed')));
     expect(await stubbed.write(ops())).toEqual({ conflicts: [1, 2] });
   });
 
-  test('are conflicts when a transaction interferes with a plain write', async () => {
+  test('is a conflict when a transaction interferes with a plain write', async () => {
     const { table: stubbed } = scripted(fail(new TransactionConflictException({ message: 'conflict', $metadata: {} })));
     expect(await stubbed.write([upsert(Thing, thing('a'))])).toEqual({ conflicts: [0] });
   });
 
   test.each(['ThrottlingError', 'ProvisionedThroughputExceeded'])(
-    'are UNAVAILABLE for a transaction that was cancelled twice by %s',
+    'is UNAVAILABLE for a transaction that was cancelled twice by %s',
     async (code) => {
       const throttle = fail(cancelled('None', code, 'None'));
       const { table: stubbed } = scripted(throttle);
@@ -295,7 +295,7 @@ describe('errors of DynamoDB', () => {
     },
   );
 
-  test('are retried once for a throttled transaction, after a pause', async () => {
+  test('causes one retry after a pause when a transaction was throttled', async () => {
     const pauses: number[] = [];
     const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'None', 'None')), () => ({}));
     const sleep = async (milliseconds: number) => void pauses.push(milliseconds);
@@ -303,17 +303,17 @@ describe('errors of DynamoDB', () => {
     expect(pauses).toEqual([100]);
   });
 
-  test('are conflicts without a retry if a throttled transaction also has a conflict', async () => {
+  test('is a conflict without a retry if a throttled transaction also has a conflict', async () => {
     const { table: stubbed } = scripted(fail(cancelled('ThrottlingError', 'ConditionalCheckFailed', 'None')));
     expect(await stubbed.write(ops())).toEqual({ conflicts: [1] });
   });
 
-  test('are rethrown for a transaction that was cancelled for another reason', async () => {
+  test('is rethrown for a transaction that was cancelled for another reason', async () => {
     const { table: stubbed } = scripted(fail(cancelled('ValidationError', 'None', 'None')));
     await expect(stubbed.write(ops())).rejects.toThrow(TransactionCanceledException);
   });
 
-  test('are rethrown for any other error of a write', async () => {
+  test('is rethrown for any other error of a write', async () => {
     const { table: stubbed } = scripted(fail(new Error('unreachable')));
     await expect(stubbed.write(ops())).rejects.toThrow('unreachable');
     await expect(stubbed.write([upsert(Thing, thing('a'))])).rejects.toThrow('unreachable');
@@ -335,7 +335,7 @@ describe('Table.getMany', () => {
     expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
-  test('makes no call for no keys', async () => {
+  test('makes no call without keys', async () => {
     expect(await table.getMany(Thing, [])).toEqual([]);
     expect(sent).toEqual([]);
   });
@@ -368,7 +368,7 @@ describe('Table.getMany', () => {
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
   });
 
-  test('is UNAVAILABLE when keys are unprocessed after six tries', async () => {
+  test('throws UNAVAILABLE when keys are unprocessed after six tries', async () => {
     const { table: stubbed, inputs } = scripted((input) => ({ UnprocessedKeys: input.RequestItems }));
     const error = await stubbed.getMany(Thing, [{ tenant, id: 'a' }]).then(
       () => undefined,
@@ -433,7 +433,7 @@ describe('Table.query', () => {
     expect((await pages({ limit: 6 })).map((page) => page.length)).toEqual([6]);
   });
 
-  test('returns a complete page above 1 MB, the limit of one call', async () => {
+  test('returns a complete page above 1 MB, the limit of one DynamoDB call', async () => {
     await store(Array.from({ length: 9 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(350_000) })));
     sent = [];
     const page = await all({ limit: 9 });
@@ -442,7 +442,7 @@ describe('Table.query', () => {
     expect(sent.length).toBeGreaterThan(2);
   });
 
-  test('does not end a page where a call of 1 MB ends', async () => {
+  test('does not end a page where a DynamoDB call of 1 MB ends', async () => {
     await store(Array.from({ length: 8 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(300_000) })));
     for (const limit of [1, 2, 3, 4, 5, 7, 8])
       expect((await pages({ limit })).flat()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7']);
@@ -457,7 +457,7 @@ describe('Table.query', () => {
     expect(seen.flat().join('')).toBe('abcdefghijklmno');
   });
 
-  test('returns nothing of another partition', async () => {
+  test('returns no value of another partition', async () => {
     await store([thing('mine')]);
     expect(ids(await table.query(Thing, { tenant: `${tenant}0` }, { limit: 10 }))).toEqual([]);
     expect(ids(await table.query(Thing, { tenant: tenant.slice(0, -1) }, { limit: 10 }))).not.toContain('mine');
@@ -518,7 +518,7 @@ describe('an expired item', () => {
 describe('Table.putIf', () => {
   const claim = (name: string, expiresAt = SECONDS + 60) => ({ tenant, claim: name, expiresAt });
 
-  test('writes the first claim and returns it to the second caller', async () => {
+  test('writes the first claim and returns this claim to the second caller', async () => {
     expect(await table.putIf(Claim, { ...claim('first'), bytes: new Uint8Array([7]) }, 'absent')).toBe('done');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -527,13 +527,13 @@ describe('Table.putIf', () => {
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'first' });
   });
 
-  test('replaces a claim that the caller names, once', async () => {
+  test('replaces the claim that the caller passes, once', async () => {
     await table.putIf(Claim, claim('first'), 'absent');
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
     expect(await table.putIf(Claim, claim('third'), { claim: 'first' })).toMatchObject({ claim: 'second' });
   });
 
-  test('returns an expired claim, so that the caller can replace it', async () => {
+  test('returns an expired claim, which the caller can then replace', async () => {
     await table.putIf(Claim, claim('first', SECONDS - 1), 'absent');
     expect(await table.putIf(Claim, claim('second'), 'absent')).toMatchObject({
       claim: 'first',
@@ -541,7 +541,7 @@ describe('Table.putIf', () => {
     });
   });
 
-  test('writes the claim if the named one was deleted in the meantime', async () => {
+  test('writes the claim if the passed claim was deleted in the meantime', async () => {
     expect(await table.putIf(Claim, claim('second'), { claim: 'first' })).toBe('done');
     expect(await table.get(Claim, { tenant })).toMatchObject({ claim: 'second' });
   });

@@ -60,14 +60,14 @@ async function counts(tenant: string, items: readonly string[]): Promise<number[
   ).map((tally) => tally?.count ?? 0);
 }
 
-describe('writeEach, on the table engine', () => {
+describe('writeEach on the table engine', () => {
   test('writes every item and returns its result at the same position', async () => {
     expect(await addToEach('plain', names(75))).toEqual(names(75).map(() => 1));
     expect(await addToEach('plain', ['80', '3', '81'])).toEqual([1, 2, 1]);
     expect(await counts('plain', [...names(75), '80', '81'])).toEqual(names(77).map((id) => (id === '3' ? 2 : 1)));
   });
 
-  test('loses and repeats no write under real conflicts', async () => {
+  test('loses no write and repeats no write under real conflicts', async () => {
     const items = names(40);
     const calls = await Promise.all(
       Array.from({ length: 6 }, (_, shift) => {
@@ -81,12 +81,12 @@ describe('writeEach, on the table engine', () => {
     for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
   });
 
-  test('makes no call for no items', async () => {
+  test('makes no call without items', async () => {
     expect(await addToEach('empty', [])).toEqual([]);
   });
 });
 
-describe('writeEach, with a scripted table', () => {
+describe('writeEach on a scripted table', () => {
   /** Returns a table whose transactions conflict on the keys that `conflicting` returns. */
   function scripted(conflicting: (keys: string[], transaction: number) => string[]) {
     const transactions: string[][] = [];
@@ -138,7 +138,7 @@ describe('writeEach, with a scripted table', () => {
     expect(transactions.flat().toSorted()).toEqual(names(95).toSorted());
   });
 
-  test('does not split the writes of one item', async () => {
+  test('puts all writes of one item into one transaction', async () => {
     const { table: stub, transactions } = scripted(() => []);
     await run(stub, names(10), 7);
     for (const keys of transactions) {
@@ -149,14 +149,14 @@ describe('writeEach, with a scripted table', () => {
     expect(transactions.flat()).toHaveLength(70);
   });
 
-  test('sends no transaction for items without writes', async () => {
+  test('sends no transaction when no item has a write', async () => {
     const { table: stub, transactions } = scripted(() => []);
     const { results } = await run(stub, names(3), 0);
     expect(results).toEqual(['done 0', 'done 1', 'done 2']);
     expect(transactions).toEqual([]);
   });
 
-  test('reads and decides only the items of a conflicting transaction again', async () => {
+  test('reads and decides again only the items of a conflicting transaction', async () => {
     const { table: stub, transactions } = scripted((keys, transaction) =>
       transaction <= 2 && keys.includes('5') ? ['5'] : [],
     );

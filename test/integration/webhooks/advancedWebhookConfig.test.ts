@@ -28,7 +28,7 @@ const update = (customer: Customer, data: object) => customer.ok(paths.updateCon
 const stored = (customer: Customer) => storedItem(engine, AdvancedWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
 describe('POST /v2/workspace/advancedwebhookconfig/get', () => {
-  test('returns the defaults for a workspace without a config, and stores nothing', async () => {
+  test('returns the defaults when no config is stored, and stores nothing', async () => {
     const customer = await newCustomer();
     const { status, body } = await customer.call(paths.getConfig, {});
     expect(status).toBe(200);
@@ -83,7 +83,7 @@ describe('POST /v2/workspace/advancedwebhookconfig/update', () => {
     expect(await get(customer)).toEqual({ ...enabled, encodeData: true, enableDataProtection: true });
   });
 
-  test('keeps all of ten parallel partial updates, and each response has its own field', async () => {
+  test('keeps all of ten parallel partial updates, and returns each field in the response of its update', async () => {
     const customer = await newWebhookCustomer();
     const changes = [
       { encodeData: true },
@@ -162,7 +162,7 @@ describe('the public key of an advanced webhook config', () => {
     expect(await update(customer, { encryptData: false, publicKey: '' })).toEqual(enabled);
   });
 
-  test('is INVALID_ARGUMENT with its field when it is not a key, before any other rule', async () => {
+  test('is rejected with INVALID_ARGUMENT and its field when it is not a key, before any other rule', async () => {
     const customer = await newCustomer();
     const message =
       'publicKey must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it';

@@ -61,7 +61,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await listed()).toEqual([body.result.data]);
   });
 
-  test('returns all sent fields but metadata, which is stored', async () => {
+  test('returns all sent fields except metadata, which is only stored', async () => {
     const fields = {
       description: 'Wörld\n\u{1f30d}',
       filterTypes: ['comment.add', 'execution.failed'],
@@ -141,7 +141,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await update(id, { uid: null, description: 'new' })).toMatchObject({ uid: 'mine', description: 'new' });
   });
 
-  test('accepts a uid once per API key', async () => {
+  test('accepts the same uid only once per API key', async () => {
     const first = await create({ uid: 'mine' });
     expect(await outcome(customer, paths.create, { url: HOOK, uid: 'mine' })).toEqual([
       'ALREADY_EXISTS',
@@ -164,19 +164,19 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
     expect(await count()).toBe(1);
   });
 
-  test('distinguishes uids with separators of keys', async () => {
+  test('distinguishes uids that contain the separators of table keys', async () => {
     const uids = ['a', 'A', 'a#', 'a%23', '~', 'ENDPOINT', '__proto__', ' ', '😀'.repeat(256), `${'😀'.repeat(255)}x`];
     for (const uid of uids) await create({ uid });
     expect((await listed()).map(({ uid }) => uid).sort()).toEqual(uids.sort());
   });
 
-  test('counts all of ten parallel creations', async () => {
+  test('counts all of ten parallel creations towards the limit', async () => {
     await withoutRetryLimit(() => Promise.all(Array.from({ length: 10 }, () => create())));
     expect(await listed()).toHaveLength(10);
     expect(await count()).toBe(10);
   });
 
-  test('creates 200 of 230 parallel endpoints; 30 are RESOURCE_EXHAUSTED and none is ABORTED', async () => {
+  test('creates 200 of 230 parallel endpoints and rejects 30 with RESOURCE_EXHAUSTED, none with ABORTED', async () => {
     let left = 230;
     const outcomes: string[] = [];
     await withoutRetryLimit(() =>
@@ -285,9 +285,9 @@ const badUids: [string, object, string][] = [
   ['a uid that is a number', { uid: 5 }, 'uid must be a string'],
 ];
 
-describe('invalid endpoint fields', () => {
+describe('endpoints/create and endpoints/update with invalid fields', () => {
   test.each([...badFields, ...badUids])(
-    'in a creation are INVALID_ARGUMENT with the field, and nothing is stored: %s',
+    'endpoints/create returns INVALID_ARGUMENT with the field and stores nothing: %s',
     async (_what, data, message) => {
       const before = (await everyItem(engine)).length;
       const { status, body } = await customer.call(paths.create, { url: HOOK, ...data });
@@ -301,7 +301,7 @@ describe('invalid endpoint fields', () => {
   );
 
   test.each(badFields)(
-    'in an update are INVALID_ARGUMENT with the field, and nothing changes: %s',
+    'endpoints/update returns INVALID_ARGUMENT with the field and changes nothing: %s',
     async (_what, data, message) => {
       const { id } = await create();
       const before = await stored(id);
@@ -342,7 +342,7 @@ describe('invalid endpoint fields', () => {
     '255.255.255.255',
     '①⑥⑨.254.169.254',
   ];
-  test.each(privateHosts)('reject the private address %s in every call with a URL', async (host) => {
+  test.each(privateHosts)('every call with a URL rejects the private address %s', async (host) => {
     const message = 'url must not lead to a loopback, private or reserved address';
     for (const url of [`http://${host}`, `https://user:word@${host}:8443/hook`])
       expect(await outcome(customer, paths.create, { url })).toEqual(['INVALID_ARGUMENT', message]);
@@ -354,7 +354,7 @@ describe('invalid endpoint fields', () => {
     expect(await listed()).toMatchObject([{ id, url: HOOK }]);
   });
 
-  test('allow loopback where it is allowed, but no private addresses', async () => {
+  test('a deployment that allows loopback accepts loopback URLs, and no private addresses', async () => {
     const local = toLambda(createEndpoint, { ...process.env, ALLOW_LOOPBACK_DELIVERY: 'true' });
     expect((await post(local, customer.headers, { url: 'http://localhost:4000/hook' })).status).toBe(200);
     expect((await post(local, customer.headers, { url: 'http://[::1]:4000/hook' })).status).toBe(200);
@@ -434,7 +434,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
-  test('deletes the endpoint, its secrets, its uid and its place in the list in one write', async () => {
+  test('deletes the endpoint with its secrets, its uid and its list entry in one write', async () => {
     const [kept, made] = [await create(), await create({ uid: 'mine' })];
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
@@ -457,7 +457,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     }
   });
 
-  test('frees the uid for a new, empty endpoint', async () => {
+  test('frees the uid for a new endpoint, which has none of the old settings', async () => {
     const first = await create({ uid: 'mine', description: 'old', metadata: { a: '1' } });
     await customer.ok(paths.delete, { endpointId: first.id });
     const second = await create({ uid: 'mine' });
@@ -476,7 +476,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
     expect(await count()).toBe(1);
   });
 
-  test('is not undone by a parallel update', async () => {
+  test('wins over a parallel update', async () => {
     for (let i = 0; i < 5; i++) {
       const { id } = await create();
       await Promise.all([

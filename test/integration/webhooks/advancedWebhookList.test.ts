@@ -56,7 +56,7 @@ async function drop(...endpointIds: string[]): Promise<void> {
 }
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
-  test('returns an empty list that is done without endpoints', async () => {
+  test('returns an empty list without a next page when no endpoint exists', async () => {
     const { status, body } = await customer.call(paths.list, {});
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -114,7 +114,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 2, iterator: second.prevIterator })).ids).toEqual(ids(1, 3));
   });
 
-  test('neither skips nor repeats endpoints after page two while others are added and deleted', async () => {
+  test('neither skips nor repeats endpoints after the second page while others are added and deleted', async () => {
     await add(...ids(10, 40));
     const first = await list({ limit: 8 });
     await drop(idOf(10), idOf(17), idOf(18)); // the first and last of this page, and the first of the next page
@@ -132,7 +132,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect((await list({ limit: 8, iterator: before.iterator })).ids).toEqual(third.ids);
   });
 
-  test('returns an empty last page with a way back when all later endpoints were deleted', async () => {
+  test('returns an empty last page with the iterator of the previous page when all later endpoints were deleted', async () => {
     await add(...ids(0, 20));
     const first = await list({ limit: 10 });
     await drop(...ids(10, 20));
@@ -165,7 +165,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     });
   });
 
-  test('says correctly whether more endpoints exist on either side after any additions and deletions', async () => {
+  test('returns iterators exactly for the sides with more endpoints, after any additions and deletions', async () => {
     const step = fc.record({
       move: fc.constantFrom('next', 'previous'),
       limit: fc.integer({ min: 1, max: 5 }),
@@ -227,10 +227,10 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
   });
 });
 
-describe('an iterator of endpoints/get', () => {
+describe('the iterator of endpoints/get', () => {
   const refused = ['INVALID_ARGUMENT', 'iterator is not a token of this listing, or has expired'] as const;
 
-  test('is rejected with its field when it is damaged, expired or made up', async () => {
+  test('is rejected with the name of its field when it is damaged, expired or made up', async () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     const middle = Math.floor(iterator!.length / 2);
@@ -275,7 +275,7 @@ describe('an iterator of endpoints/get', () => {
     ['limit "5"', { limit: '5' }, 'limit must be a number'],
     ['an empty iterator', { iterator: '' }, 'iterator must not be empty'],
     ['an iterator that is a number', { iterator: 5 }, 'iterator must be a string'],
-  ])('is rejected, as is any invalid field: %s', async (_what, data, message) => {
+  ])('is rejected like any other invalid field: %s', async (_what, data, message) => {
     expect(await outcome(customer, paths.list, data)).toEqual(['INVALID_ARGUMENT', message]);
   });
 });

@@ -43,7 +43,7 @@ function later(milliseconds: number): void {
 }
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
-  test('returns whsec_ and the base64 of 32 bytes: always the same for one endpoint, different for another', async () => {
+  test('returns whsec_ and the base64 of 32 bytes, always the same for one endpoint and different for each endpoint', async () => {
     const { status, body } = await customer.call(paths.getSecret, { endpointId });
     expect({ status, ...body.result }).toEqual({
       status: 'success',
@@ -78,7 +78,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/get', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
-  test('returns a new secret, which secret/get returns from then on; both are valid for a day by default', async () => {
+  test('returns a new secret, which secret/get then returns, and keeps both secrets valid for a day by default', async () => {
     const old = await secretNow();
     const { status, body } = await customer.call(paths.rotate, { endpointId });
     expect({ status, ...body.result }).toEqual({
@@ -94,7 +94,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(previous!.expiresAt! - newest!.createdAt).toBe(24 * HOUR);
   });
 
-  test('is FAILED_PRECONDITION during an overlap, and allowed after it', async () => {
+  test('returns FAILED_PRECONDITION during an overlap, and succeeds after the overlap', async () => {
     const { secret } = await rotate({ overlapSeconds: 3_600 });
     const before = await stored();
     expect(await outcome(customer, paths.rotate, { endpointId })).toEqual(OVERLAPPING);
@@ -135,7 +135,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect(await secretNow()).toBe(done[0]!.body.result.data.secret);
   });
 
-  test('succeeds when the write arrived although its response was lost', async () => {
+  test('succeeds when the write was stored although its response was lost', async () => {
     const table = openTable(environment(process.env));
     const real = table.write.bind(table);
     jest.spyOn(table, 'write').mockImplementationOnce(async (ops) => {
@@ -153,7 +153,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/secret/rotate', () => {
     expect((await customer.ok(paths.list, {})).endpoints).toMatchObject([{ description: 'new' }]);
   });
 
-  test('is ABORTED after constant conflicts', async () => {
+  test('returns ABORTED when every write conflicts', async () => {
     const table = openTable(environment(process.env));
     const before = await stored();
     jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [0] });

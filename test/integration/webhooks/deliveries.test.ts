@@ -47,8 +47,8 @@ const stateOf = async (eventId: string, endpointId: string) => {
   return delivery && [delivery.status, delivery.attempts];
 };
 
-describe('fan-out and first attempts', () => {
-  test('deliver an event once to each matching endpoint, signed with its own secret', async () => {
+describe('the fan-out of an event', () => {
+  test('delivers an event once to each matching endpoint, signed with its own secret', async () => {
     const [a, b] = [await endpoint('/a'), await endpoint('/b', { filterTypes: ['comment.add'] })];
     await endpoint('/other', { filterTypes: ['comment.delete'] });
     await endpoint('/disabled', { disabled: true });
@@ -77,7 +77,7 @@ describe('fan-out and first attempts', () => {
     expect(system.measures.recorded.get('FanOutLatency')).toHaveLength(1);
   });
 
-  test('keep an event in the outbox until its first attempts have ended, and store no delivery before', async () => {
+  test('keeps an event in the outbox until its first attempts have ended, and stores no delivery before', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     const item = (key: { PK: string; SK: string }) => storedItem(engine, key);
@@ -96,7 +96,7 @@ describe('fan-out and first attempts', () => {
     });
   });
 
-  test('store the first attempts of an event with an audience in a group until they have ended', async () => {
+  test('stores the first attempts of an event with an audience in a group until they have ended', async () => {
     const endpointId = await endpoint('/a');
     system.replacedPorts.fanOut = {
       consumers: [() => ({ concerns: async () => true, consume: async () => undefined })],
@@ -115,7 +115,7 @@ describe('fan-out and first attempts', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('divide the endpoints of an event into groups of 20', async () => {
+  test('divides the endpoints of an event into groups of 20', async () => {
     const ids = await Promise.all(Array.from({ length: 45 }, (_each, index) => endpoint(`/${index}`)));
     const eventId = await system.publish(tenant);
     expect(system.firstQueue.messages.map(({ body }) => 1 + (body.more?.length ?? 0))).toEqual([20, 20, 5]);
@@ -125,7 +125,7 @@ describe('fan-out and first attempts', () => {
     expect((await everyItem(engine)).filter(({ _t, PK }) => _t === 'FirstAttempts' && PK.includes(tenant))).toEqual([]);
   });
 
-  test('write nothing for an event that the stream repeats', async () => {
+  test('writes nothing for an event that the stream repeats', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
     // In parallel, as when a batch is split while another one still runs.
@@ -137,7 +137,7 @@ describe('fan-out and first attempts', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('fail only the event of a batch that cannot be fanned out', async () => {
+  test('fails only the event of a batch that cannot be fanned out', async () => {
     await endpoint('/a');
     const [good, bad, other] = [
       await system.emit(tenant, { payload: withAudience }),
@@ -174,7 +174,7 @@ describe('fan-out and first attempts', () => {
     ).toEqual([good, bad, other].sort());
   });
 
-  test('repeat messages that SQS rejected together with the event', async () => {
+  test('keeps the event in the outbox when SQS rejects one of its messages, and then repeats them', async () => {
     const ids = await Promise.all(['/a', '/b', '/c'].map((path) => endpoint(path)));
     const eventId = await system.emit(tenant);
     system.firstQueue.failAfter = 1;
@@ -186,7 +186,7 @@ describe('fan-out and first attempts', () => {
     expect(hooks.received).toHaveLength(3);
   });
 
-  test('keep an event in the outbox when another consumer fails, and still deliver its webhooks', async () => {
+  test('keeps an event in the outbox when another consumer fails, and still delivers its webhooks', async () => {
     await endpoint('/a');
     const eventId = await system.emit(tenant, { payload: withAudience });
     const seen: unknown[] = [];
@@ -203,7 +203,7 @@ describe('fan-out and first attempts', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(false);
   });
 
-  test('write no deliveries while advanced webhooks are disabled', async () => {
+  test('writes no deliveries while advanced webhooks are disabled', async () => {
     const endpointId = await endpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     const eventId = await system.publish(tenant);
@@ -211,7 +211,7 @@ describe('fan-out and first attempts', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('deliver basic webhooks to both URLs with the unchanged token', async () => {
+  test('delivers basic webhooks to both URLs with the unchanged token', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -239,7 +239,7 @@ describe('fan-out and first attempts', () => {
     expect(await stateOf(other, 'ep_basic_raw')).toBeUndefined();
   });
 
-  test('use the config of the time of delivery for the body', async () => {
+  test('uses the config of the time of delivery for the body', async () => {
     await endpoint('/a');
     await system.publish(tenant);
     await customer.ok(paths.updateConfig, { encodeData: true, enableDataProtection: true });
@@ -252,8 +252,8 @@ describe('fan-out and first attempts', () => {
   });
 });
 
-describe('failed attempts', () => {
-  test('are counted per endpoint when several fail for the same event', async () => {
+describe('a failed attempt', () => {
+  test('is counted per endpoint when several endpoints fail for the same event', async () => {
     const [a, b, c] = [await endpoint('/a'), await endpoint('/b'), await endpoint('/c')];
     hooks.answer('/a', (_hook, nth) => ({ status: nth <= 3 ? 500 : 200 }));
     hooks.answer('/b', (_hook, nth) => ({ status: nth <= 1 ? 404 : 204 }));
@@ -269,7 +269,7 @@ describe('failed attempts', () => {
     expect(new Set(hooks.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([eventId]));
   });
 
-  test('are repeated up to eight times in 27.6 hours; then the delivery is exhausted, with an event', async () => {
+  test('is repeated up to eight times in 27.6 hours, then the delivery is exhausted with an event', async () => {
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['message.attempt.exhausted'] });
     const times: number[] = [];
@@ -315,7 +315,7 @@ describe('failed attempts', () => {
     });
   });
 
-  test('of an operational event cause no further event', async () => {
+  test('of an operational event causes no further event', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -327,7 +327,7 @@ describe('failed attempts', () => {
     ).toHaveLength(1);
   });
 
-  test('with Retry-After delay the next attempt, at most to twice the pause', async () => {
+  test('with Retry-After delays the next attempt, at most to twice the pause', async () => {
     const endpointId = await endpoint('/busy');
     hooks.answer('/busy', { status: 503, headers: { 'retry-after': '8' } });
     const eventId = await system.publish(tenant);
@@ -339,7 +339,7 @@ describe('failed attempts', () => {
     expect((await system.delivery({ tenant, eventId, endpointId }))!.nextAt! - system.now).toBe(2 * 1_800 * SECOND);
   });
 
-  test('are logged with the first 16 KiB of the response; a failed log write does not undo a delivery', async () => {
+  test('is logged with the first 16 KiB of the response, and a failed log write does not undo a delivery', async () => {
     const endpointId = await endpoint('/long');
     const bytes = Buffer.alloc(40_000, Buffer.from([0xff, 0x00, 0x41]));
     hooks.answer('/long', { status: 200, body: bytes });
@@ -363,7 +363,7 @@ describe('failed attempts', () => {
     expect(system.errors).toMatchObject([{ message: 'webhook attempt not recorded' }]);
   });
 
-  test('include those to a receiver that does not exist', async () => {
+  test('has the error "connection refused" when no receiver listens', async () => {
     const gone = await new WebhookReceiver().start();
     const url = gone.url('/');
     await gone.stop();
@@ -376,8 +376,8 @@ describe('failed attempts', () => {
   });
 });
 
-describe('queue messages', () => {
-  test('of a first attempt make it once when they arrive twice', async () => {
+describe('a worker that receives a queue message', () => {
+  test('makes a first attempt once when its message arrives twice', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -387,7 +387,7 @@ describe('queue messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
   });
 
-  test('of a first attempt repeat it with the same id when they arrive twice at the same time, and count it once', async () => {
+  test('repeats a first attempt with the same id when two workers receive its message at the same time, and counts one attempt', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -398,7 +398,7 @@ describe('queue messages', () => {
     expect(await system.isFannedOut(tenant, eventId)).toBe(true);
   });
 
-  test('of a retry make one attempt when they arrive twice at the same time', async () => {
+  test('makes one attempt when ten workers receive the message of a retry at the same time', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
@@ -410,7 +410,7 @@ describe('queue messages', () => {
     expect(system.measures.counted.get('DuplicateMessages')).toBeGreaterThan(0);
   });
 
-  test('of an earlier attempt make no attempt and send the message of the next one', async () => {
+  test('makes no attempt for the message of an earlier attempt, and sends the message of the next one', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 1 ? 500 : 200 }));
     const eventId = await system.publish(tenant);
@@ -426,7 +426,7 @@ describe('queue messages', () => {
     expect(system.retryQueue.messages).toEqual([]);
   });
 
-  test('wait in the queue if they arrive too early', async () => {
+  test('returns a message that arrives too early to the queue', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
@@ -440,13 +440,13 @@ describe('queue messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['PENDING', 2]);
   });
 
-  test('of an unknown delivery do nothing', async () => {
+  test('ignores the message of an unknown delivery', async () => {
     await system.processMessage({ tenant, eventId: 'msg_none', endpointId: 'ep_none', attemptNo: 1 });
     expect(system.errors).toEqual([]);
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
-    'send nothing to an endpoint that was %s in the meantime, and cancel its deliveries',
+    'sends nothing to an endpoint that was %s in the meantime, and cancels its deliveries',
     async (what) => {
       const endpointId = await endpoint('/a');
       const eventId = await system.publish(tenant);
@@ -459,7 +459,7 @@ describe('queue messages', () => {
     },
   );
 
-  test('begin no attempt after a delete call has answered, even when already claimed', async () => {
+  test('begins no attempt after a delete call has answered, even when the delivery is already claimed', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
@@ -480,7 +480,7 @@ describe('queue messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 1]);
   });
 
-  test('begin no first attempt after a delete call has answered while it waited for its slot', async () => {
+  test('begins no first attempt after a delete call has answered while the attempt waited for its slot', async () => {
     const endpointId = await endpoint('/a', { rateLimit: 1 });
     const eventId = await system.publish(tenant);
     system.replacedPorts.attempt = {
@@ -492,7 +492,7 @@ describe('queue messages', () => {
     expect(await stateOf(eventId, endpointId)).toEqual(['CANCELLED', 0]);
   });
 
-  test('use settings that were changed after other deliveries of the process', async () => {
+  test('uses settings that were changed after other deliveries of the process', async () => {
     const endpointId = await endpoint('/a');
     await system.publish(tenant);
     await system.drain();
@@ -512,7 +512,7 @@ describe('queue messages', () => {
     ]);
   });
 
-  test('count only in the log when their attempt ends after the lease and another worker has made it', async () => {
+  test('only logs an attempt that ends after its lease when another worker has made the attempt', async () => {
     const endpointId = await endpoint('/slow');
     const eventId = await system.publish(tenant);
     const { body } = system.firstQueue.messages[0]!;
@@ -530,7 +530,7 @@ describe('queue messages', () => {
     ]);
   });
 
-  test('complete after a fault at any call of the table', async () => {
+  test('delivers after a fault at any call of the table', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
       // The first attempt fails. It has no delivery before its end.
@@ -570,7 +570,7 @@ describe('queue messages', () => {
 });
 
 describe('the rate limit of an endpoint', () => {
-  test('delays deliveries above it without using attempts', async () => {
+  test('delays deliveries above the limit without using attempts', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 10 });
     const ids = await Promise.all(Array.from({ length: 36 }, () => system.publish(tenant)));
     const times: number[] = [];
@@ -613,7 +613,7 @@ describe('the rate limit of an endpoint', () => {
       expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(22);
   });
 
-  test('does not count long deferred messages as lost, even beyond the longest delay', async () => {
+  test('does not count long deferred messages as lost, even beyond the longest delay of a queue message', async () => {
     const endpointId = await endpoint('/limited', { rateLimit: 1 });
     const slots = [700, 2_000].map((seconds) => system.now + seconds * SECOND);
     system.replacedPorts.attempt = {
@@ -637,7 +637,7 @@ describe('the rate limit of an endpoint', () => {
     expect(system.now - from).toBeLessThan(2_010 * SECOND);
   });
 
-  test('gives parallel callers different slots with few writes', async () => {
+  test('gives parallel workers different slots with few writes', async () => {
     const { slots: own } = system.attemptPorts;
     const slots = await Promise.all(
       Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
@@ -655,7 +655,7 @@ describe('the rate limit of an endpoint', () => {
 });
 
 describe('a slow endpoint', () => {
-  test('is noted while an attempt waits, and its first attempts then use the queue of retries', async () => {
+  test('is recorded while an attempt waits, and first attempts then use the queue of retries', async () => {
     const endpointId = await endpoint('/slow');
     await endpoint('/fast');
     const health = async () => system.table.get(EndpointHealthEntity, { tenant, endpointId });
@@ -761,7 +761,7 @@ describe('the breaker of an endpoint', () => {
   });
 });
 
-describe('endpoints that fail for days', () => {
+describe('an endpoint that fails for days', () => {
   /** Stores the health of an endpoint that has failed for some days. Returns the time of the first failure. */
   const failingSince = async (endpointId: string, days: number, warned = 3) => {
     const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
@@ -779,7 +779,7 @@ describe('endpoints that fail for days', () => {
     return since;
   };
 
-  test('are disabled after five days without a success, with an event and a mail; pending deliveries are cancelled', async () => {
+  test('is disabled after five days without a success, with an event and a mail, and its pending deliveries are cancelled', async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
     const endpointId = await endpoint('/dead', { filterTypes: ['comment.add'] });
     await endpoint('/ops', { filterTypes: ['endpoint.disabled'] });
@@ -819,7 +819,7 @@ describe('endpoints that fail for days', () => {
     ).toBe(false);
   });
 
-  test('stay enabled after a success', async () => {
+  test('stays enabled after a success', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/a');
     await failingSince(endpointId, 6);
@@ -831,7 +831,7 @@ describe('endpoints that fail for days', () => {
     expect(system.ownerNotifications).toEqual([]);
   });
 
-  test('stay enabled after a success that arrives during the decision', async () => {
+  test('stays enabled when a success arrives during the decision', async () => {
     system.timing = { ...system.timing, schedule: [0] };
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
@@ -852,7 +852,7 @@ describe('endpoints that fail for days', () => {
     expect((await customer.ok(paths.list, {})).endpoints[0].disabled).toBe(false);
   });
 
-  test('have their owner warned once after one day and once after three', async () => {
+  test('causes one warning to its owner after one day and one after three', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     for (const days of [1, 3]) {
@@ -864,7 +864,7 @@ describe('endpoints that fail for days', () => {
     expect(system.ownerNotifications.map(({ stage }) => stage)).toEqual([1, 3]);
   });
 
-  test('get deliveries even if the owner cannot be notified', async () => {
+  test('gets deliveries even if its owner cannot be notified', async () => {
     const endpointId = await endpoint('/dead');
     hooks.answer('/dead', { status: 500 });
     await failingSince(endpointId, 1, 0);
@@ -879,8 +879,8 @@ describe('endpoints that fail for days', () => {
   });
 });
 
-describe('payloads', () => {
-  test('of expired events are not delivered', async () => {
+describe('an expired payload', () => {
+  test('is not delivered', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.publish(tenant);
     await system.table.write([{ remove: EventPayloadEntity.key({ tenant, eventId }) }]);

@@ -155,7 +155,7 @@ describe('npm run deliveries', () => {
     });
   });
 
-  test('endpoint shows no failing after a success that was not sampled', async () => {
+  test('endpoint reports no failure after a success that was not sampled', async () => {
     const learn = async (since: number) => {
       const runtime = new EndpointHealthStore(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
@@ -351,8 +351,8 @@ describe('npm run deliveries', () => {
   });
 });
 
-describe('the target of npm run deliveries', () => {
-  test('is a stack: its output names the table, its resources the queues', async () => {
+describe('the addresses that npm run deliveries uses', () => {
+  test('are the table in the output of a stack, and the queues in its resources', async () => {
     const asked: string[] = [];
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const query = new URLSearchParams(await text(request));
@@ -381,7 +381,7 @@ describe('the target of npm run deliveries', () => {
     }
   });
 
-  test('is a local run: npm start wrote the addresses', async () => {
+  test('are those that npm start wrote for a local run', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const {
       TABLE_NAME: name,

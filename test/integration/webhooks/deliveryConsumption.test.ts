@@ -5,8 +5,8 @@ import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 /** The ids of events and endpoints are random, and so is which parked deliveries share a shard. A thousand deliveries leave little of that. */
 const TOLERANCE = { exhausted: 0.02, other: 0.001 };
 
-describe('the consumption that the cost command prices', () => {
-  test('is what events and deliveries consume', async () => {
+describe('the consumption that npm run cost prices', () => {
+  test('equals the measured consumption of events and deliveries', async () => {
     const measured = await measureConsumption();
     for (const [name, { consumed }] of Object.entries(deliveryConsumption)) {
       const tolerance = name === 'exhausted' ? TOLERANCE.exhausted : TOLERANCE.other;

@@ -93,7 +93,7 @@ describe('the content of a delivery', () => {
     expect(JSON.stringify(bodyAt('/a'))).not.toContain('audience');
   });
 
-  test('has the visibility of a thread that became private, and not of one that is public again', async () => {
+  test('has the visibility of a thread that became private', async () => {
     await thread();
     await update({ visibility: { type: 'restricted', userIds: ['grace'] } });
     await system.drain();
@@ -110,7 +110,7 @@ describe('the content of a delivery', () => {
     expect(bodyAt('/a').data).not.toHaveProperty('visibility');
   });
 
-  test('is only comment.delete after the thread was deleted', async () => {
+  test('exists only for comment.delete after the thread was deleted', async () => {
     const added = await thread();
     await customer.ok('/v2/commentannotations/delete', {
       ...scope,
@@ -126,7 +126,7 @@ describe('the content of a delivery', () => {
   });
 
   test.each(['organization', 'document'])(
-    'is nothing after the %s of the thread was deleted, even if its id exists again',
+    'does not exist after the %s of the thread was deleted, even if its id exists again',
     async (what) => {
       const eventId = await thread();
       const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
@@ -143,7 +143,7 @@ describe('the content of a delivery', () => {
     },
   );
 
-  test('has names and recipients for the processed URL, stored data for the raw URL, and denied users for both', async () => {
+  test('has names and recipients for the processed URL, stored data for the raw URL, and denied users for both URLs', async () => {
     await customer.ok(paths.updateBasic, {
       useWebhookService: true,
       webhookServiceConfig: {
@@ -281,7 +281,7 @@ describe('the content of a delivery', () => {
     expect(String(hooks.at('/a')[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
   });
 
-  test('is nothing for an API key from which the operator withholds advanced webhooks', async () => {
+  test('does not exist for an API key from which the operator withholds advanced webhooks', async () => {
     const key = (await system.table.get(ApiKeyEntity, { apiKey: tenant }))!;
     await system.table.write([upsert(ApiKeyEntity, { ...key, withheld: ['advancedWebhooks'] })]);
     const eventId = await system.publish(tenant);

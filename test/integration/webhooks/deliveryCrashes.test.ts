@@ -223,8 +223,8 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
   }
 }
 
-describe('deliveries with a fault at any call', () => {
-  test('lose nothing when the receiver succeeds', async () => {
+describe('deliveries with a fault at any call of AWS', () => {
+  test('are all sent when the receiver succeeds', async () => {
     impatientSweeper();
     const kinds = kindsOf(fanOutCalls, firstSuccess);
     const subjects = await withEachFault(kinds, async (trial) => {
@@ -234,7 +234,7 @@ describe('deliveries with a fault at any call', () => {
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
   });
 
-  test('lose nothing when the first attempts are stored in groups', async () => {
+  test('are all sent when the first attempts are stored in groups', async () => {
     impatientSweeper();
     const endpoints = Array.from({ length: 21 }, () => ({ mode: 'good' as const }));
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put FirstAttempts', 'Delete']);
@@ -260,7 +260,7 @@ describe('deliveries with a fault at any call', () => {
     expect(await itemsOfType('FirstAttempts')).toEqual([]);
   });
 
-  test('are exhausted with one event when the receiver always fails', async () => {
+  test('are exhausted with one event each when the receiver always fails', async () => {
     const kinds = kindsOf(fanOutCalls, failure, ['SendMessageBatch deliverSlow', exhaustion]);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
@@ -271,7 +271,7 @@ describe('deliveries with a fault at any call', () => {
     expect(told.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(subjects.map(({ tenant }) => tenant).sort());
   });
 
-  test('lose nothing when a rate limit defers them', async () => {
+  test('are all sent when a rate limit defers them', async () => {
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put Attempt', 'SendMessageBatch deliverSlow', 'Update']);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
@@ -305,7 +305,7 @@ describe('deliveries with a fault at any call', () => {
     await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
   });
 
-  test('make the next attempt on time when the response to the write of a result is lost', async () => {
+  test('have their next attempt on time when the response to the write of a result is lost', async () => {
     const subjects = await goThrough(
       async (trial) => {
         const tenant = await newTenant([{ mode: 'bad' }]);
@@ -320,7 +320,7 @@ describe('deliveries with a fault at any call', () => {
     }
   });
 
-  test('lose nothing after two faults', async () => {
+  test('are all sent after two faults', async () => {
     impatientSweeper();
     cloud.stubs.tries = everySecondLost;
     const trials = Array.from({ length: 60 }, (_each, seed) =>
@@ -374,12 +374,12 @@ async function newMailings(
   return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
 }
 
-describe('mails with a fault at any call', () => {
+describe('mails with a fault at any call of AWS', () => {
   test.each([
     ['that the provider accepts', 0],
     ['that the provider rejects at first', 1],
   ])(
-    'send a comment mail %s at most once, and lose it only if the result of the send is unknown',
+    'are sent at most once for a comment mail %s, and are lost only if the result of the send is unknown',
     async (_which, refusals) => {
       const refused = new Map<string, number>();
       cloud.stubs.mail = async (mailId) => {
@@ -455,7 +455,7 @@ const sweepCalls: readonly string[] = [
 ];
 
 describe('the sweeper', () => {
-  test('loses nothing when it fails at any call of any kind', async () => {
+  test('loses no event, no delivery, no mail and no job when it fails at any call of any kind', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
     let losing = true;
@@ -525,8 +525,8 @@ describe('the sweeper', () => {
   });
 });
 
-describe('messages', () => {
-  test('are repeated when SQS rejects them, and the event stays in the outbox until all are sent', async () => {
+describe('queue messages', () => {
+  test('are repeated when SQS rejects some of them, and the event stays in the outbox until all are sent', async () => {
     const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
@@ -542,7 +542,7 @@ describe('messages', () => {
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
   });
 
-  test('are redelivered alone when one of ten throws', async () => {
+  test('are redelivered alone when the worker throws for one of ten', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     const events = await Promise.all(Array.from({ length: 10 }, () => happen(tenant)));
     let left = 2;
@@ -569,7 +569,7 @@ describe('messages', () => {
     expect(events.filter((eventId) => came.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
   });
 
-  test('end in the dead-letter queue after five deliveries when they are unreadable, without an effect on others', async () => {
+  test('move to the dead-letter queue after five deliveries when they are unreadable, without an effect on others', async () => {
     const sqs = await startQueues();
     const client = new SQSClient({ useQueueUrlAsEndpoint: false });
     try {
@@ -617,7 +617,7 @@ describe('messages', () => {
     }
   });
 
-  test('of a retry cause one attempt when two workers get the same one', async () => {
+  test('of the same retry cause one attempt when two workers receive them', async () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE, MINUTE], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad' }]);
     cloud.batchSize = 1;
@@ -634,7 +634,7 @@ describe('messages', () => {
   });
 });
 
-describe('conflicts with other transactions', () => {
+describe('the write of a delivery that conflicts with other transactions', () => {
   /** Makes the next `times` writes of a kind conflict. Returns how many are left. */
   function conflicts(
     kind: 'PutCommand' | 'TransactWriteCommand',
@@ -673,14 +673,14 @@ describe('conflicts with other transactions', () => {
     return { tenant, eventId, told };
   }
 
-  test('repeat the write of an exhausted delivery without another POST', async () => {
+  test('is repeated for an exhausted delivery without another POST', async () => {
     const left = conflicts('TransactWriteCommand', 5);
     const { tenant, eventId, told } = await exhausted();
     expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
   });
 
-  test('repeat the attempt when the write of an exhausted delivery conflicts for long', async () => {
+  test('is repeated with the attempt when the conflict of an exhausted delivery lasts long', async () => {
     const left = conflicts('TransactWriteCommand', 10);
     const { tenant, eventId, told } = await exhausted();
     expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
@@ -691,7 +691,7 @@ describe('conflicts with other transactions', () => {
     ['the result of a retry', (item: Record<string, any>) => item.attempts === 2, 3, 'bad', 2],
     ['the result of a first attempt', (item: Record<string, any>) => item.status === 'DELIVERED', 3, 'good', 1],
     ['a cancelled first attempt', (item: Record<string, any>) => item.status === 'CANCELLED', 1, 'disabled', 0],
-  ] as const)('lose nothing at the write of %s', async (_what, about, times, mode, attempts) => {
+  ] as const)('loses no delivery for %s', async (_what, about, times, mode, attempts) => {
     const left = conflicts('PutCommand', times, about);
     const tenant = await newTenant([{ mode: mode === 'disabled' ? 'good' : mode }]);
     cloud.stubs.tries = () => (mode === 'disabled' ? 0 : 3);
@@ -712,7 +712,7 @@ describe('conflicts with other transactions', () => {
   });
 });
 
-test('delivers 40 events to 50 endpoints, of which 5 fail and 2 hang for a while: once to the healthy ones, by retries to the others', async () => {
+test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to each healthy one and by retries to the others', async () => {
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
   // The one receiver of this test accepts a few hundred connections at the same time.
   cloud.batchSize = 1;

@@ -74,7 +74,7 @@ describe('the sweep of deliveries', () => {
     expect(new Set(system.retryQueue.messages.map(({ body }) => body.eventId)).size).toBe(20);
   });
 
-  test('repeats a lost message after 5, 10 and 20 more minutes', async () => {
+  test('repeats a lost message after 5 minutes, then after 10 and 20 more', async () => {
     await grouped();
     const from = system.now;
     const sent: number[] = [];
@@ -102,7 +102,7 @@ describe('the sweep of deliveries', () => {
     expect(system.retryQueue.messages.map(({ body }) => body.eventId)).toContain(first);
   });
 
-  test('works without the length of the backlog', async () => {
+  test('sends due deliveries when the length of the first queue cannot be read', async () => {
     await grouped();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
@@ -150,7 +150,7 @@ describe('the sweep of deliveries', () => {
     expect(system.retryQueue.messages).toHaveLength(230);
   });
 
-  test('starts no page without remaining time', async () => {
+  test('reads no second page when no time remains', async () => {
     const due: number[] = [];
     const { deliveries } = system.sweepPorts;
     system.replacedPorts.sweep = {
@@ -168,7 +168,7 @@ describe('the sweep of deliveries', () => {
 });
 
 describe('the sweep of the outbox', () => {
-  test('fans out events after three minutes that the stream did not bring', async () => {
+  test('fans out an event that the stream did not bring, after three minutes', async () => {
     const eventId = await system.emit(tenant);
     system.now += 3 * MINUTE - SECOND;
     await system.sweep();
@@ -180,7 +180,7 @@ describe('the sweep of the outbox', () => {
     expect(hooks.at('/a')).toHaveLength(1);
   });
 
-  test('sends no messages during a backlog, and those of lost events after it', async () => {
+  test('sends no messages during a backlog, and sends those of lost events afterwards', async () => {
     const eventId = await system.emit(tenant);
     system.backlog = 5_000;
     system.now += 3 * MINUTE + SECOND;
@@ -195,7 +195,7 @@ describe('the sweep of the outbox', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('stores the first attempts of an event whose message was lost, and makes them', async () => {
+  test('stores and makes the first attempts of an event whose message was lost', async () => {
     const eventId = await system.publish(tenant);
     system.firstQueue.messages.length = 0;
     system.now += 3 * MINUTE + SECOND;
@@ -222,7 +222,7 @@ describe('the sweep of the outbox', () => {
 });
 
 describe('the other sweeps', () => {
-  test('start due jobs again, and not completed ones', async () => {
+  test('starts due jobs again and skips completed jobs', async () => {
     const job = (jobId: string, dueAt: number) =>
       startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now);
     await system.table.write([
@@ -323,7 +323,7 @@ describe('the other sweeps', () => {
     });
   });
 
-  test('run when another one fails', async () => {
+  test('runs every other sweep when one sweep fails', async () => {
     await grouped();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
@@ -337,7 +337,7 @@ describe('the other sweeps', () => {
   });
 });
 
-describe('resent and recovered deliveries', () => {
+describe('resend and recover of a delivery', () => {
   const store = () => new DeliveryStore(system.table);
   const exhausted = async () => {
     system.timing = { ...system.timing, schedule: [0, 5 * SECOND] };
@@ -353,7 +353,7 @@ describe('resent and recovered deliveries', () => {
     return due;
   };
 
-  test('send a delivered event again with the same id', async () => {
+  test('resends a delivered event with the same id', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     await resend(eventId);
@@ -366,7 +366,7 @@ describe('resent and recovered deliveries', () => {
     ]);
   });
 
-  test('lose no attempt after two parallel resends', async () => {
+  test('delivers an exhausted delivery after two parallel resends, with one more attempt', async () => {
     const eventId = await exhausted();
     hooks.answer('/a', { status: 200 });
     await Promise.all([resend(eventId), resend(eventId)]);
@@ -375,7 +375,7 @@ describe('resent and recovered deliveries', () => {
     expect(await delivery(eventId)).toMatchObject({ status: 'DELIVERED' });
   });
 
-  test('keep an exhausted delivery exhausted after a failed resend, without a second event', async () => {
+  test('keeps an exhausted delivery exhausted after a failed resend, without a second event', async () => {
     const eventId = await exhausted();
     await resend(eventId);
     await system.drain();
@@ -384,7 +384,7 @@ describe('resent and recovered deliveries', () => {
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(1);
   });
 
-  test('make a resend of a pending delivery at once and keep its schedule', async () => {
+  test('makes a resend of a pending delivery at once and keeps its schedule', async () => {
     hooks.answer('/a', { status: 500 });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -402,7 +402,7 @@ describe('resent and recovered deliveries', () => {
     expect(hooks.at('/a')).toHaveLength(9);
   });
 
-  test('send an event to an endpoint that it was not for, and no unknown event', async () => {
+  test('resends an event to an endpoint that the event was not for, and ignores an unknown event', async () => {
     const eventId = await system.publish(tenant);
     await system.drain();
     const { id: other } = await customer.ok(paths.create, { url: hooks.url('/new'), filterTypes: ['comment.delete'] });
@@ -412,7 +412,7 @@ describe('resent and recovered deliveries', () => {
     expect(await resend('msg_none')).toBeUndefined();
   });
 
-  test('list failed deliveries of an endpoint since a time and run their schedules again', async () => {
+  test('lists deliveries of an endpoint since a time, and recovers only the failed ones', async () => {
     const failed = [await exhausted(), await exhausted()];
     hooks.answer('/a', { status: 200 });
     const delivered = await system.publish(tenant);
@@ -446,7 +446,7 @@ describe('resent and recovered deliveries', () => {
     ]);
   });
 
-  test('list the deliveries of an endpoint page by page', async () => {
+  test('lists the deliveries of an endpoint page by page', async () => {
     const ids = [];
     for (let i = 0; i < 5; i++) {
       ids.push(await system.publish(tenant));
@@ -463,7 +463,7 @@ describe('resent and recovered deliveries', () => {
     expect(rest.next).toBeUndefined();
   });
 
-  test('send a sample to one endpoint only', async () => {
+  test('sends a sample to one endpoint only', async () => {
     await customer.ok(paths.create, { url: hooks.url('/b') });
     const { group, ops } = emitTo(
       tenant,

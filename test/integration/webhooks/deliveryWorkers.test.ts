@@ -65,7 +65,7 @@ test('ignores an event that was written as fanned out', async () => {
   expect(bodies('deliver')).toEqual([]);
 });
 
-test('fans out an event by the timer that the stream did not bring', async () => {
+test('fans out an event that the stream did not bring by the timer', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
   const system = new DeliverySystem();

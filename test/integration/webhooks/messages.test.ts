@@ -97,7 +97,7 @@ async function all(
 }
 
 describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
-  test('returns an empty list that is done without messages', async () => {
+  test('returns an empty list and done without messages', async () => {
     expect(await list()).toEqual({ messages: [], iterator: null, done: true });
   });
 
@@ -132,7 +132,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     ]);
   });
 
-  test('returns the messages of 30 days, newest first, without those of other tenants', async () => {
+  test('returns the messages of the last 30 days, newest first, and none of other tenants', async () => {
     const now = Date.now();
     const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
       [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset),
@@ -214,7 +214,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     });
   });
 
-  test('ends a page before the response is too large', async () => {
+  test('ends a page before the response exceeds its maximum size', async () => {
     const channels = Array.from({ length: 100 }, (_each, i) => `${i}`.padEnd(512, 'é'));
     const ids = await make(...Array.from({ length: 60 }, (_each, i) => ({ at: Date.now() - MINUTE - i, channels })));
     const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now: Date.now() });
@@ -229,7 +229,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     [{ status: 'EXHAUSTED' }, 'status'],
     [{ endpointId: 1 }, 'endpointId'],
     [{ iterator: 'x' }, 'iterator'],
-  ])('rejects %j with its field', async (data, field) => {
+  ])('rejects %j with the name of the field', async (data, field) => {
     const [status, message] = await outcome(customer, MESSAGES, data);
     expect([status, message]).toEqual(['INVALID_ARGUMENT', expect.stringMatching(`^${field}`)]);
   });
@@ -315,7 +315,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     ).toEqual([1, 2]);
   });
 
-  test('returns up to 1 KiB of a response body as text, without half characters', async () => {
+  test('returns up to 1 KiB of a response body as text, without splitting a character', async () => {
     const now = Date.now();
     const [messageId = ''] = await make({ at: now });
     for (let n = 1; n <= 80; n++)
@@ -327,7 +327,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
     expect(attempts[0].responseBody).toBe(`\ufffd${'é'.repeat(511)}`);
   });
 
-  test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown one or that of another tenant', async () => {
+  test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message or one of another tenant', async () => {
     const [messageId = ''] = await make({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
     for (const [who, id] of [
@@ -341,7 +341,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
 test.each([
   [MESSAGES, {}],
   [ATTEMPTS, { messageId: 'm' }],
-])('%s is FAILED_PRECONDITION while advanced webhooks are disabled', async (path, data) => {
+])('%s returns FAILED_PRECONDITION while advanced webhooks are disabled', async (path, data) => {
   await customer.ok(paths.updateConfig, { isEnabled: false });
   expect((await outcome(customer, path, data))[0]).toBe('FAILED_PRECONDITION');
 });

@@ -78,19 +78,19 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
     [RESEND, { messageId: 'm' }],
   ] as const;
 
-  test.each(calls)('reject %s while advanced webhooks are disabled', async (path, data) => {
+  test.each(calls)('%s is rejected while advanced webhooks are disabled', async (path, data) => {
     const endpointId = await endpoint('/a');
     await customer.ok(paths.updateConfig, { isEnabled: false });
     expect((await outcome(customer, path, { endpointId, ...data }))[0]).toBe('FAILED_PRECONDITION');
   });
 
-  test.each(calls)('reject %s for an unknown endpoint or that of another tenant', async (path, data) => {
+  test.each(calls)('%s is rejected for an unknown endpoint or an endpoint of another tenant', async (path, data) => {
     const theirs = (await (await newWebhookCustomer()).ok(paths.create, { url: hooks.url('/a') })).id;
     for (const endpointId of ['ep_none', theirs, 'ep_basic_raw'])
       expect(await outcome(customer, path, { endpointId, ...data })).toEqual(unknown);
   });
 
-  test.each(calls)('reject %s for a disabled endpoint', async (path, data) => {
+  test.each(calls)('%s is rejected for a disabled endpoint', async (path, data) => {
     expect(await outcome(customer, path, { endpointId: await endpoint('/a', { disabled: true }), ...data })).toEqual(
       disabled,
     );
@@ -103,7 +103,7 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
     [RECOVER, { since: 'yesterday' }, 'since must be an ISO 8601 time or epoch milliseconds'],
     [RECOVER, { since: Date.now() - 14 * DAY - MINUTE }, 'since must be at most 14 days ago'],
     [RESEND, {}, /^messageId is required/],
-  ] as const)('reject %s with %j and name the field', async (path, data, message) => {
+  ] as const)('%s with %j is rejected with the name of the field', async (path, data, message) => {
     const [status, text] = await outcome(customer, path, { endpointId: 'ep_1', ...data });
     expect([status, text]).toEqual([
       'INVALID_ARGUMENT',
@@ -113,7 +113,7 @@ describe('endpoints/test, endpoints/recover and messages/resend', () => {
 });
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
-  test('sends a sample to this endpoint only, whatever its filters, and lists it as a message', async () => {
+  test('sends a sample to this endpoint only, for any filters, and lists the sample as a message', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'], channels: ['x'] });
     await endpoint('/b');
     const { messageId } = await customer.ok(TEST, { endpointId });
@@ -164,7 +164,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect((await customer.ok(`${ADVANCED}/messages/get`, {})).messages).toHaveLength(1);
   });
 
-  test('stores the message when SQS is down, and the sweeper sends it', async () => {
+  test('stores the message when SQS rejects it, and the sweeper sends it', async () => {
     const endpointId = await endpoint('/a');
     const { endpoint: declared } = await import(`../../../functions${TEST}.ts`);
     const { messageId } = (
@@ -204,7 +204,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect((await attempts(messageId)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  test('makes one more attempt for two calls while the delivery is pending, and continues its schedule', async () => {
+  test('makes one more attempt for two calls while the delivery is pending, and continues the schedule of the delivery', async () => {
     hooks.answer('/a', { status: 500 });
     const endpointId = await endpoint('/a');
     const messageId = await system.publish(tenant);
@@ -221,7 +221,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     });
   });
 
-  test('keeps a failed message failed after a failed attempt, and delivered after a successful one', async () => {
+  test('keeps a failed message failed after a failed attempt, and marks it as delivered after a successful one', async () => {
     system.timing = { schedule: [0], marginMs: 5 * MINUTE };
     hooks.answer('/a', (_hook, nth) => ({ status: nth < 3 ? 500 : 204 }));
     const endpointId = await endpoint('/a');
@@ -240,7 +240,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     ]);
   });
 
-  test('delivers a message to an endpoint that it was not for like a new one', async () => {
+  test('delivers a message to an endpoint that the message was not for, like a new message', async () => {
     const endpointId = await endpoint('/a', { filterTypes: ['huddle.join'] });
     const messageId = await system.publish(tenant);
     await customer.ok(RESEND, { messageId, endpointId });
@@ -260,7 +260,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
     expect(hooks.at('/raw')).toHaveLength(2);
   });
 
-  test('is NOT_FOUND for an unknown message or that of another tenant', async () => {
+  test('returns NOT_FOUND for an unknown message or a message of another tenant', async () => {
     const endpointId = await endpoint('/a');
     const theirs = await system.publish((await newWebhookCustomer()).apiKey);
     for (const messageId of ['msg_none', theirs])
@@ -313,7 +313,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
   const run = (message: JobMessage) => toWorkerLambda(runJobs)(messagesEvent([message]), lambdaContext());
   const job = (message: JobMessage) => system.table.get(JobEntity, message);
 
-  test('counts only failed and cancelled deliveries of this endpoint since the time', async () => {
+  test('counts only failed and cancelled deliveries of this endpoint since the given time', async () => {
     await deliveries(endpointId, since - 10 * SECOND, ['EXHAUSTED', 'CANCELLED']);
     await deliveries(endpointId, since, ['EXHAUSTED', 'DELIVERED', 'CANCELLED', 'PENDING', 'EXHAUSTED']);
     await deliveries(await endpoint('/b'), since, ['EXHAUSTED']);
@@ -373,7 +373,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await stateOf(ids[0]!, endpointId)).toEqual(['DELIVERED', 9]);
   });
 
-  test('continues after a crash from its last step, and sends no message twice', async () => {
+  test('continues after a crash from the last completed step, and sends no message twice', async () => {
     const ids = await deliveries(
       endpointId,
       since,
@@ -447,7 +447,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(asked).toBe(120);
   });
 
-  test('continues with another message when no time is left, and ignores a deleted job', async () => {
+  test('continues with another queue message when no time is left, and ignores a deleted job', async () => {
     await deliveries(
       endpointId,
       since,
@@ -469,7 +469,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 });
 
 describe('POST /v2/commentannotations/delete', () => {
-  test('removes the rest of a deleted thread by a job', async () => {
+  test('is finished by a job when the function ended after its first transaction', async () => {
     const at = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',

@@ -92,7 +92,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(system.waiting).toEqual([]);
   });
 
-  test('is attempted at once by a resend, and is parked again when that fails', async () => {
+  test('is attempted at once by a resend, and is parked again when the attempt fails', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     const due = await new DeliveryStore(system.table).resend(
@@ -115,7 +115,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
 
-  test('has a job from the opening of the breaker on, which ends when nothing is parked', async () => {
+  test('has a job since the breaker opened, which ends when nothing is parked', async () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
@@ -128,7 +128,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
 });
 
 describe('the probe of an endpoint', () => {
-  test('is the oldest parked delivery, one for each pause, however many wait', async () => {
+  test('is the oldest parked delivery, and one per pause for any number of parked deliveries', async () => {
     await openBreaker();
     const ids = await park(30);
     const from = system.now;
@@ -143,7 +143,7 @@ describe('the probe of an endpoint', () => {
     expect(states.filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(20);
   });
 
-  test('is attempted again after a worker crashed with it', async () => {
+  test('is attempted again after the crash of the worker that made it', async () => {
     await openBreaker();
     const [eventId] = (await park(1)) as [string];
     hooks.answer('/dead', { status: 200 });
@@ -164,7 +164,7 @@ describe('the probe of an endpoint', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   });
 
-  test('releases the others after a success: oldest first, 50 per second', async () => {
+  test('releases the other parked deliveries after a success, oldest first, 50 per second', async () => {
     await openBreaker();
     const ids = await park(120);
     hooks.answer('/dead', { status: 200 });
@@ -185,7 +185,7 @@ describe('the probe of an endpoint', () => {
     expect(await parkingOf()).toBeUndefined();
   });
 
-  test('releases the others after a success within the rate limit, in pages', async () => {
+  test('releases the other parked deliveries after a success within the rate limit, in pages', async () => {
     endpointId = await create({ rateLimit: 2, filterTypes: ['comment.update'] });
     const published: string[] = [];
     const publish = async () => published.push(await system.publish(tenant, { event: 'comment.update' }));
@@ -211,8 +211,8 @@ describe('the probe of an endpoint', () => {
   });
 });
 
-describe('released deliveries', () => {
-  test('stay parked when the breaker opens again in the meantime', async () => {
+describe('the release of parked deliveries', () => {
+  test('keeps deliveries parked when the breaker opens again in the meantime', async () => {
     await openBreaker();
     const ids = await park(620);
     let healthy = 50;
@@ -233,7 +233,7 @@ describe('released deliveries', () => {
     expect(new Set((await statesOf(ids)).map((state) => state.split(' ')[0]))).toEqual(new Set(['DELIVERED']));
   }, 60_000);
 
-  test('do not delay new deliveries, which are sent at once', async () => {
+  test('does not delay new deliveries, which are sent at once', async () => {
     await openBreaker();
     await park(600);
     hooks.answer('/dead', { status: 200 });
@@ -247,7 +247,7 @@ describe('released deliveries', () => {
     expect(await statesOf([eventId])).toEqual(['DELIVERED 1']);
   }, 30_000);
 
-  test('are released once by two steps that run at the same time', async () => {
+  test('sends each delivery once when three steps run at the same time', async () => {
     await openBreaker();
     const ids = await park(40);
     const job = (await parkingOf())!;
@@ -260,7 +260,7 @@ describe('released deliveries', () => {
     expect(await parked()).toBe(0);
   });
 
-  test('include one that a slow worker parks after the breaker has closed', async () => {
+  test('includes a delivery that a slow worker parks after the breaker has closed', async () => {
     await openBreaker();
     await park(1);
     hooks.answer('/dead', { status: 200 });
@@ -280,8 +280,8 @@ describe('released deliveries', () => {
   });
 });
 
-describe('parked deliveries', () => {
-  test('are exhausted in bulk after their deadline, with an event each, although the endpoint stays dead', async () => {
+describe('a parked delivery', () => {
+  test('is exhausted in bulk after its deadline, with an event, although the endpoint always fails', async () => {
     await openBreaker();
     const ids = await park(60);
     system.now += 20 * HOUR;
@@ -301,7 +301,7 @@ describe('parked deliveries', () => {
     expect(told.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
   });
 
-  test('write their events of exhaustion to the outbox if an endpoint receives them', async () => {
+  test('writes its event of exhaustion to the outbox if an endpoint receives the event', async () => {
     await create({ url: hooks.url('/ops'), filterTypes: ['message.attempt.exhausted'] });
     await openBreaker();
     await park(3);
@@ -314,7 +314,7 @@ describe('parked deliveries', () => {
     expect(told).toHaveLength(3);
   });
 
-  test('of an endpoint that has failed for five days lead to its disabling', async () => {
+  test('leads to the disabling of an endpoint that has failed for five days', async () => {
     await openBreaker();
     await park(3);
     const current = (await health())!;
@@ -328,7 +328,7 @@ describe('parked deliveries', () => {
   });
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
-    'are cancelled when the endpoint was %s',
+    'is cancelled when the endpoint was %s',
     async (what) => {
       await openBreaker();
       const ids = await park(20);
@@ -343,7 +343,7 @@ describe('parked deliveries', () => {
     },
   );
 
-  test('are released after a change of the endpoint, without a probe', async () => {
+  test('is released after a change of the endpoint, without a probe', async () => {
     await openBreaker();
     const ids = await park(20);
     await customer.ok(paths.update, { endpointId, url: hooks.url('/better') });
@@ -352,7 +352,7 @@ describe('parked deliveries', () => {
     expect(hooks.at('/better')).toHaveLength(20);
   });
 
-  test('cost the sweeper nothing', async () => {
+  test('is not read by the sweep of due deliveries', async () => {
     await openBreaker();
     await park(20);
     system.now += HOUR;

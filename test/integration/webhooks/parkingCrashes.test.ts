@@ -138,7 +138,7 @@ async function expectNothingLost(subjects: readonly Subject[], status: string): 
 }
 
 describe('parked deliveries with a fault at any call', () => {
-  test('are released after a probe that succeeds', async () => {
+  test('are all released after a successful probe', async () => {
     const subjects = await withEachFault(() => void (healthy = true));
     await expectNothingLost(subjects, 'DELIVERED');
     expect(cloud.measures.counted.get('DeliveriesParked')).toBeGreaterThan(subjects.length);

@@ -15,7 +15,7 @@ afterAll(() => engine.stop());
 const UNAVAILABLE = ['FAILED_PRECONDITION', 'Advanced webhooks are not available for this workspace.'];
 
 describe('npm run workspace -- advanced-webhooks', () => {
-  test('off withholds advanced webhooks from one API key, on restores them with their config', async () => {
+  test('off withholds advanced webhooks from one API key, and on restores them with their config', async () => {
     const [customer, other] = [await newCustomer(), await newCustomer()];
     await customer.ok(paths.updateConfig, { isEnabled: true, encodeData: true });
     expect(JSON.parse(await run(['advanced-webhooks', customer.apiKey, 'off'], process.env))).toEqual({
@@ -43,7 +43,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     expect(await outcome(customer, paths.updateBasic, { useWebhookService: true })).toBe('done');
   });
 
-  test('needs only the table', async () => {
+  test('needs only the name of the table', async () => {
     const { apiKey } = await newCustomer();
     expect(await run(['advanced-webhooks', apiKey, 'off'], { TABLE_NAME })).toContain(apiKey);
   });

@@ -25,7 +25,7 @@ const update = (data: object) => customer.ok(paths.updateBasic, data);
 const stored = () => storedItem(engine, BasicWebhookConfigEntity.key({ tenant: customer.apiKey }));
 
 describe('POST /v2/workspace/webhookconfig/get', () => {
-  test('returns three empty strings and false without a config, and stores nothing', async () => {
+  test('returns three empty strings and false when no config is stored, and stores nothing', async () => {
     const { status, body } = await customer.call(paths.getBasic, {});
     expect(status).toBe(200);
     expect(body.result).toEqual({
@@ -100,7 +100,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
     ).toEqual({ ...whole, publicKey: '', encryptData: false });
   });
 
-  test('writes the default triggers below the sent fields when the service is first enabled, and not again', async () => {
+  test('writes the default triggers, overridden by the sent ones, only when the service is first enabled', async () => {
     await update({ webhookServiceConfig: { authToken: 'kept', rawNotificationUrl: 'https://example.com/raw' } });
     const first = await update({
       useWebhookService: true,
@@ -153,7 +153,7 @@ describe('POST /v2/workspace/webhookconfig/update', () => {
   });
 });
 
-describe('invalid fields of webhookconfig/update', () => {
+describe('POST /v2/workspace/webhookconfig/update with an invalid request', () => {
   const inAHeader =
     'webhookServiceConfig.authToken must be of visible ASCII characters and spaces, since it is sent in a header';
   const noKey =
@@ -250,7 +250,7 @@ describe('invalid fields of webhookconfig/update', () => {
       { webhookServiceConfig: { publicKey: 'A'.repeat(8_193) } },
       'webhookServiceConfig.publicKey must have at most 8192 characters',
     ],
-  ])('are INVALID_ARGUMENT with the field, and nothing is stored: %s', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT with the field and stores nothing: %s', async (_what, data, message) => {
     const { status, body } = await customer.call(paths.updateBasic, data);
     const isWrongType = / must be an? (boolean|string|object)$/.test(message);
     const general = isWrongType ? ['Invalid webhook service configuration.'] : [];
@@ -265,7 +265,7 @@ describe('invalid fields of webhookconfig/update', () => {
     expect(await stored()).toBeUndefined();
   });
 
-  test('include both URLs when both are private', async () => {
+  test('names both URLs when both are private', async () => {
     const { body } = await customer.call(paths.updateBasic, {
       webhookServiceConfig: { rawNotificationUrl: 'http://127.1', processedNotificationUrl: 'http://0x0a000001' },
     });
@@ -275,7 +275,7 @@ describe('invalid fields of webhookconfig/update', () => {
     ]);
   });
 
-  test('include a cleared key while encryptData is true', async () => {
+  test('rejects a cleared key while encryptData is true', async () => {
     await update({ webhookServiceConfig: { publicKey: key, encryptData: true } });
     const was = await stored();
     expect(

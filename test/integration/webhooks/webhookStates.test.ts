@@ -146,19 +146,22 @@ describe('advanced webhooks by state', () => {
     },
   );
 
-  test.each(states)('%s: reject a malformed call with INVALID_ARGUMENT before any other check', async (state) => {
-    const { customer } = await customerIn(state);
-    for (const [path, data] of [
-      [paths.create, { url: 'no' }],
-      [paths.update, { endpointId: 'ep_1' }],
-      [paths.list, { limit: 0 }],
-      [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }],
-    ] as const) {
-      expect((await outcome(customer, path, data))[0]).toBe('INVALID_ARGUMENT');
-    }
-  });
+  test.each(states)(
+    '%s: every endpoint rejects a malformed call with INVALID_ARGUMENT before any other check',
+    async (state) => {
+      const { customer } = await customerIn(state);
+      for (const [path, data] of [
+        [paths.create, { url: 'no' }],
+        [paths.update, { endpointId: 'ep_1' }],
+        [paths.list, { limit: 0 }],
+        [paths.rotate, { endpointId: 'ep_1', overlapSeconds: -1 }],
+      ] as const) {
+        expect((await outcome(customer, path, data))[0]).toBe('INVALID_ARGUMENT');
+      }
+    },
+  );
 
-  test('disabled: keep endpoints and secrets until they are enabled again', async () => {
+  test('disabled: endpoints and their secrets stay stored until webhooks are enabled again', async () => {
     const { customer, endpointId } = await customerIn('enabled');
     const before = await customer.ok(paths.getSecret, { endpointId });
     await customer.ok(paths.updateConfig, { isEnabled: false });

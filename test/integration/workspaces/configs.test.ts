@@ -42,7 +42,7 @@ const initial: Readonly<Record<string, object>> = {
 };
 
 describe.each(Object.entries(initial))('%s', (config, value) => {
-  test('reads as never configured, with and without a body', async () => {
+  test('returns the initial configuration with and without a body', async () => {
     expect(await get(config)).toEqual(value);
     const { status, body } = await send(await handlerOf(pathOf(config, 'get')), eventOf(undefined, customer.headers));
     expect([status, body.result.data]).toEqual([200, value]);
@@ -89,7 +89,7 @@ test.each([
     'API key configuration updated successfully.',
     'API key metadata retrieved successfully.',
   ],
-])('%s returns its message', async (config, data, updated, retrieved) => {
+])('%s returns its success message', async (config, data, updated, retrieved) => {
   expect((await customer.call(pathOf(config, 'update'), data)).body.result).toMatchObject({
     status: 'success',
     message: updated,
@@ -156,7 +156,7 @@ describe('emailconfig get and update', () => {
     expect((await itemsOf(customer))[0]?.emailServiceConfig.apiKey).toBe('');
   });
 
-  test('ignores fields named __proto__ or constructor, and rejects them as triggers', async () => {
+  test('ignores fields named __proto__ or constructor, and rejects them as names of triggers', async () => {
     const fields = JSON.parse(
       '{"__proto__":{"type":"custom","polluted":true},"constructor":{"type":"custom"},"fromCompany":"Acme"}',
     );
@@ -175,7 +175,7 @@ describe('emailconfig get and update', () => {
 });
 
 describe('activityconfig get and update', () => {
-  test('sets everything at the first enabling, and merges later updates', async () => {
+  test('stores every default when the service is first enabled, and merges later updates', async () => {
     const before = Date.now();
     const { activityServiceConfig } = await update('activityconfig', { activityServiceConfig: { isEnabled: true } });
     expect(activityServiceConfig).toMatchObject({
@@ -200,7 +200,7 @@ describe('activityconfig get and update', () => {
 });
 
 describe('notificationconfig get and update', () => {
-  test('merges every level, and sets the triggers at the first enabling', async () => {
+  test('merges every level, and stores the default triggers when the service is first enabled', async () => {
     await update('notificationconfig', {
       notificationServiceConfig: { batchConfig: { document: { isEnabled: true, batchWindowSeconds: 60 } } },
     });
@@ -232,7 +232,7 @@ describe('notificationconfig get and update', () => {
 describe('permissionproviderconfig get and update', () => {
   const permissionProviderUrl = 'https://example.com/permissions';
 
-  test('returns no data after an update, and the merged configuration when it is read', async () => {
+  test('returns no data from update and the merged configuration from get', async () => {
     const { body } = await customer.call(pathOf('permissionproviderconfig', 'update'), {
       usePermissionProvider: true,
       permissionProviderConfig: { permissionProviderUrl },
@@ -482,7 +482,7 @@ describe('concurrent updates of configurations', () => {
       verbs.map((verb) => ({ notificationServiceConfig: { triggers: { comment: { [verb]: true } } } })),
       { notificationServiceConfig: { triggers: { comment: on(verbs) } } },
     ],
-  ])('all survive: ten of %s', async (config, updates, expected) => {
+  ])('are all applied: ten of %s', async (config, updates, expected) => {
     await Promise.all(updates.map((data) => update(config, data)));
     expect(await get(config)).toMatchObject(expected);
   });
@@ -524,12 +524,12 @@ describe('concurrent updates of configurations', () => {
       { defaultDocumentAccessType: 'restricted' },
       { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
     ],
-  ])('both survive: %s %j and %j', async (config, one, other, expected) => {
+  ])('are both applied: %s %j and %j', async (config, one, other, expected) => {
     await Promise.all([update(config, one), update(config, other)]);
     expect(await get(config)).toMatchObject(expected);
   });
 
-  test('set the defaults once and lose no value at several first enablings', async () => {
+  test('store the defaults once and lose no value when several updates first enable the service', async () => {
     await Promise.all(
       types
         .slice(0, 5)

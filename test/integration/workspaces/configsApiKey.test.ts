@@ -41,7 +41,7 @@ describe('apikeyconfig get and update', () => {
     });
   });
 
-  test('returns only the written fields, with masked keys, after an update', async () => {
+  test('update returns only the written fields, with masked keys', async () => {
     const aiModelApiKey = [
       { provider: 'anthropic', customerApiKey: 'sk-ant-0123456789-x7Qa' },
       { provider: 'openai', customerApiKey: 'short' },
@@ -61,7 +61,7 @@ describe('apikeyconfig get and update', () => {
     });
   });
 
-  test('changes the key of one provider only; an empty one deletes it', async () => {
+  test('update changes the key of one provider only, and an empty key deletes it', async () => {
     const set = (provider: string, customerApiKey: string) =>
       customer.ok(UPDATE, { aiModelApiKey: [{ provider, customerApiKey }] });
     await set('openai', 'sk-0123456789-0001');
@@ -79,7 +79,7 @@ describe('apikeyconfig get and update', () => {
     expect(await customer.ok(GET, {})).toEqual(initial);
   });
 
-  test('belongs to one API key and not to the workspace', async () => {
+  test('the configuration belongs to one API key and not to the workspace', async () => {
     const { ownerEmail, headers, keyHeaders } = await newWorkspace();
     const { apiKey, authToken } = (
       await post(createKey, headers, { ownerEmail, type: 'testing', createAuthToken: true })
@@ -124,7 +124,7 @@ describe('apikeyconfig get and update', () => {
       'aiModelApiKey[0].customerApiKey must have at most 4096 characters',
     ],
     ['no key', { aiModelApiKey: [{ provider: 'openai' }] }, 'aiModelApiKey[0].customerApiKey is required'],
-  ])('rejects %s and stores nothing', async (_what, data, message) => {
+  ])('update rejects %s and stores nothing', async (_what, data, message) => {
     const { status, body } = await customer.call(UPDATE, data);
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);
     expect(await customer.ok(GET, {})).toEqual(initial);
@@ -165,7 +165,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ new: 'restricted' });
   });
 
-  test('closes a document to users without grants', async () => {
+  test('denies users without grants access to a document', async () => {
     await customer.ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('secret');
     await customer.ok('/v2/users/add', { organizationId: 'acme', users: [{ userId: 'member' }] });
@@ -183,7 +183,7 @@ describe('defaultDocumentAccessType', () => {
     expect(await accessTypes()).toEqual({ filed: 'public' });
   });
 
-  test('is the setting of the API key that adds the document', async () => {
+  test('is read from the API key that adds the document', async () => {
     await (await newCustomer()).ok(UPDATE, { defaultDocumentAccessType: 'restricted' });
     await add('mine');
     expect(await accessTypes()).toEqual({ mine: 'public' });

@@ -61,7 +61,7 @@ async function storeSecrets(headers: Record<string, string> = {}): Promise<void>
 }
 
 describe('secrets of configurations', () => {
-  test('are not in the table, also not in answers kept for an Idempotency-Key', async () => {
+  test('are not readable in the table, also not in answers that are stored for an Idempotency-Key', async () => {
     await storeSecrets();
     await storeSecrets({ 'idempotency-key': 'once' });
     const items = await everyItem(engine);
@@ -77,7 +77,7 @@ describe('secrets of configurations', () => {
     expect((await customer.ok(get('permissionproviderconfig'), {})).permissionProviderConfig.authToken).toBe(TOKEN);
   });
 
-  test('are only in the answers that return them to their owner', async () => {
+  test('are only in answers that return them to their owner', async () => {
     await storeSecrets();
     for (const config of ['apikeyconfig', 'activityconfig', 'notificationconfig', 'domains'])
       expectNoSecret(JSON.stringify((await customer.call(get(config), {})).body));
@@ -142,7 +142,7 @@ describe('secrets of configurations', () => {
     for (const line of lines) expectNoSecret(line);
   });
 
-  test('do not open for another tenant to whose item they were copied', async () => {
+  test('cannot be opened by another tenant to whose item they were copied', async () => {
     await storeSecrets();
     const other = await newCustomer();
     await other.ok(update('emailconfig'), { emailServiceConfig: { apiKey: 'another' } });
@@ -165,7 +165,7 @@ describe('secrets of configurations', () => {
   });
 });
 
-describe('the functions of configurations', () => {
+describe('the functions that read and update configurations', () => {
   const endpoints = (Object.values(registry) as Endpoint[]).filter(
     ({ path, twinOf }) =>
       twinOf === undefined &&
@@ -175,7 +175,7 @@ describe('the functions of configurations', () => {
     mergeGrants(capabilitiesOf(endpoint).flatMap(({ grants }) => grants)).find((grant) => grant.resource === resource)
       ?.actions ?? [];
 
-  test('may read the master key only to seal or open a secret', () => {
+  test('may read the master key only if they seal or open a secret', () => {
     expect(
       endpoints
         .filter((endpoint) => granted(endpoint, 'secret/masterKey').length > 0)
@@ -192,14 +192,14 @@ describe('the functions of configurations', () => {
     );
   });
 
-  test('may not write when they only read, and all count calls with UpdateItem', () => {
+  test('have no grant to write when they only read, except UpdateItem to count calls', () => {
     for (const endpoint of endpoints)
       expect(granted(endpoint, 'table')).toEqual(
         endpoint.kind === 'read' ? ['GetItem', 'UpdateItem'] : ['GetItem', 'PutItem', 'UpdateItem'],
       );
   });
 
-  test('verify credentials afresh when they return a secret', () => {
+  test('read credentials from the table when they return a secret', () => {
     expect(
       endpoints
         .filter(({ freshCredentials }) => freshCredentials)

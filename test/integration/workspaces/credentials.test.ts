@@ -96,7 +96,7 @@ describe('invalid credentials', () => {
       'the hash of the token',
       () => ({ [apiKey]: mine.apiKey, [authToken]: Buffer.from(tokenHash(mine.authToken)).toString('base64') }),
     ],
-  ])('return the same PERMISSION_DENIED for %s', async (_what, headers) => {
+  ])('cause the same PERMISSION_DENIED for %s', async (_what, headers) => {
     const { status, body } = await post(getOrganizations, await headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } });
@@ -134,7 +134,7 @@ describe('invalid credentials', () => {
       'the credentials of an API key',
       () => ({ 'x-svc-workspace-id': mine.apiKey, 'x-svc-workspace-auth-token': mine.authToken }),
     ],
-  ])('return the same PERMISSION_DENIED at workspace level for %s', async (_what, headers) => {
+  ])('cause the same PERMISSION_DENIED at workspace level for %s', async (_what, headers) => {
     const { status, body } = await post(getWorkspace, headers(), {});
     expect(status).toBe(403);
     expect(body).toEqual({ error: { status: 'PERMISSION_DENIED', message: 'Invalid auth token for workspace.' } });
@@ -143,7 +143,7 @@ describe('invalid credentials', () => {
     });
   });
 
-  test('are rejected before the body is checked', async () => {
+  test('are rejected before the body is validated', async () => {
     for (const body of ['not json', '{}', '{"data":{"organizations":3}}', 'x'.repeat(6_000_000)]) {
       const { status } = await send(addOrganizations, eventOf(body));
       expect(status).toBe(403);
@@ -165,7 +165,7 @@ describe('the token of a workspace', () => {
       'in its own header, which wins over the header of API keys',
       () => ({ [authToken]: 'wrong', 'x-svc-workspace-auth-token': mine.workspaceAuthToken }),
     ],
-  ])('is accepted %s', async (_where, headers) => {
+  ])('is accepted at workspace level %s', async (_where, headers) => {
     const { status, body } = await post(getWorkspace, { [id]: mine.id, ...headers() }, {});
     expect({ status, id: body.result?.data.id, authToken: body.result?.data.authToken }).toEqual({
       status: 200,
@@ -174,7 +174,7 @@ describe('the token of a workspace', () => {
     });
   });
 
-  test('allows a repetition under an Idempotency-Key in either header', async () => {
+  test('allows a repeated call with an Idempotency-Key in either header', async () => {
     const rename = { apiKey: mine.apiKey, apiKeyName: 'Renamed' };
     const [first, second] = [
       { [authToken]: mine.workspaceAuthToken },
@@ -195,12 +195,12 @@ describe('the token of a workspace', () => {
   });
 });
 
-describe('cached credentials', () => {
+describe('the cache of credentials', () => {
   const NOW = 1_800_000_000_000;
   const at = (now: number, fresh = false) => ({ now, fresh });
   const denied = { status: 'PERMISSION_DENIED' };
 
-  test('accept a revoked token for less than 10 s', async () => {
+  test('accepts a revoked token for less than 10 s', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_revoked', ['old']);
     await credentials.apiKey('key_revoked', 'old', at(NOW));
@@ -213,7 +213,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('are not kept longer by further requests', async () => {
+  test('does not extend this time with further requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_busy', ['old']);
     for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', at(now));
@@ -223,7 +223,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
-  test('need one eventually consistent read in 10 s, also for concurrent requests', async () => {
+  test('reads a key once in 10 s, eventually consistent, also for concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_read', ['t']);
     await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', at(NOW))));
@@ -231,7 +231,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('are bypassed by a fresh check, which sees a revocation at once', async () => {
+  test('is bypassed by a fresh check, which rejects a revoked token at once', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_fresh', ['old']);
     await credentials.apiKey('key_fresh', 'old', at(NOW, true));
@@ -240,7 +240,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('keep an unknown key for 1 s', async () => {
+  test('remembers an unknown key for 1 s', async () => {
     const credentials = new Credentials(table);
     await expect(credentials.apiKey('key_late', 't', at(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_late', ['t']);
@@ -249,7 +249,7 @@ describe('cached credentials', () => {
     await expect(credentials.apiKey('key_late', 't', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_late' });
   });
 
-  test('accept a new token at once after a recent read', async () => {
+  test('accepts a new token at once after a recent read', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_second', ['first']);
     await credentials.apiKey('key_second', 'first', at(NOW));
@@ -260,7 +260,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
   });
 
-  test('accept a new token at once when the first read is older', async () => {
+  test('accepts a new token at once after an older read', async () => {
     const credentials = new Credentials({
       get: async (_entity: unknown, { apiKey }: { apiKey: string }, { eventual }: { eventual: boolean }) => ({
         apiKey,
@@ -274,7 +274,7 @@ describe('cached credentials', () => {
     await expect(credentials.apiKey('key', 'new', at(NOW))).resolves.toMatchObject({ tenant: 'key' });
   });
 
-  test('reject a second new token within the same second and accept it later', async () => {
+  test('rejects a second new token within the same second and accepts it later', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_third', ['first']);
     await expect(credentials.apiKey('key_third', 'second', at(NOW))).rejects.toMatchObject(denied);
@@ -285,7 +285,7 @@ describe('cached credentials', () => {
     });
   });
 
-  test('limit guesses of tokens to one read per second without affecting the owner', async () => {
+  test('limits reads for guessed tokens to one per second without affecting the owner', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_guessed', ['right']);
     await credentials.apiKey('key_guessed', 'right', at(NOW));
@@ -297,7 +297,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
-  test('share one fresh read between 50 concurrent requests', async () => {
+  test('shares one fresh read between 50 concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_rush', ['first']);
     await credentials.apiKey('key_rush', 'first', at(NOW));
@@ -312,14 +312,14 @@ describe('cached credentials', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map((_, n) => (n % 2 ? 'fulfilled' : 'rejected')));
   });
 
-  test('need no fresh read for unknown keys', async () => {
+  test('makes no fresh read for unknown keys', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
       await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: false }]);
   });
 
-  test('accept a new workspace token at once', async () => {
+  test('accepts a new workspace token at once', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
@@ -330,14 +330,14 @@ describe('cached credentials', () => {
     await table.write([upsert(WorkspaceEntity, stored!)]);
   });
 
-  test('reject an API key from the moment it expires', async () => {
+  test('rejects an API key from the moment it expires', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_expiring', ['t'], NOW + 5_000);
     await credentials.apiKey('key_expiring', 't', at(NOW + 4_999));
     await expect(credentials.apiKey('key_expiring', 't', at(NOW + 5_000))).rejects.toMatchObject(denied);
   });
 
-  test('reject malformed headers without a read', async () => {
+  test('rejects malformed headers without a read', async () => {
     const credentials = new Credentials(table);
     for (const key of [undefined, '', 'k'.repeat(513)])
       await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
@@ -346,7 +346,7 @@ describe('cached credentials', () => {
     expect(reads).toEqual([]);
   });
 
-  test('work the same at workspace level', async () => {
+  test('works the same at workspace level', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     reads = [];
@@ -365,7 +365,7 @@ describe('cached credentials', () => {
   });
 });
 
-describe('the cache of credentials', () => {
+describe('the size of the cache of credentials', () => {
   /** Credentials over a table that knows every key, with the token `t`, and counts what is read. */
   function counting() {
     const ids: string[] = [];
@@ -392,7 +392,7 @@ describe('the cache of credentials', () => {
   }
   const options = { now: 0, fresh: false };
 
-  test('drops only the oldest of 1,001 keys', async () => {
+  test('is limited to 1,000 keys: the oldest key is dropped', async () => {
     const { ids, credentials } = counting();
     for (let i = 0; i <= 1_000; i++) await credentials.apiKey(`key ${i}`, 't', options);
     ids.length = 0;
@@ -403,7 +403,7 @@ describe('the cache of credentials', () => {
     expect(ids).toEqual(['key 0']);
   });
 
-  test('does not keep a failed read', async () => {
+  test('does not count a failed read, which is repeated', async () => {
     const { ids, failNext, credentials } = counting();
     failNext(1);
     await expect(credentials.apiKey('key', 't', options)).rejects.toThrow('The table is away');

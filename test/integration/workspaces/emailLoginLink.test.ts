@@ -37,7 +37,7 @@ async function allow(apiKey: string, domains: string[]): Promise<void> {
 }
 
 describe('a login link', () => {
-  test('is mailed to the owner with a text and an HTML part', async () => {
+  test('is mailed to the owner as text and HTML', async () => {
     const { ownerEmail } = await newWorkspace();
     expect(await sendLink(ownerEmail, CONTINUE_URL)).toMatchObject({ status: 200, body: SENT });
     const [mail, ...others] = engine.mails;
@@ -53,7 +53,7 @@ describe('a login link', () => {
     expect(mail!.html).toContain(`href="${link}"`);
   });
 
-  test('goes to the stored address for any spelling in the request', async () => {
+  test('is sent to the stored address for any spelling in the request', async () => {
     const { ownerEmail } = await newWorkspace();
     await sendLink(ownerEmail.toUpperCase(), CONTINUE_URL);
     expect(engine.mails[0]?.to).toEqual([ownerEmail]);
@@ -67,7 +67,7 @@ describe('a login link', () => {
     for (const token of tokens) expect(Buffer.from(token, 'base64url')).toHaveLength(32);
   });
 
-  test('is stored as a hash and expires', async () => {
+  test('is stored as a hash with an expiry', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const items = await everyItem(engine);
@@ -78,7 +78,7 @@ describe('a login link', () => {
     expect(stored[0]!.ttl - Date.now() / 1000).toBeLessThan(31 * 60);
   });
 
-  test('has a token that is in no log', async () => {
+  test('has a token that no log line contains', async () => {
     const workspace = await newWorkspace();
     const written: string[] = [];
     for (const stream of [process.stdout, process.stderr])
@@ -111,7 +111,7 @@ async function loggingHandlers() {
   return { infoHandlers: { send: send.handler, page: page.handler } };
 }
 
-describe('continueUrl', () => {
+describe('continueUrl of POST /v2/workspace/email/send-login-link', () => {
   test.each([
     ['missing', undefined],
     ['null', null],
@@ -123,7 +123,7 @@ describe('continueUrl', () => {
     ['of FTP', 'ftp://app.example.com'],
     ['with a user name', 'https://api.test@evil.net/'],
     ['too long', `https://api.test/${'a'.repeat(2_048)}`],
-  ])('is INVALID_ARGUMENT when it is %s', async (_what, continueUrl) => {
+  ])('is rejected with INVALID_ARGUMENT when it is %s', async (_what, continueUrl) => {
     const { ownerEmail } = await newWorkspace();
     const { status, body } = await post(handler, {}, { email: ownerEmail, continueUrl });
     expect({ status, error: body.error.status }).toEqual({ status: 400, error: 'INVALID_ARGUMENT' });
@@ -148,7 +148,7 @@ describe('continueUrl', () => {
     expect(engine.mails).toHaveLength(4);
   });
 
-  test('is INVALID_ARGUMENT on any other domain, and no mail is sent', async () => {
+  test('is rejected with INVALID_ARGUMENT on any other domain, and no mail is sent', async () => {
     const [workspace, other] = [await newWorkspace(), await newWorkspace()];
     await allow(workspace.apiKey, ['app.example.com', '*.example.org']);
     await allow(other.apiKey, ['theirs.example']);
@@ -171,9 +171,9 @@ describe('continueUrl', () => {
   });
 });
 
-describe('an address without a workspace', () => {
+describe('POST /v2/workspace/email/send-login-link for an address without a workspace', () => {
   test.each([CONTINUE_URL, 'https://evil.net/', 'nowhere'])(
-    'gets the same answer as one with a workspace for %s, and no mail',
+    'returns for %s the same answer as for an address with a workspace, and sends no mail',
     async (continueUrl) => {
       const { ownerEmail } = await newWorkspace();
       const ofOwner = await sendLink(ownerEmail, continueUrl);
@@ -211,7 +211,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
     });
   });
 
-  test('returns FAILED_PRECONDITION for every address when mailFrom is not set', async () => {
+  test('returns FAILED_PRECONDITION for every address when the operator has not set mailFrom', async () => {
     const { ownerEmail } = await newWorkspace();
     const mute = toLambda(endpoint, { ...process.env, MAIL_FROM: '' });
     const answers = [await sendLink(ownerEmail, CONTINUE_URL, mute), await sendLink(someone(), CONTINUE_URL, mute)];
@@ -231,7 +231,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
   test.each([
     ['TooManyRequestsException', 503, 'UNAVAILABLE'],
     ['MessageRejected', 500, 'INTERNAL'],
-  ])('maps %s of SES to %i', async (name, status, error) => {
+  ])('maps the SES error %s to status %i', async (name, status, error) => {
     const { ownerEmail } = await newWorkspace();
     jest.spyOn(SesMailer.prototype, 'send').mockRejectedValueOnce(Object.assign(new Error('secret detail'), { name }));
     const answer = await sendLink(ownerEmail, CONTINUE_URL);
@@ -240,7 +240,7 @@ describe('POST /v2/workspace/email/send-login-link', () => {
   });
 });
 
-describe('limits of login links', () => {
+describe('the rate limits of login links', () => {
   const START = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
   const LIMITED = {
     status: 429,
@@ -257,7 +257,7 @@ describe('limits of login links', () => {
       LOGIN_LINKS_PER_HOUR_PER_EMAIL: String(perEmail),
     });
 
-  test('apply per hour and e-mail address from any source', async () => {
+  test('apply per hour and e-mail address, for any source address', async () => {
     const [{ ownerEmail }, one] = [await newWorkspace(), limited(1_000, 3)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(sourceIp(), one, { email: ownerEmail, continueUrl: CONTINUE_URL });
@@ -270,7 +270,7 @@ describe('limits of login links', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('apply per minute and source address with and without workspaces', async () => {
+  test('apply per minute and source address, with and without a workspace', async () => {
     const [from, one] = [sourceIp(), limited(2, 1_000)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const call = () => postFrom(from, one, { email: someone(), continueUrl: CONTINUE_URL });

@@ -56,7 +56,7 @@ describe('POST /v2/workspace/email/status', () => {
     expect(body).toEqual({ error: { status: 'NOT_FOUND', message: 'User not found' } });
   });
 
-  test('returns false until the owner presses the button, and true after that', async () => {
+  test('returns false until the owner submits the verification page, and true afterwards', async () => {
     const workspace = await newWorkspace();
     const unverified = { result: { status: 'success', message: 'Email not yet verified', data: { verified: false } } };
     expect(await status(workspace.ownerEmail)).toMatchObject({ status: 200, body: unverified });
@@ -100,7 +100,7 @@ describe('POST /v2/workspace/email/status', () => {
 });
 
 describe('the API keys of an owner who verifies late', () => {
-  test('expire after the grace days and work again after the first status request after the verification', async () => {
+  test('expire after the grace days, and work again after the first status request that follows the verification', async () => {
     const workspace = await newWorkspace();
     const expiry = (await storedKey(workspace.apiKey))?.expiresAt as number;
     expect(await works(workspace, expiry - 1)).toBe(true);
@@ -123,7 +123,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('are all reactivated, on several pages', async () => {
+  test('are all reactivated when they fill several pages', async () => {
     const workspace = await newWorkspace();
     const apiKeys = Array.from({ length: 230 }, (_, index) => `key_${String(index).padStart(4, '0')}_${randomUUID()}`);
     for (const apiKey of apiKeys) {
@@ -189,7 +189,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(code).toBe(200);
   });
 
-  test('are completed by the next request after a failure', async () => {
+  test('are reactivated by the next request after a failure', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     jest.spyOn(table, 'getMany').mockRejectedValueOnce(new Error('The table is away'));
@@ -207,7 +207,7 @@ describe('the API keys of an owner who verifies late', () => {
     expect(await storedKey(workspace.apiKey)).not.toHaveProperty('expiresAt');
   });
 
-  test('need one read and no write except counters after the reactivation', async () => {
+  test('need one read and no write except counters after they were reactivated', async () => {
     const workspace = await newWorkspace();
     await verify(workspace);
     await status(workspace.ownerEmail);
@@ -219,7 +219,7 @@ describe('the API keys of an owner who verifies late', () => {
   });
 });
 
-describe('the limits of the status', () => {
+describe('the rate limits of email/status', () => {
   const START = Math.ceil(Date.now() / 60_000) * 60_000;
   const limited = (perAddress: number, perEmail: number) =>
     toLambda(endpoint, {
@@ -231,7 +231,7 @@ describe('the limits of the status', () => {
   let addresses = 0;
   const sourceIp = () => `198.51.100.${++addresses}`;
 
-  test('allow exactly the limit of one e-mail address for 200 concurrent requests', async () => {
+  test('allow exactly the limit of 200 concurrent requests for one e-mail address', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(1_000, 10));
     const ownerEmail = someone();
@@ -246,7 +246,7 @@ describe('the limits of the status', () => {
     ).toHaveLength(190);
   });
 
-  test('allow exactly the limit of one source address for 200 concurrent requests', async () => {
+  test('allow exactly the limit of 200 concurrent requests from one source address', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const functions = Array.from({ length: 5 }, () => limited(60, 1_000));
     const from = sourceIp();
@@ -257,7 +257,7 @@ describe('the limits of the status', () => {
     expect(answers.filter(({ status: code }) => code === 429)).toHaveLength(140);
   });
 
-  test('return the documented RESOURCE_EXHAUSTED until the minute ends, for that address only', async () => {
+  test('return the documented RESOURCE_EXHAUSTED until the minute ends, for the limited address only', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, from, one] = [someone(), sourceIp(), limited(2, 1_000)];
     const call = (ip: string) => postFrom(ip, one, { ownerEmail });
@@ -268,7 +268,7 @@ describe('the limits of the status', () => {
     expect((await call(from)).status).toBe(404);
   });
 
-  test('do not let one source use up the limit of the e-mail address', async () => {
+  test('do not count requests for the e-mail address that the limit of the source address rejected', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [ownerEmail, flood, one] = [someone(), sourceIp(), limited(3, 4)];
     for (let i = 0; i < 10; i++) await postFrom(flood, one, { ownerEmail });
@@ -276,7 +276,7 @@ describe('the limits of the status', () => {
     expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(429);
   });
 
-  test('do not affect another endpoint', async () => {
+  test('are separate from those of another endpoint', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const [{ ownerEmail }, from, one] = [await newWorkspace(), sourceIp(), limited(1, 1)];
     await postFrom(from, one, { ownerEmail });
@@ -285,7 +285,7 @@ describe('the limits of the status', () => {
   });
 });
 
-describe('a failed check of the status', () => {
+describe('POST /v2/workspace/email/status after an error', () => {
   test('returns INTERNAL with the documented message', async () => {
     jest.spyOn(table, 'get').mockRejectedValueOnce(new Error('secret detail'));
     expect(await status('ada@example.com')).toMatchObject({
@@ -301,7 +301,7 @@ describe('a failed check of the status', () => {
     expect(await status('ada@example.com')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   });
 
-  test('returns the general INTERNAL for earlier failures', async () => {
+  test('returns the general INTERNAL for an error before the check', async () => {
     jest.spyOn(table, 'countUp').mockRejectedValueOnce(new Error('secret detail'));
     expect((await status('ada@example.com')).body.error).toMatchObject({
       status: 'INTERNAL',

@@ -82,7 +82,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await workspaceItem(workspace))?.verifiedAt).toBeGreaterThanOrEqual(before);
   });
 
-  test('works once and deletes the link', async () => {
+  test('accepts a link once and deletes it', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     await pressButton(token);
@@ -95,7 +95,7 @@ describe('POST /v2/workspace/email/verify', () => {
     ).toEqual([]);
   });
 
-  test('works once for 20 concurrent requests', async () => {
+  test('accepts a link once in 20 concurrent requests', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const functions = Array.from({ length: 4 }, () => toPage(page));
@@ -107,7 +107,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect(await isVerified(workspace)).toBe(true);
   });
 
-  test('works for exactly 30 minutes', async () => {
+  test('accepts a link for exactly 30 minutes', async () => {
     const [early, late] = [await newWorkspace(), await newWorkspace()];
     const sentAt = Date.now() + 60_000;
     const clock = jest.spyOn(Date, 'now').mockReturnValue(sentAt);
@@ -137,7 +137,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect([await isVerified(mine), await isVerified(other)]).toEqual([true, false]);
   });
 
-  test('sets no expiry for a concurrently created API key', async () => {
+  test('sets no expiry for an API key that is created at the same time', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const query = table.query.bind(table);
@@ -152,7 +152,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect(await storedItem(engine, ApiKeyEntity.key({ apiKey }))).not.toHaveProperty('expiresAt');
   });
 
-  test('retries on a conflicting transaction, and returns an error when it stays', async () => {
+  test('retries when transactions conflict, and returns an error when the conflict lasts', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
@@ -166,7 +166,7 @@ describe('POST /v2/workspace/email/verify', () => {
     expect((await pressButton(token)).status).toBe(200);
   });
 
-  test('uses the posted token and not the one in the address', async () => {
+  test('uses the posted token and not the token in the URL', async () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     await expectUsedLink(await openLink(token, { method: 'POST' }));
@@ -174,7 +174,7 @@ describe('POST /v2/workspace/email/verify', () => {
   });
 });
 
-describe('a malformed token', () => {
+describe('POST /v2/workspace/email/verify with a malformed token', () => {
   test.each([
     ['missing', undefined],
     ['empty', ''],
@@ -183,7 +183,7 @@ describe('a malformed token', () => {
     ['long', 'a'.repeat(10_000)],
     ['key parts', 'LOGIN_LINK#x'],
     ['markup', '"><script>alert(1)</script>'],
-  ])('that is %s gets the page of an unknown token, without the text', async (_what, token) => {
+  ])('that is %s shows the page of an unknown token, without the token', async (_what, token) => {
     const get = jest.spyOn(table, 'get');
     const answers = [await openLink(token), await pressButton(token ?? '')];
     expect(get).not.toHaveBeenCalled();

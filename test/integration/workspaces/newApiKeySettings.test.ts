@@ -39,8 +39,8 @@ async function created(data: object): Promise<(config: string) => Promise<any>> 
   return async (config) => (await post(await handlerOf(`/v2/workspace/${config}/get`), headers, {})).body.result.data;
 }
 
-describe('creating an API key with settings', () => {
-  test('stores the allowed domains as bare hosts, and the local host when asked for', async () => {
+describe('POST /v2/workspace/apikey/create with settings', () => {
+  test('stores the allowed domains as bare hosts, and the local host on request', async () => {
     const read = await created({
       allowedDomains: ['https://www.app.example:8443/x', '*.example.org', 'app.example'],
       addLocalHostToAllowedDomains: true,
@@ -48,7 +48,7 @@ describe('creating an API key with settings', () => {
     expect((await read('domains')).allowedDomains).toEqual(['app.example', '*.example.org', 'localhost', '127.0.0.1']);
   });
 
-  test('lets domains/delete remove the local host again', async () => {
+  test('adds a local host that domains/delete can remove', async () => {
     const { body } = await create({ addLocalHostToAllowedDomains: true });
     const { apiKey, authToken } = body.result.data;
     const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken };
@@ -56,7 +56,7 @@ describe('creating an API key with settings', () => {
     expect(removed.body.result.data.domainsRemoved).toEqual(['127.0.0.1']);
   });
 
-  test('turns e-mail on with its configuration, and keeps the key of the provider readable', async () => {
+  test('turns e-mail on with its configuration, and stores a key of the provider that can be read again', async () => {
     const read = await created({
       useEmailService: true,
       emailServiceConfig: {
@@ -110,7 +110,7 @@ describe('creating an API key with settings', () => {
     expect([config.useEmailService, config.emailServiceConfig.triggers]).toEqual([useEmailService, triggers]);
   });
 
-  test('turns webhooks on with their configuration and the default triggers, and keeps the token readable', async () => {
+  test('turns webhooks on with their configuration and the default triggers, and stores a token that can be read again', async () => {
     const read = await created({
       useWebhookService: true,
       webhookServiceConfig: { authToken: 'hook-token', rawNotificationUrl: 'https://hooks.example.com/raw' },
@@ -212,7 +212,7 @@ describe('creating an API key with settings', () => {
       { type: 'production', realtimeDBRegion: '' },
       'realtimeDBRegion must be us-east-1, the region of this service',
     ],
-  ])('refuses %s and creates no key', async (_what, data, message) => {
+  ])('rejects %s and creates no key', async (_what, data, message) => {
     const { status, body } = await create(data);
     expect({ status, error: body.error }).toMatchObject({
       status: 400,
@@ -222,7 +222,7 @@ describe('creating an API key with settings', () => {
     expect(keys.body.result.data).toHaveLength(1);
   });
 
-  test('accepts the own region for a production key, and any region for a testing key', async () => {
+  test('accepts the region of the deployment for a production key, and any region for a testing key', async () => {
     expect(MASTER_KEY_SECRET_ARN).toContain(':us-east-1:');
     for (const data of [
       { type: 'production', persistenceDBRegion: 'us-east-1' },

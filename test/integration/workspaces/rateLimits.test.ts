@@ -42,7 +42,7 @@ async function answered(
 }
 
 describe('RateBuckets', () => {
-  test('share one limit between processes with one write per tenth of a second of calls', async () => {
+  test('enforces one limit for four processes with one write per tenth of a second of calls', async () => {
     const move = jest.spyOn(table, 'advanceNumber');
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
@@ -59,19 +59,19 @@ describe('RateBuckets', () => {
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);
   });
 
-  test('are separate for each API key and class', async () => {
+  test('counts each API key and each limit class separately', async () => {
     const buckets = new RateBuckets(table, limits);
     expect(await answered(buckets, 50, { tenant: 'a' })).toBe(40);
     expect(await answered(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
     expect(await answered(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
-  test('use the rate of the API key before that of the settings', async () => {
+  test('uses the rate of the API key before the rate of the settings', async () => {
     expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
     expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
   });
 
-  test('enforce the limit in each process while the table fails, and write all calls to the shared bucket after that', async () => {
+  test('enforces the limit in the process while the table fails, and writes all calls to the shared bucket afterwards', async () => {
     let fails = true;
     const moved: number[] = [];
     const away = {
@@ -98,11 +98,11 @@ describe('RateBuckets', () => {
   });
 });
 
-describe('an API key that sends too many calls', () => {
+describe('the rate limit of an API key', () => {
   const handlerWith = (variables: Record<string, string>) =>
     toLambda(getOrganizations, { ...process.env, ...variables });
 
-  test('gets RESOURCE_EXHAUSTED with retry-after without affecting other API keys', async () => {
+  test('returns RESOURCE_EXHAUSTED with retry-after and does not affect other API keys', async () => {
     const handler = handlerWith({ READS_PER_SECOND_PER_KEY: '1', CALL_BURST_SECONDS: '3' });
     const outcomes = [];
     for (let i = 0; i < 5; i++) outcomes.push(await post(handler, workspace.keyHeaders, {}));
@@ -123,7 +123,7 @@ describe('an API key that sends too many calls', () => {
 describe('npm run workspace -- limits', () => {
   const limitsOf = async (...args: string[]) => JSON.parse(await command(['limits', ...args], process.env)) as unknown;
 
-  test('shows and sets the limits of an API key, and a function applies them', async () => {
+  test('prints and sets the limits of an API key, and a function applies them', async () => {
     const { apiKey, keyHeaders } = await newWorkspace();
     expect(await limitsOf(apiKey)).toEqual({
       apiKey,
@@ -163,7 +163,7 @@ describe('npm run workspace -- limits', () => {
   });
 });
 
-test('only endpoints of editors, extraction, semantic search and user data are expensive', () => {
+test('only endpoints of editors, extraction, semantic search and user data have the limit class "expensive"', () => {
   const isExpensive = (path: string) => /\/crdt\/|\/agents\/extract$|\/memory\/search$|\/users\/data\//.test(path);
   expect(limitClasses).toContain('expensive');
   for (const [path, endpoint] of cases)

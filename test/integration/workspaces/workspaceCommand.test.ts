@@ -106,7 +106,7 @@ describe('npm run workspace', () => {
     expect(key).not.toHaveProperty('expiresAt');
   });
 
-  test('rejects an address with a workspace in one line', async () => {
+  test('rejects an address that already has a workspace, with a message of one line', async () => {
     await createVerifiedWorkspace({
       email: 'twice@example.com',
       env: environment(process.env),
@@ -154,7 +154,7 @@ describe('npm run workspace', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test('prints its usage for --help', async () => {
+  test('prints its usage with --help', async () => {
     expect(await run(['--help'], process.env)).toMatch(/^Usage: npm run workspace -- create <email>/);
   });
 
@@ -162,7 +162,7 @@ describe('npm run workspace', () => {
     ['workspace', ['create', 'ada@example.com']],
     ['deliveries', ['status']],
     ['checkDeploy', []],
-  ] as const)('without a region, %s says what to set', async (name, args) => {
+  ] as const)('%s without a region prints what to set', async (name, args) => {
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([key]) => !/^AWS_|_ARN$|_URL$|^TABLE_NAME$|^SERVICE_NAME$/.test(key)),
     );
@@ -184,7 +184,7 @@ describe('npm run workspace', () => {
     });
   });
 
-  test('says what to set without credentials', async () => {
+  test('prints what to set without credentials', async () => {
     const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^AWS_|_URL$/.test(key)));
     const { code, stderr } = await operate(['create', 'ada@example.com'], {
       ...env,
@@ -211,7 +211,7 @@ describe('npm run workspace', () => {
 describe('npm run workspace -- show', () => {
   const show = async (subject: string) => JSON.parse(await run(['show', subject], process.env)) as WorkspaceReport;
 
-  test("finds a workspace by its owner's address in any case, by its id and by an API key, and shows no credentials", async () => {
+  test("finds a workspace by the owner's address in any case, by its id and by an API key, and prints no credentials", async () => {
     const made = (await createVerifiedWorkspace({
       email: 'Found@example.com',
       name: 'Found',
@@ -239,7 +239,7 @@ describe('npm run workspace -- show', () => {
     expect(JSON.stringify(output)).not.toMatch(new RegExp(`${made.authToken}|${made.workspaceAuthToken}|oken`));
   });
 
-  test('shows the expiry of the keys of an unverified owner', async () => {
+  test('prints when the API keys of an unverified owner expire', async () => {
     const now = 1_800_000_000_000;
     const env = environment(process.env);
     const created = await createWorkspaces
@@ -253,7 +253,7 @@ describe('npm run workspace -- show', () => {
   });
 
   test.each(['nobody@example.com', 'ws_none', 'key_none'])(
-    'reports that there is no workspace of %s',
+    'prints that no workspace exists for %s',
     async (subject) => {
       await expect(show(subject)).rejects.toThrow(
         `No workspace found: ${subject} is not the address of an owner, not a workspace id and not an API key.`,
@@ -296,7 +296,7 @@ describe('the settings of npm run workspace', () => {
     expect(issuerOf(created.authToken)).toBe('own');
   });
 
-  test('come from the files of npm start', async () => {
+  test('come from the files that npm start wrote', async () => {
     cloudFormation = await startCloudFormation('CollaborationBackend', {});
     const dataDir = await mkdtemp(join(tmpdir(), 'run-'));
     const { TABLE_NAME: name, SERVICE_NAME } = process.env;
@@ -315,7 +315,7 @@ describe('the settings of npm run workspace', () => {
     }
   });
 
-  test('name a missing stack or output', async () => {
+  test('cause an error that names a missing stack or output', async () => {
     cloudFormation = await startCloudFormation('Old', { TableName: TABLE_NAME });
     await expect(run(['create', 'x@example.com'], {})).rejects.toThrow(
       'Stack with id CollaborationBackend does not exist',

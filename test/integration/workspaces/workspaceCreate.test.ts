@@ -69,7 +69,7 @@ describe('POST /v2/workspace/create', () => {
     expect(Object.keys(body.result.data).sort()).toEqual(['apiKeyList', 'authToken', 'id', 'name', 'owner']);
   });
 
-  test('uses the address as the default name of owner and workspace', async () => {
+  test('uses the address as the default name of the owner and the workspace', async () => {
     const { body } = await post(
       handler,
       {},
@@ -92,13 +92,13 @@ describe('POST /v2/workspace/create', () => {
     expect(key?.expiresAt).toBeLessThanOrEqual(Date.now() + 14 * DAY);
   });
 
-  test('reads the grace days from a setting', async () => {
+  test('reads the number of grace days from a setting', async () => {
     const { body } = await post(creating({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
     expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
   });
 
-  test('sets the expiry to expiresInMs, at most to the grace days', async () => {
+  test('sets the expiry to expiresInMs, but not later than the grace days', async () => {
     const before = Date.now();
     const owned = await post(handler, {}, { ownerEmail: someone(), expiresInMs: 3_600_000 });
     const { id, authToken, owner, apiKeyList } = owned.body.result.data;
@@ -142,7 +142,7 @@ describe('POST /v2/workspace/create', () => {
     }
   });
 
-  test("matches workspace/get, which returns the caller's token", async () => {
+  test("returns the same workspace as workspace/get, with the caller's token", async () => {
     const created = (await post(handler, {}, { ownerEmail: someone() })).body.result.data;
     const { status, body } = await post(
       getWorkspace,
@@ -154,7 +154,7 @@ describe('POST /v2/workspace/create', () => {
   });
 });
 
-describe('invalid requests of workspace/create', () => {
+describe('POST /v2/workspace/create with an invalid request', () => {
   test.each([
     ['without an address', {}, 'ownerEmail is required'],
     ['with something else than an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
@@ -196,14 +196,14 @@ describe('invalid requests of workspace/create', () => {
       { ownerEmail: 'x@eu.Mailinator.com' },
       'This email domain is not supported.',
     ],
-  ])('are INVALID_ARGUMENT %s', async (_what, data, message) => {
+  ])('returns INVALID_ARGUMENT %s', async (_what, data, message) => {
     const { status, body } = await post(handler, {}, data);
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
     expect(body.error.details.issues).toHaveLength(1);
   });
 
-  test('do not include an address of 254 and names of 200 characters', async () => {
+  test('accepts an address of 254 characters and names of 200 characters', async () => {
     const ownerEmail = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(55)}.example.com`.slice(
       -254,
     );
@@ -212,7 +212,7 @@ describe('invalid requests of workspace/create', () => {
     expect(status).toBe(200);
   });
 
-  test('include a second workspace of an address in any spelling', async () => {
+  test('rejects a second workspace for an address in any spelling', async () => {
     const ownerEmail = someone();
     expect((await post(handler, {}, { ownerEmail })).status).toBe(200);
     const { status, body } = await post(handler, {}, { ownerEmail: ownerEmail.toUpperCase() });
@@ -223,7 +223,7 @@ describe('invalid requests of workspace/create', () => {
     });
   });
 
-  test('include all but one of concurrent requests for one address', async () => {
+  test('creates one workspace for concurrent requests with one address', async () => {
     const ownerEmail = someone();
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(handler, {}, { ownerEmail })));
     const created = answers.filter(({ status }) => status === 200);
@@ -233,7 +233,7 @@ describe('invalid requests of workspace/create', () => {
     expect(owner?.workspaceId).toBe(created[0]?.body.result.data.id);
   });
 
-  test('do not include a conflicting transaction, which is retried for at most 3 s', async () => {
+  test('retries conflicting transactions for at most 3 s', async () => {
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     try {
       write.mockResolvedValueOnce({ conflicts: [1] }).mockResolvedValueOnce({ conflicts: [1] });
@@ -251,7 +251,7 @@ describe('invalid requests of workspace/create', () => {
     }
   });
 
-  test('are FAILED_PRECONDITION while creation is closed, and are not counted', async () => {
+  test('returns FAILED_PRECONDITION while creation is closed, and does not count the request', async () => {
     const ownerEmail = someone();
     const closed = creating({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
     for (let i = 0; i < 2; i++) {
@@ -272,7 +272,7 @@ describe('invalid requests of workspace/create', () => {
 describe('the limit of workspace/create per source address', () => {
   const START = Date.UTC(2026, 0, 1);
 
-  test('returns RESOURCE_EXHAUSTED for one address and one minute', async () => {
+  test('returns RESOURCE_EXHAUSTED for one address within one minute', async () => {
     const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '2' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -293,7 +293,7 @@ describe('the limit of workspace/create per source address', () => {
     }
   });
 
-  test('uses the source address of the gateway and no header', async () => {
+  test('uses the source address of API Gateway and no header', async () => {
     const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
@@ -312,7 +312,7 @@ describe('the limit of workspace/create per source address', () => {
     }
   });
 
-  test('allows exactly the limit for 50 concurrent requests', async () => {
+  test('allows exactly the limit of requests out of 50 concurrent ones', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     const allow = (subject: string, now: number) => limits.allow('test', subject, { limit: 7, windowSeconds: 60, now });
     const answers = await Promise.all(Array.from({ length: 50 }, () => allow('198.51.100.9', START)));
@@ -322,7 +322,7 @@ describe('the limit of workspace/create per source address', () => {
     expect(await allow('198.51.100.10', START)).toBe(true);
   });
 
-  test('expires its counters after their window', async () => {
+  test('stores counters that expire after their window', async () => {
     const limits = new RateLimits(openTable(environment(process.env)));
     await limits.allow('expiring', 'subject', { limit: 1, windowSeconds: 60, now: START + 30_000 });
     const item = await storedItem(

@@ -18,7 +18,7 @@ function granted(endpoint: Endpoint, resource: string): string[] {
 const pathsWith = (resource: string) =>
   endpoints.filter((endpoint) => granted(endpoint, resource).length > 0).map(({ path }) => path);
 
-test('only the functions that issue tokens may read the signing key', () => {
+test('only functions that issue tokens may read the signing key', () => {
   expect(pathsWith('secret/signingKey')).toEqual([
     '/v2/workspace/apikey/create',
     '/v2/workspace/authtoken/reset',
@@ -26,13 +26,13 @@ test('only the functions that issue tokens may read the signing key', () => {
   ]);
 });
 
-test('only the functions that seal or open token texts may read the master key', () => {
+test('only functions that seal or open token texts may read the master key', () => {
   expect(pathsWith('secret/masterKey')).toEqual(
     [...pathsWith('secret/signingKey'), '/v2/workspace/authtokens/get'].sort(),
   );
 });
 
-test('functions that only read can write nothing, and only a reset can delete', () => {
+test('functions that only read have no grant to write, and only a reset may delete', () => {
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem'];
   for (const endpoint of endpoints.filter(({ kind }) => kind === 'read'))
     expect(granted(endpoint, 'table').filter((action) => writing.includes(action))).toEqual([]);
@@ -41,7 +41,7 @@ test('functions that only read can write nothing, and only a reset can delete', 
   ).toEqual(['/v2/workspace/authtoken/reset']);
 });
 
-test('functions that return or revoke credentials verify credentials afresh', () => {
+test('functions that return or revoke credentials read credentials from the table for each request', () => {
   const fresh = endpoints.filter(({ freshCredentials }) => freshCredentials).map(({ path }) => path);
   expect(fresh.sort()).toEqual([
     '/v2/workspace/apikey/create',

@@ -78,13 +78,13 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await list({ apiKeys: [apiKey] })).body.result.data).toEqual([{ id: apiKey, apiKeyName, type }]);
   });
 
-  test('returns a working default token with createAuthToken true', async () => {
+  test('returns a working default token when createAuthToken is true', async () => {
     const { apiKey, authToken } = (await create({ createAuthToken: true })).body.result.data;
     const { status } = await post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
     expect(status).toBe(200);
   });
 
-  test('creates a key without tokens with createAuthToken false', async () => {
+  test('creates a key without tokens when createAuthToken is false', async () => {
     const { data } = (await create({ createAuthToken: false })).body.result;
     expect(data).toEqual({ apiKey: expect.any(String) });
     expect((await storedItem(engine, ApiKeyEntity.key({ apiKey: data.apiKey })))?.tokenHashes).toEqual([]);
@@ -133,7 +133,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await create()).status).toBe(200);
   });
 
-  test('creates the hundredth key and rejects the next with RESOURCE_EXHAUSTED', async () => {
+  test('creates the hundredth key and rejects the next one with RESOURCE_EXHAUSTED', async () => {
     await fillUp(99);
     expect((await create()).status).toBe(200);
     const { status, body } = await create();
@@ -160,7 +160,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     ).toHaveLength(98 + made);
   });
 
-  test('counts a key that is created between read and write', async () => {
+  test('counts a key that is created between the read and the write', async () => {
     await fillUp(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
@@ -173,7 +173,7 @@ describe('POST /v2/workspace/apikey/create', () => {
     expect((await create()).body.error.status).toBe('RESOURCE_EXHAUSTED');
   });
 
-  test('retries when the owner is verified between read and write', async () => {
+  test('retries when the owner is verified between the read and the write', async () => {
     const write = jest.spyOn(table, 'write');
     write.mockImplementationOnce(async (ops) => {
       write.mockRestore();
@@ -269,7 +269,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(seen).toEqual(all);
   });
 
-  test('returns no token with the last key', async () => {
+  test('returns no page token with the last key', async () => {
     await fillUp(8);
     const first = (await list({ pageSize: 4 })).body.result;
     const second = (await list({ pageSize: 4, pageToken: first.nextPageToken })).body.result;
@@ -277,7 +277,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(second.nextPageToken).toBeNull();
   });
 
-  test('has a page size of at most and by default 100', async () => {
+  test('returns at most 100 keys per page, also by default', async () => {
     await fillUp(100);
     const { data, nextPageToken } = (await list()).body.result;
     expect(data).toHaveLength(100);
@@ -287,7 +287,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(body.error.message).toBe('pageSize must be at most 100');
   });
 
-  test('returns the keys in apiKeys without unknown and foreign ones', async () => {
+  test('returns the keys named in apiKeys, except unknown keys and keys of other workspaces', async () => {
     const other = await newWorkspace();
     const second = (await create()).body.result.data.apiKey;
     const { data, nextPageToken } = (
@@ -314,7 +314,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  describe('page tokens', () => {
+  describe('the page token of apikeys/get', () => {
     const refused = {
       status: 'INVALID_ARGUMENT',
       message: 'pageToken is not a token of this listing, or has expired',
@@ -327,7 +327,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
       expect(body.error.details.issues).toMatchObject([{ path: ['pageToken'] }]);
     }
 
-    test('are rejected with any bit changed', async () => {
+    test('is rejected with any bit changed', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const bytes = Buffer.from(nextPageToken, 'base64url');
@@ -340,13 +340,13 @@ describe('POST /v2/workspace/apikeys/get', () => {
       await expectRefused('x');
     });
 
-    test('are rejected in another workspace', async () => {
+    test('is rejected in another workspace', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       await expectRefused(nextPageToken, await newWorkspace());
     });
 
-    test('are rejected at another endpoint', async () => {
+    test('is rejected at another endpoint', async () => {
       const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
       await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
       // The same token for this endpoint is good, so it is the endpoint that was refused.
@@ -356,7 +356,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
       expect(status).toBe(200);
     });
 
-    test('expire after a day', async () => {
+    test('expires after a day', async () => {
       await fillUp(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY - 60_000);

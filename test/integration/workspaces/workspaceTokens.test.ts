@@ -121,7 +121,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     expect(body.error).toMatchObject({ status: 'INVALID_ARGUMENT', message });
   });
 
-  test('accepts only the headers of its own level', async () => {
+  test('accepts only the headers of the workspace level', async () => {
     const asKey = await post(listTokens, workspace.keyHeaders, { apiKey: workspace.apiKey });
     expect(asKey.status).toBe(403);
     expect(asKey.body.error).toEqual({ status: 'PERMISSION_DENIED', message: 'Invalid workspace credentials.' });
@@ -130,7 +130,7 @@ describe('POST /v2/workspace/authtokens/get', () => {
     expect((await call(workspace.id, workspace.workspaceAuthToken)).status).toBe(403);
   });
 
-  test('reads credentials afresh and rejects a revoked workspace token', async () => {
+  test('reads credentials from the table and rejects a revoked workspace token', async () => {
     expect((await list(workspace.apiKey)).status).toBe(200);
     const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
     await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [tokenHash('another')] })]);
@@ -211,7 +211,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
     expect((await list(workspace.apiKey)).body.result.data.authTokens).toEqual([first.body.result.data.newAuthToken]);
   });
 
-  test('leaves the token of the last of concurrent resets', async () => {
+  test('keeps only the token of the last of several concurrent resets', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => reset(workspace.apiKey)));
     const newTokens = answers
       .filter(({ status }) => status === 200)
@@ -243,7 +243,7 @@ describe('POST /v2/workspace/authtoken/reset', () => {
   });
 });
 
-test('no token and no key is readable in the table', async () => {
+test('no token and no API key is readable in the table', async () => {
   const created = await post(createKey, workspace.headers, {
     ownerEmail: workspace.ownerEmail,
     type: 'production',

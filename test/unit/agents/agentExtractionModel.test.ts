@@ -30,7 +30,7 @@ describe('partsOfText', () => {
     });
   });
 
-  test('splits a long text at paragraphs or lines, or anywhere, without losing a character', () => {
+  test('splits a long text at paragraphs or lines, otherwise anywhere, without losing a character', () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 50 }),
       fc.constantFrom('\n', '\n\n', 'x'.repeat(5_000), 'y'.repeat(13_000), '\u{1f469}'.repeat(6_500)),

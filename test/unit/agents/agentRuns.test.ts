@@ -54,11 +54,11 @@ describe('agentsOfComments', () => {
 });
 
 describe('addRuns', () => {
-  test('counts 0 executions at time null without runs', () => {
+  test('returns 0 executions at time null without runs', () => {
     expect(toRunCountResponse(addRuns({}, []))).toEqual({ executionCount: 0, lastExecutedAt: null });
   });
 
-  test('adds up runs and keeps the latest time, in portions of any size', () => {
+  test('returns the sum of runs and the latest time, for portions of any size', () => {
     const run = fc.record({ executionId: fc.string(), at: fc.nat() });
     fc.assert(
       fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {

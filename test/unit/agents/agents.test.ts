@@ -267,14 +267,14 @@ describe('server-managed fields', () => {
     (key) => `${key} is a server-managed field and cannot be set via the API.`,
   );
 
-  test('CreateAgent and refuseKeys refuse server-managed fields with one issue per key', () => {
+  test('are rejected by CreateAgent and refuseKeys with one issue per key', () => {
     expect(refused(offending)).toEqual(messages);
     expect(problems(() => refuseKeys(serverManagedKeys(offending)))).toEqual(messages);
     expect(() => refuseKeys(serverManagedKeys(offending))).toThrow(messages.join(' '));
     expect(refused({ metadata: { mine: 1 } })).toEqual([]);
   });
 
-  test('behaviourOf drops identity fields and generated fields', () => {
+  test('are dropped by behaviourOf, like generated fields', () => {
     expect(
       behaviourOf({
         id: 'x',
@@ -451,7 +451,10 @@ describe('secrets of an agent', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
     fc.assert(
       fc.property(withoutLiteral, (configuration) => {
-        const { configuration: kept, missingPaths: missing } = keepSecrets(hideSecrets(configuration).redacted, configuration);
+        const { configuration: kept, missingPaths: missing } = keepSecrets(
+          hideSecrets(configuration).redacted,
+          configuration,
+        );
         expect(missing).toEqual([]);
         expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
       }),
@@ -459,10 +462,10 @@ describe('secrets of an agent', () => {
   });
 });
 
-describe('groups', () => {
+describe('withAgents and withoutAgents', () => {
   const group = newGroup({ name: 'G', agentIds: ['b', 'a', 'b'] }, { groupId: 'agrp', now: 1 });
 
-  test('withAgents appends new agents once, withoutAgents removes them', () => {
+  test('append new agents once, and remove agents', () => {
     expect(group.agentIds).toEqual(['b', 'a']);
     expect(withAgents(group, ['a', 'c', 'c'], 2)).toEqual({ ...group, agentIds: ['b', 'a', 'c'], updatedAt: 2 });
     expect(withAgents(group, ['a'], 2)).toBe(group);
@@ -470,7 +473,7 @@ describe('groups', () => {
     expect(withoutAgents(group, ['x'], 2)).toBe(group);
   });
 
-  test('withAgents throws RESOURCE_EXHAUSTED above 100 agents', () => {
+  test('throw RESOURCE_EXHAUSTED above 100 agents', () => {
     const ids = Array.from({ length: MAX_MEMBERS - 2 }, (_, n) => `agent-${n}`);
     expect(withAgents(group, ids, 2).agentIds).toHaveLength(MAX_MEMBERS);
     expect(() => withAgents(group, [...ids, 'one more'], 2)).toThrow(
@@ -479,7 +482,7 @@ describe('groups', () => {
   });
 });
 
-test('lists ten built-in agents and hides two internal ones', () => {
+test('the list of agents contains ten built-in agents without two internal ones', () => {
   expect(publicBuiltInAgents.map(({ id }) => id)).toEqual([
     'spell-check',
     'grammar-check',

@@ -39,16 +39,16 @@ describe('matchesDomain', () => {
     ['anything.net', '*.', false],
     ['anything.net', '', false],
     ['', '', false],
-  ])('host %s with the allowed domain %s: %s', (host, pattern, matches) => {
+  ])('returns for host %s and the allowed domain %s: %s', (host, pattern, matches) => {
     expect(matchesDomain(host, [pattern])).toBe(matches);
     expect(matchesDomain(host, ['other.example', pattern])).toBe(matches);
   });
 
-  test('matches no host without allowed domains', () => {
+  test('accepts no host without allowed domains', () => {
     fc.assert(fc.property(fc.domain(), (host) => !matchesDomain(host, [])));
   });
 
-  test('matches subdomains of a wildcard, and a name itself', () => {
+  test('accepts subdomains of a wildcard, and the domain itself', () => {
     fc.assert(
       fc.property(
         fc.domain(),
@@ -59,7 +59,7 @@ describe('matchesDomain', () => {
   });
 });
 
-describe('continueUrl', () => {
+describe('the continueUrl of a login link', () => {
   test.each([
     ['https://app.example.com/a?b#c', true],
     ['http://localhost:5173/', true],
@@ -89,7 +89,7 @@ describe('continueUrl', () => {
     [`${API}/anywhere`, [], true],
     ['https://api.test:8443/', [], false],
     ['https://sub.api.test/', [], false],
-  ])('may lead to %s with the allowed domains %j: %s', (url, allowed, may) => {
+  ])('may be %s with the allowed domains %j: %s', (url, allowed, may) => {
     expect(mayContinueTo(url, API, allowed)).toBe(may);
   });
 });
@@ -112,7 +112,7 @@ describe('a login link', () => {
     [`${'x'.repeat(42)}+`, false],
     ['', false],
     ['x'.repeat(43) + '\n', false],
-  ])('has a token of 256 bits in base64url; %j is a token: %s', (text, is) => expect(isLinkToken(text)).toBe(is));
+  ])('has a token of 256 bits in base64url: %j is a token: %s', (text, is) => expect(isLinkToken(text)).toBe(is));
 });
 
 describe('the mail with a login link', () => {
@@ -150,7 +150,7 @@ test('mailDocument escapes all texts', () => {
 describe('the mailer', () => {
   const open = (MAIL_FROM: string) => mailer.open(environment({ MAIL_FROM, AWS_REGION: 'us-east-1' }));
 
-  test('is undefined unless the operator has set mailFrom', () => {
+  test('does not exist unless the operator has set mailFrom', () => {
     expect(open('no-reply@example.com')).toBeInstanceOf(SesMailer);
     expect(open('')).toBeUndefined();
   });

@@ -19,7 +19,7 @@ const write = (changes: Partial<OutgoingMail> = {}) => emlOf({ ...message, ...ch
 /** A header's value as it stands in the file, folded lines included. */
 const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
 
-describe('the file of a mail', () => {
+describe('the .eml file of a mail', () => {
   test('is readable RFC 5322 with a text and an HTML part', () => {
     expect(write()).toBe(
       [
@@ -55,7 +55,7 @@ describe('the file of a mail', () => {
   });
 
   test.each(['Grüße aus Köln', '👩‍🚀'.repeat(30), 'ü'.repeat(200), '=?UTF-8?Q?tricked?='])(
-    'encodes the subject %s in words of at most 75 characters, none with half a character',
+    'encodes the subject %s in words of at most 75 characters without splitting a character',
     (subject) => {
       const words = header(write({ subject }), 'Subject')!.split('\r\n ');
       const decoded = words.map((word) => {
@@ -67,7 +67,7 @@ describe('the file of a mail', () => {
     },
   );
 
-  test('encodes a part whose lines are too long for mail', () => {
+  test('encodes a part whose lines are too long for a mail', () => {
     const text = `${'ü'.repeat(500)}\nend`;
     const eml = write({ text });
     for (const line of eml.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(998);
@@ -76,7 +76,7 @@ describe('the file of a mail', () => {
   });
 });
 
-describe('the outbox', () => {
+describe('the mail folder of a local run', () => {
   let dataDir: string;
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'outbox-'));
@@ -99,7 +99,7 @@ describe('the outbox', () => {
     expect((await stat(join(dataDir, 'outbox'))).mode & 0o777).toBe(0o700);
   });
 
-  test('shows a watcher only complete files', async () => {
+  test('contains only complete files at any time', async () => {
     const outbox = await openOutbox(dataDir);
     const seen = new Map<string, Promise<string>>();
     const watcher = watch(join(dataDir, 'outbox'), (_event, name) => {

@@ -82,7 +82,7 @@ describe('SendGridSender', () => {
     });
   });
 
-  test("uses the customer's template when there is one", async () => {
+  test("uses the customer's template when the mail has one", async () => {
     await sender().send({ ...mail, template: { id: 'd-1', data: { headline: 'Bob commented' } } });
     const [{ body }] = requests as [Request];
     expect(body).toMatchObject({
@@ -117,12 +117,12 @@ describe('SendGridSender', () => {
     [String(NOW / 1000 + 42), 42],
     [String(NOW / 1000 - 5), 0],
     ['soon', 0],
-  ])('takes the pause from X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
+  ])('returns the pause from X-RateLimit-Reset: %s', async (reset, retryAfterSeconds) => {
     answer = { status: 429, headers: { 'x-ratelimit-reset': reset } };
     expect(await sender().send(mail)).toMatchObject({ outcome: 'throttled', retryAfterSeconds });
   });
 
-  test('retries a mail that was not sent; without an answer the result is unknown', async () => {
+  test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
     expect(await sender(await nowhere()).send(mail)).toMatchObject({
       outcome: 'failed',
       retry: true,
@@ -203,7 +203,7 @@ describe('SesSender', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('retries a mail that was not sent; without an answer the result is unknown', async () => {
+  test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
     // Within this runner the SDK does not know Node's errors for errors, and drops their code.
     const refused = new SesSender('no-reply@operator.example', {
       send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
@@ -222,7 +222,7 @@ describe('SesSender', () => {
     await hanging.stop();
   });
 
-  test('is undefined unless the operator has set mailFrom', () => {
+  test('does not exist unless the operator has set mailFrom', () => {
     const open = (MAIL_FROM: string) => sesSender.open(environment({ MAIL_FROM, AWS_REGION: 'us-east-1' }));
     expect(open('no-reply@example.com')).toBeInstanceOf(SesSender);
     expect(open('')).toBeUndefined();

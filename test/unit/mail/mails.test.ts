@@ -66,13 +66,13 @@ describe('the state of a mail', () => {
     expect(mine).not.toHaveProperty('nextAt');
   });
 
-  test('is final and not due any more after it was sent', () => {
+  test('is final and has no due time after the mail was sent', () => {
     const sent = after({ outcome: 'sent', messageId: 'ses-1' });
     expect(sent).toMatchObject({ status: 'SENT', messageId: 'ses-1', attempts: 1 });
     for (const field of ['nextAt', 'dueAt', 'claim', 'leaseUntil', 'reason']) expect(sent).not.toHaveProperty(field);
   });
 
-  test('does not send the mail of an event again when the result is unknown', () => {
+  test('stays final when the result of a mail about an event is unknown', () => {
     expect(resolveUnknown(sending(), 'worker ended', at(NOW + HOUR))).toMatchObject({ status: 'UNKNOWN' });
     expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({
       status: 'UNKNOWN',
@@ -80,7 +80,7 @@ describe('the state of a mail', () => {
     });
   });
 
-  test('sends the mail to an owner again when the result is unknown', () => {
+  test('is due again when the result of a mail to an owner is unknown', () => {
     expect(resolveUnknown(sending(aboutEndpoint), 'worker ended', at(NOW + HOUR))).toMatchObject({
       status: 'READY',
       attempts: 1,
@@ -92,7 +92,7 @@ describe('the state of a mail', () => {
     });
   });
 
-  test('retries by the schedule and fails after the last attempt', () => {
+  test('is due again by the schedule, and fails after the last attempt', () => {
     let mail: MailRecord = made();
     let now = NOW;
     const pauses: number[] = [];
@@ -109,7 +109,7 @@ describe('the state of a mail', () => {
     expect(mail).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
   });
 
-  test('does not retry a mail that the provider rejects, or whose key it rejects', () => {
+  test('fails at once when the provider rejects the mail or its API key', () => {
     expect(after({ outcome: 'failed', reason: 'MessageRejected', retry: false })).toMatchObject({
       status: 'FAILED',
       reason: 'MessageRejected',
@@ -117,7 +117,7 @@ describe('the state of a mail', () => {
     expect(after({ outcome: 'denied', reason: '401' })).toMatchObject({ status: 'FAILED' });
   });
 
-  test('retries a throttled mail with doubled pauses up to ten minutes, without counting attempts, until the deadline', () => {
+  test('is postponed when the provider throttles, with doubled pauses up to ten minutes, without counting attempts', () => {
     let mail: MailRecord = made();
     let now = NOW;
     const pauses: number[] = [];
@@ -137,13 +137,13 @@ describe('the state of a mail', () => {
     expect(now - NOW).toBeGreaterThan(29 * HOUR);
   });
 
-  test('waits as long as the provider says, at most ten minutes', () => {
+  test('is due after the pause that the provider states, at most ten minutes', () => {
     const waits = (retryAfterSeconds: number) =>
       after({ outcome: 'throttled', reason: '429', retryAfterSeconds }, { now: NOW }).nextAt! - NOW;
     expect([waits(0), waits(90), waits(86_400)]).toEqual([15_000, 90_000, 600_000]);
   });
 
-  test('doubles the time between sweeps, and does not count a sweep before the attempt is due', () => {
+  test('has doubled times between sweeps, and does not count a sweep before the attempt is due', () => {
     const first = rescheduleSweep(made(), NOW + 5 * MINUTE, timing);
     expect(first).toMatchObject({ sweeps: 1, dueAt: NOW + 15 * MINUTE });
     expect(rescheduleSweep(first, NOW + 15 * MINUTE, timing)).toMatchObject({ sweeps: 2, dueAt: NOW + 35 * MINUTE });
@@ -162,7 +162,7 @@ describe('isEventMailed and providerOf', () => {
       emailServiceConfig: { ...initialEmailConfig.emailServiceConfig, ...service },
     });
 
-  test('mails an event when the service and its trigger are on', () => {
+  test('mails an event only when the service and its trigger are on', () => {
     expect(isEventMailed(config({ triggers: { 'comment.add': true } }), 'comment.add')).toBe(true);
     expect(isEventMailed(config({ triggers: { 'comment.add': true } }, false), 'comment.add')).toBe(false);
     expect(isEventMailed(config({ triggers: { 'comment.add': false } }), 'comment.add')).toBe(false);
@@ -182,7 +182,7 @@ describe('isEventMailed and providerOf', () => {
     ['custom', 'SG.key', 'sendgrid'],
     ['sendgrid', '', 'sendgrid'],
     ['sendgrid', 'SG.key', 'sendgrid'],
-  ])('sends type %s with the key "%s" through %s', (type, apiKey, provider) => {
+  ])('sends configuration type %s with the key "%s" through %s', (type, apiKey, provider) => {
     expect(providerOf(config({ type, apiKey }))).toBe(provider);
   });
 });
@@ -200,8 +200,8 @@ const HOSTILE = '<img src=x onerror="alert(1)">\'&';
 /** The tags of a document. What was escaped has none. */
 const tagsOf = (html: string) => html.match(/<[a-z!/][^>]*>/gi) ?? [];
 
-describe('the mail of an event', () => {
-  test.each(mailedTypes)('%s contains actor, action, document and the reason for the mail', (event) => {
+describe('a mail about an event', () => {
+  test.each(mailedTypes)('for %s contains actor, action, document and the reason for the mail', (event) => {
     const mail = mailOf(event);
     expect(mail.subject).toMatch(/^Ada Lovelace .+ (in|on) Notes on the engine$/);
     for (const form of [mail.text, mail.html]) {
@@ -234,7 +234,7 @@ describe('the mail of an event', () => {
       'Ada Lovelace changed the priority of a comment',
     ],
     ['huddle.create', 'grace', {}, 'Ada Lovelace started a huddle'],
-  ])('%s for %s has the headline %s', (event, userId, changes, headline) => {
+  ])('for %s and the recipient %s has its own headline', (event, userId, changes, headline) => {
     expect(contentOf(event, userId, changes).headline).toBe(headline);
   });
 
@@ -247,7 +247,7 @@ describe('the mail of an event', () => {
     expect(reacted('HEART_FACE')).toBe('Ada Lovelace reacted to your comment');
   });
 
-  test('quotes at most 1,000 characters of a comment as text, and nothing of a deleted one', () => {
+  test('quotes at most 1,000 characters of a comment as plain text, and nothing of a deleted comment', () => {
     expect(mailOf('comment.add').text).toContain('> Yes, please.');
     expect(contentOf('comment.add', 'ada', { targetComment: { commentText: 'x'.repeat(5_000) } }).quote).toBe(
       `${'x'.repeat(999)}…`,
@@ -381,7 +381,7 @@ describe('the mail of an event', () => {
     );
   });
 
-  test("passes the same texts to a customer's template, empty ones when missing", () => {
+  test("passes the same texts to a customer's template, with empty strings for missing values", () => {
     const data = templateData('comment.add', contentOf('comment.add', 'ada', { metadata: {} }), { unsubscribeLink });
     expect(data).toEqual({
       event: 'comment.add',
@@ -409,7 +409,7 @@ describe('mailAddressOf', () => {
     expect(mailAddressOf({ email: 'call me' }, findPerson(said, 'nobody'))).toBeUndefined();
   });
 
-  test('rejects texts that are no address', () => {
+  test('rejects texts that are not an address', () => {
     for (const email of [
       'call me',
       'ada@example.com\r\nBcc: eve@example.com',
@@ -421,7 +421,7 @@ describe('mailAddressOf', () => {
   });
 });
 
-describe('plain text', () => {
+describe('the plain text of a comment', () => {
   test('is cut between characters', () => {
     expect(oneLine('😀'.repeat(200), 10)).toBe(`${'😀'.repeat(9)}…`);
     expect(oneLine(' a\r\n\tb\u202ec ')).toBe('a bc');

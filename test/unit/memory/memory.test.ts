@@ -258,7 +258,7 @@ describe('decisionOf', () => {
       undefined,
     ],
     ['the thread is in progress', thread(open), thread({ id: 'IN_PROGRESS', type: 'ongoing' }), undefined],
-  ])('%s', (_what, before, after, decision) => {
+  ])('returns a decision or undefined when %s', (_what, before, after, decision) => {
     expect(decisionOf(before, after)).toBe(decision);
   });
 });

@@ -39,7 +39,7 @@ const anyText = fc.oneof(
   fc.lorem(),
 );
 
-describe('lexical', () => {
+describe('the lexical embedder', () => {
   test('returns the same unit vector of 512 numbers for the same text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
@@ -58,7 +58,7 @@ describe('lexical', () => {
     },
   );
 
-  test('returns pinned vectors: a different vector requires a new model name', () => {
+  test('returns pinned vectors, because a different vector requires a new model name', () => {
     const pinned = (text: string) =>
       [...lexical(text)].flatMap((value, index) => (Math.abs(value) > 0.2 ? [`${index}:${value.toFixed(3)}`] : []));
     expect(pinned('approve')).toEqual(PINNED.approve);
@@ -135,8 +135,8 @@ describe('precision of the lexical embedding on 75 judgments of 15 topics', () =
 
   test.each([
     ['queries in the same words: 100 % of the first hits and 55 % of the first five are right', 'words'],
-    ['queries in other word forms: 80 % and 49 %', 'forms'],
-    ['paraphrases: 27 % and 17 %', 'paraphrase'],
+    ['queries in other word forms: 80 % of the first hits and 49 % of the first five are right', 'forms'],
+    ['paraphrases: 27 % of the first hits and 17 % of the first five are right', 'paraphrase'],
   ] as const)('%s', (_said, kind) => {
     expect(measured[kind].at1).toBeGreaterThanOrEqual(floors[kind].at1);
     expect(measured[kind].at5).toBeGreaterThanOrEqual(floors[kind].at5);

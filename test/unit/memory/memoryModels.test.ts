@@ -35,7 +35,7 @@ function applyChanges(first: string, changes: readonly (typeof change extends fc
   return { state, configured, vectors };
 }
 
-describe('embedding state of a tenant', () => {
+describe('the embedding state of a tenant', () => {
   test('names every model that has vectors, after any sequence of changes', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {

@@ -85,7 +85,7 @@ describe('TitanEmbedder', () => {
     expect(titan.calls).toHaveLength(3);
   });
 
-  test('throws UNAVAILABLE after four attempts, without the text in the error', async () => {
+  test('throws UNAVAILABLE after four attempts, and the error does not contain the text', async () => {
     titan.script = () => ({ status: 429, error: 'ThrottlingException' });
     const error = await failure(embed(['secret clause']));
     expect([error.status, error.message, error.cause?.message]).toEqual([
@@ -96,7 +96,7 @@ describe('TitanEmbedder', () => {
     expect(titan.calls).toHaveLength(4);
   });
 
-  test('throws at the deadline although attempts are left', async () => {
+  test('throws at the deadline although attempts remain', async () => {
     titan.script = () => 'hang';
     const startedAt = performance.now();
     const error = await failure(embed(texts(20), { retries: { ...quick, timeout: 60_000 }, budget: 400 }));
@@ -160,14 +160,14 @@ describe('TitanEmbedder', () => {
     expect(titan.calls.filter(({ inputText }) => inputText === error)).toHaveLength(1);
   });
 
-  test('sends the beginning of a long text, and half of it when it has too many tokens', async () => {
+  test('sends the beginning of a long text, and half of it when the model counts too many tokens', async () => {
     titan.script = ({ inputText }) =>
       inputText.length > 8_000 ? { status: 400, error: 'ValidationException' } : undefined;
     await embed(['契'.repeat(50_000)]);
     expect(titan.calls.map(({ inputText }) => inputText.length)).toEqual([30_000, 15_000, 7_500]);
   });
 
-  test('sends no half characters and no blank text', async () => {
+  test('splits no character and sends no blank text', async () => {
     await embed(['x'.repeat(29_999) + '🙂', 'half \ud83d', ' \n\u3000']);
     const sent = titan.calls.map(({ inputText }) => inputText.slice(-6)).sort();
     expect(sent).toEqual(['.', 'half \ufffd', 'xxxxx\ufffd'].sort());
@@ -177,7 +177,7 @@ describe('TitanEmbedder', () => {
 describe('embedders', () => {
   const open = (EMBEDDING_MODEL: string) => embedders.open({ EMBEDDING_MODEL } as Environment);
 
-  test('use Titan when it is configured, and still offer the lexical embedder', () => {
+  test('use Titan when it is configured, and still include the lexical embedder', () => {
     const { current, of } = open(TITAN_MODEL);
     expect([current.model, of(TITAN_MODEL)?.model, of('lexical-1')?.model, of('other')]).toEqual([
       TITAN_MODEL,
@@ -187,7 +187,7 @@ describe('embedders', () => {
     ]);
   });
 
-  test('offer no Bedrock model when the lexical embedder is configured', () => {
+  test('include no Bedrock model when the lexical embedder is configured', () => {
     const { current, of } = open('lexical');
     expect([current.model, of(TITAN_MODEL), of('lexical-1')?.model]).toEqual(['lexical-1', undefined, 'lexical-1']);
   });

@@ -76,7 +76,7 @@ function atRandom(seed: number): Choose {
 }
 
 describe('the delivery model', () => {
-  test('makes each attempt once without faults', async () => {
+  test('makes each attempt once when no fault occurs', async () => {
     const world = await runWorld(first, none);
     expectNothingLost(world, allEnds);
     expect(Object.fromEntries(world.sends)).toEqual({
@@ -179,7 +179,7 @@ describe('the delivery model', () => {
     }
   });
 
-  test('sends the next message by a redelivered one after a crash, before the sweeper runs', async () => {
+  test('sends the next message after a crash by the redelivered message, before the sweeper runs', async () => {
     const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     const ends: number[] = [];
     for (let step = 0; step < steps; step++) {

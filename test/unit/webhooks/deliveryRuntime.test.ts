@@ -42,7 +42,7 @@ const attempted = (health: EndpointHealth, delivered: boolean, now: number, { pr
 const run = (results: string, health = well, from = NOW, every = SECOND) =>
   Array.from(results).reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
-describe('the breaker', () => {
+describe('the circuit breaker', () => {
   test('opens for 30 s after 10 failures in a row, and not after 9', () => {
     expect(checkBreaker(run('f'.repeat(9)).breaker, NOW + 9 * SECOND)).toBe('closed');
     const open = run('f'.repeat(10));
@@ -88,7 +88,7 @@ describe('the breaker', () => {
     expect(closed.failing).toBeUndefined();
   });
 
-  test('blocks all others during a probe, and allows another probe if it never ends', () => {
+  test('blocks all other attempts during a probe, and allows another probe if the first one never ends', () => {
     const open = run('f'.repeat(10)).breaker;
     const tried = takeProbe(open, open.open!.until);
     expect(checkBreaker(tried, open.open!.until + 15 * SECOND)).toEqual({
@@ -157,7 +157,7 @@ describe('afterAttempt', () => {
     );
   });
 
-  test('always writes a success after long failing', () => {
+  test('always writes a success that follows a long failure', () => {
     const failing: Failing = { since: NOW, last: NOW, days: 1, warned: 0 };
     const busy: EndpointHealth = {
       about: 1,
@@ -239,7 +239,7 @@ describe('automatic disabling', () => {
   });
 });
 
-describe('the rate limit', () => {
+describe('the rate limiter', () => {
   /** A model of the stored slot and its atomic operation. */
   function slots() {
     let at: number | undefined;
@@ -329,11 +329,11 @@ describe('the rate limit', () => {
     expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
   });
 
-  test('reserves further ahead after each slot that expired before its use', () => {
+  test('reserves slots further ahead after each slot that expired before its use', () => {
     expect([0, 1, 2, 3, 20].map(reserveAhead)).toEqual([0, 50, 100, 200, 1_600]);
   });
 
-  test('makes a request as long before its slot as the last one took, from 20 to 500 ms', () => {
+  test('starts a request as long before its slot as the last preparation took, from 20 to 500 ms', () => {
     expect([0, 20, 21, 300, 9_000].map(prepareAhead)).toEqual([20, 20, 21, 300, 500]);
   });
 

@@ -54,7 +54,7 @@ describe('planRelease', () => {
   });
 });
 
-test('an endpoint counts as slow for a minute, and is noted again after half of it', () => {
+test('markSlow marks an endpoint as slow for a minute, and extends the minute only after half of it', () => {
   const slow = markSlow(health(), NOW);
   expect([isSlow(health(), NOW), isSlow(slow, NOW), isSlow(slow, NOW + 61 * SECOND)]).toEqual([false, true, false]);
   expect(markSlow(slow, NOW + 20 * SECOND)).toBe(slow);

@@ -56,8 +56,8 @@ const advanced = (event: DeliverableEvent, enableDataProtection = false, notific
 const basic = (event: DeliverableEvent, options: Partial<BasicOptions> = {}) =>
   JSON.parse(basicPayload(event, { config: {}, ...options }));
 
-describe('action types', () => {
-  test('are the event type without its group in advanced payloads', () => {
+describe('the action type of an event', () => {
+  test('is the event type without its group in advanced payloads', () => {
     expect(
       [
         'comment.add',
@@ -70,7 +70,7 @@ describe('action types', () => {
     for (const type of eventTypes) expect(advancedActionType(type)).toMatch(/^[a-z][A-Za-z]*$/);
   });
 
-  test('are one published verb for each trigger in basic payloads', () => {
+  test('is one published verb for each trigger in basic payloads', () => {
     expect(Object.fromEntries(triggerTypes.map((type) => [type, basicActionType(type)]))).toEqual({
       'comment_annotation.add': 'newlyAdded',
       'comment_annotation.assign': 'assigned',
@@ -125,7 +125,7 @@ describe('advancedPayload', () => {
     expect(inDocument).not.toHaveProperty('usersOrganizationNotificationsConfig');
   });
 
-  test('never has the audience of the event', () => {
+  test('never contains the audience of the event', () => {
     for (const protect of [true, false])
       expect(
         JSON.stringify([
@@ -135,7 +135,7 @@ describe('advancedPayload', () => {
       ).not.toContain('grace');
   });
 
-  test('keeps keys of any name', () => {
+  test('keeps fields with any name', () => {
     const data = JSON.parse('{"metadata":{"apiKey":"key_1","__proto__":{"a":1},"constructor":"c"},"__proto__":"x"}');
     expect(
       advancedPayload({ ...stored('comment.add'), payload: { source: 'comment', data } }, { config: {} }),
@@ -185,7 +185,7 @@ describe('basicPayload', () => {
     ).toMatchObject({ assigned: false, accessDeniedUsers: ['eve'] });
   });
 
-  test('has only the fields of its source', () => {
+  test("has only the fields of the event's source", () => {
     const crdtData = { id: 'editor-1', data: 'text', lastUpdatedBy: 'ada', sessionId: null, lastUpdate: TIMESTAMP };
     const crdt = basic(stored('crdt.update_data', { crdtData }, 'crdt'));
     expect(crdt).toMatchObject({
@@ -234,7 +234,7 @@ describe('basicPayload', () => {
     [{ metadata: null }],
     [{ metadata: 'text', commentAnnotation: 7 }],
     [{ metadata: { organization: null, document: 'x' }, commentAnnotation: null }],
-  ])('accepts any published data: %j', (data) => {
+  ])('returns a payload for any published data: %j', (data) => {
     const odd = { ...stored('comment.add'), payload: { source: 'comment' as const, data } };
     for (const enrichment of [undefined, { organizationName: 'Acme', recipients: [] }])
       for (const enableDataProtection of [true, false]) {
@@ -337,7 +337,7 @@ describe('enableDataProtection', () => {
     '<p>',
   ];
 
-  test.each(eventTypes)('removes persons and texts from %s', (type) => {
+  test.each(eventTypes)('removes personal data and user texts from %s', (type) => {
     const event = { ...sampleEvent(type, 'key_1'), eventId: 'msg_1', createdAt: AT };
     const enrichment = { organizationName: 'Acme', documentName: 'Notes', recipients: [ada] };
     const config = { enableDataProtection: true };
@@ -492,11 +492,11 @@ describe('enableDataProtection', () => {
     [7, true],
     [false, true],
     [null, true],
-  ])('keeps %j under the name of a word: %j', (value, through) => {
+  ])('keeps the value %j of a keyword field: %j', (value, through) => {
     expect(protectData({ status: value })).toEqual(through ? { status: value } : {});
   });
 
-  test('is off by default', () => {
+  test('leaves payloads unchanged by default', () => {
     expect(advanced(stored('comment.add', { commentAnnotation: thread })).data.commentAnnotation).toEqual(thread);
   });
 });

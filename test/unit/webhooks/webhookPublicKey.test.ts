@@ -6,7 +6,7 @@ import { bodyOf, pemOf, rsaKeyPair } from '../../support/rsaKeys.ts';
 const { publicKey, privateKey } = rsaKeyPair();
 const [spki, pkcs1] = [pemOf(publicKey, 'spki'), pemOf(publicKey, 'pkcs1')];
 
-describe('a valid public key', () => {
+describe('a usable public key', () => {
   test.each([
     ['SPKI as PEM', spki],
     ['PKCS#1 as PEM', pkcs1],
@@ -74,7 +74,7 @@ describe('an unusable public key', () => {
     expect(parsePublicKey(text)).toBeUndefined();
   });
 
-  test('is not due to the encoding of these tests', () => {
+  test('differs from an accepted key that the same helper encodes', () => {
     expect(parsePublicKey(pkcs1Of(modulus, [1, 0, 1]))).toBeDefined();
   });
 });

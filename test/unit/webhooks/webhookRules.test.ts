@@ -61,7 +61,7 @@ describe('rotateSecrets', () => {
     ]);
   });
 
-  test('rejects a rotation during an overlap, and allows it from its end on', () => {
+  test('rejects a rotation during an overlap, and accepts a rotation from the end of the overlap on', () => {
     const secrets = [secret('b'), secret('a', NOW - HOUR, NOW + HOUR)];
     expect(rotateSecrets(secrets, secret('c'), 3_600, NOW + HOUR - 1)).toBe('overlapping');
     expect(rotateSecrets(secrets, secret('c'), 3_600, NOW + HOUR)).toEqual([

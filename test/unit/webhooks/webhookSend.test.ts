@@ -48,8 +48,8 @@ const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? 
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
-describe('a response', () => {
-  test.each([200, 201, 202, 204, 299])('with status %i in time is a delivery', async (status) => {
+describe('a response of a receiver', () => {
+  test.each([200, 201, 202, 204, 299])('is a delivery with status %i in time', async (status) => {
     const { url } = await http((_request, response) =>
       response.writeHead(status).end(status === 204 ? undefined : 'thanks'),
     );
@@ -71,7 +71,7 @@ describe('a response', () => {
     [500, 'status 500'],
     [503, 'status 503'],
     [999, 'status 999'],
-  ])('with status %i is a failure', async (status, error) => {
+  ])('is a failure with status %i', async (status, error) => {
     const { url } = await tcp(answering(head(`HTTP/1.1 ${status} Whatever`, 'content-length: 4') + 'oops'));
     const sent = await post(url);
     expect(sent).toMatchObject({ outcome: 'failed', responseStatus: status, error });
@@ -79,7 +79,7 @@ describe('a response', () => {
   });
 
   test.each([300, 301, 302, 303, 304, 307, 308])(
-    'with redirect status %i is a failure, and its location is ignored',
+    'is a failure with redirect status %i, and its location is ignored',
     async (status) => {
       const other = await http((_request, response) => response.end());
       const { url } = await http((_request, response) =>
@@ -90,25 +90,25 @@ describe('a response', () => {
     },
   );
 
-  test('with a redirect to the metadata service is not followed', async () => {
+  test('is not followed when it redirects to the metadata service', async () => {
     const { url } = await http((_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
     );
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'redirect' });
   });
 
-  test.each([429, 503])('with status %i can say how long to wait', async (status) => {
+  test.each([429, 503])('can contain a Retry-After with status %i', async (status) => {
     const { url } = await http((_request, response) => response.writeHead(status, { 'retry-after': '120' }).end());
     expect(await post(url)).toMatchObject({ outcome: 'failed', retryAfterSeconds: 120 });
   });
 
-  test('with another status cannot say how long to wait', async () => {
+  test('cannot contain a Retry-After with any other status', async () => {
     const { url } = await http((_request, response) => response.writeHead(500, { 'retry-after': '120' }).end());
     expect(await post(url)).not.toHaveProperty('retryAfterSeconds');
   });
 });
 
-describe('a request', () => {
+describe('a webhook request', () => {
   /** Returns a request as it arrives. */
   async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
     const came: {
@@ -150,7 +150,7 @@ describe('a request', () => {
     expect(came.headers).not.toHaveProperty('transfer-encoding');
   });
 
-  test('names the service in its user agent', async () => {
+  test('contains the name of the service as its user agent', async () => {
     const client = webhookClient.open(environment({ SERVICE_NAME: 'acme', ALLOW_LOOPBACK_DELIVERY: 'true' }));
     expect((await arrived({}, undefined, client)).headers).toHaveProperty('user-agent', 'acme-webhooks/1');
     expect(webhookClient).toMatchObject({ grants: [], env: ['SERVICE_NAME'] });
@@ -169,21 +169,21 @@ describe('a request', () => {
     expect(JSON.stringify(came.sent)).not.toContain(given);
   });
 
-  test('prefers its own authorization header to the userinfo', async () => {
+  test('prefers its own authorization header to the userinfo of its URL', async () => {
     expect(
       (await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
         .headers,
     ).toHaveProperty('authorization', 'Basic token');
   });
 
-  test('reaches an IPv6 address', async () => {
+  test('is sent to an IPv6 address', async () => {
     const receiver = await startHttp((_request, response) => response.end('six'), '::1');
     running.push(receiver);
     expect(textOf(await post(`http://[::1]:${receiver.port}/`))).toBe('six');
   });
 
   test.each(['a\r\nb: c', 'a\nb', 'a\0b', 'čeština', '世界'])(
-    'with %j in a header fails without a throw',
+    'fails without an exception when %j is in a header',
     async (value) => {
       const receiver = await http((_request, response) => response.end());
       expect(await post(receiver.url, { headers: { authorization: `Basic ${value}` } })).toMatchObject({
@@ -200,7 +200,7 @@ describe('a request', () => {
   });
 });
 
-describe('a request without a timeout', () => {
+describe('a webhook request without a timeout setting', () => {
   afterEach(() => {
     jest.useRealTimers();
   });
@@ -228,15 +228,15 @@ describe('a request without a timeout', () => {
   });
 });
 
-describe('a receiver that', () => {
-  test('never answers causes a timeout', async () => {
+describe('the outcome of a webhook request', () => {
+  test('is a timeout when the receiver never answers', async () => {
     const { url } = await tcp((socket) => socket.resume());
     const sent = await post(url, { timeoutMs: SHORT });
     expect(sent).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
     expect(sent.durationMs).toBeGreaterThan(SHORT - 20);
   });
 
-  test('is half open and neither reads nor answers causes a timeout', async () => {
+  test('is a timeout when the receiver neither reads nor answers', async () => {
     const closed = Promise.withResolvers<undefined>();
     const { url } = await tcp((socket) => {
       socket
@@ -253,7 +253,7 @@ describe('a receiver that', () => {
     await closed.promise;
   });
 
-  test('closes its side without a response causes a failure', async () => {
+  test('is a failure when the receiver closes its side without a response', async () => {
     const { url } = await tcp((socket) => socket.end());
     expect(await post(url)).toMatchObject({
       outcome: 'failed',
@@ -261,12 +261,12 @@ describe('a receiver that', () => {
     });
   });
 
-  test('drips its headers causes a timeout', async () => {
+  test('is a timeout when the receiver sends its headers in small pieces', async () => {
     const { url } = await tcp((socket) => drip(socket, head('HTTP/1.1 200 OK', `x-slow: ${'y'.repeat(1_000)}`)));
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test('drips its body causes a timeout with the part that arrived', async () => {
+  test('is a timeout with the received part when the receiver sends its body in small pieces', async () => {
     const { url } = await tcp((socket) => {
       socket.write(head('HTTP/1.1 200 OK', 'content-length: 1000'));
       drip(socket, 'z'.repeat(1_000));
@@ -283,7 +283,7 @@ describe('a receiver that', () => {
   test.each([
     [200, 'delivered'],
     [500, 'failed'],
-  ])('answers %i with 512 MiB is read for 16 KiB, then the connection is closed', async (status, outcome) => {
+  ])('for status %i with 512 MiB is known after 16 KiB, and the connection is closed', async (status, outcome) => {
     const size = 512 * KIB * KIB;
     const receiver = await tcp((socket) => {
       socket.write(head(`HTTP/1.1 ${status} OK`, `content-length: ${size}`));
@@ -303,14 +303,17 @@ describe('a receiver that', () => {
     expect(poured[0]).toBeLessThan(16 * KIB * KIB);
   });
 
-  test.each([[16 * KIB - 1], [16 * KIB], [16 * KIB + 1]])('answers with %i bytes is read for 16 KiB', async (size) => {
-    const { url } = await http((_request, response) => response.end('b'.repeat(size)));
-    const sent = await post(url);
-    expect(sent.outcome).toBe('delivered');
-    expect(sent.responseBody).toHaveLength(Math.min(size, 16 * KIB));
-  });
+  test.each([[16 * KIB - 1], [16 * KIB], [16 * KIB + 1]])(
+    'contains at most 16 KiB of a response of %i bytes',
+    async (size) => {
+      const { url } = await http((_request, response) => response.end('b'.repeat(size)));
+      const sent = await post(url);
+      expect(sent.outcome).toBe('delivered');
+      expect(sent.responseBody).toHaveLength(Math.min(size, 16 * KIB));
+    },
+  );
 
-  test('answers in endless chunks is read for 16 KiB', async () => {
+  test('contains at most 16 KiB of a response with endless chunks', async () => {
     const { url } = await tcp((socket) => {
       socket.write(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked'));
       const pour = setInterval(() => socket.write(`400\r\n${'c'.repeat(KIB)}\r\n`), 1);
@@ -320,7 +323,7 @@ describe('a receiver that', () => {
     expect(textOf(sent)).toBe('c'.repeat(16 * KIB));
   });
 
-  test('sends endless headers causes a failure', async () => {
+  test('is a failure when the receiver sends endless headers', async () => {
     let written = 0;
     const { url } = await tcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
@@ -333,7 +336,7 @@ describe('a receiver that', () => {
     expect(written).toBeLessThan(200);
   });
 
-  test('sends one endless header causes a failure', async () => {
+  test('is a failure when the receiver sends one endless header', async () => {
     const { url } = await tcp((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx-long: ');
       const pour = setInterval(() => socket.write('e'.repeat(4 * KIB)), 1);
@@ -342,7 +345,7 @@ describe('a receiver that', () => {
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
   });
 
-  test('sends endless trailers causes a failure', async () => {
+  test('is a failure when the receiver sends endless trailers', async () => {
     const { url } = await tcp((socket) => {
       socket.write(`${head('HTTP/1.1 200 OK', 'transfer-encoding: chunked')}0\r\n`);
       const pour = setInterval(() => socket.write(`x-trailer: ${'f'.repeat(4 * KIB)}\r\n`), 1);
@@ -351,7 +354,7 @@ describe('a receiver that', () => {
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer has too many headers' });
   });
 
-  test('sends endless informational responses causes a timeout', async () => {
+  test('is a timeout when the receiver sends endless informational responses', async () => {
     const { url } = await tcp((socket) => {
       const talk = setInterval(() => socket.write(head('HTTP/1.1 103 Early Hints', 'link: </>')), 5);
       socket.on('close', () => clearInterval(talk));
@@ -359,7 +362,7 @@ describe('a receiver that', () => {
     expect(await post(url, { timeoutMs: SHORT })).toMatchObject({ outcome: 'timeout', error: 'no answer in time' });
   });
 
-  test('switches to another protocol causes a timeout', async () => {
+  test('is a timeout when the receiver switches to another protocol', async () => {
     const { url } = await tcp(
       answering(head('HTTP/1.1 101 Switching Protocols', 'connection: upgrade', 'upgrade: websocket')),
     );
@@ -372,7 +375,7 @@ describe('a receiver that', () => {
     ['HTTP/1.1 20 OK\r\n\r\n'],
     [head('HTTP/1.1 200 OK', 'content-length: 1', 'content-length: 2')],
     [head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + 'zz\r\n'],
-  ])('answers %j causes a failure', async (text) => {
+  ])('is a failure when the receiver answers %j', async (text) => {
     const { url } = await tcp(answering(text));
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'answer is not HTTP/1.1' });
   });
@@ -390,7 +393,7 @@ describe('a receiver that', () => {
       (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'),
       'half',
     ],
-  ])('%s causes a failure: an incomplete response counts for nothing', async (_what, act, body) => {
+  ])('is a failure when the receiver %s, because the response is incomplete', async (_what, act, body) => {
     const receiver = await tcp((socket) => socket.once('data', () => act(socket)));
     const sent = await post(receiver.url);
     expect(sent).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
@@ -398,13 +401,13 @@ describe('a receiver that', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  test('does not exist causes a failure', async () => {
+  test('is a failure when no receiver listens', async () => {
     const { url, stop } = await startTcp(() => undefined);
     await stop();
     expect(await post(url)).toMatchObject({ outcome: 'failed', error: 'connection refused' });
   });
 
-  test('sends compressed data is not unpacked', async () => {
+  test('contains compressed data as it was received', async () => {
     const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
     const { url } = await http((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
@@ -413,7 +416,7 @@ describe('a receiver that', () => {
     expect(Buffer.compare(sent.responseBody!, packed.subarray(0, 16 * KIB))).toBe(0);
   });
 
-  test('answers before it has read everything is believed, but its connection is not kept', async () => {
+  test('is a delivery when the receiver answers before it has read the request, but the connection is not kept', async () => {
     const size = 32 * KIB * KIB;
     const opened = Promise.withResolvers<Socket>();
     const { url } = await tcp((socket) => {
@@ -431,7 +434,7 @@ describe('a receiver that', () => {
     expect(socket.bytesRead).toBeLessThan(size);
   });
 
-  test('answers with more than it announced is read as far as announced', async () => {
+  test('contains no more of a response than its content-length announced', async () => {
     const receiver = await tcp((socket) =>
       socket.on('data', () => socket.write(head('HTTP/1.1 200 OK', 'content-length: 2') + 'ok and HTTP/1.1 500 more')),
     );
@@ -440,7 +443,7 @@ describe('a receiver that', () => {
   });
 });
 
-describe('connections', () => {
+describe('the connections of a webhook client', () => {
   /** A receiver that counts requests and has a response for each. */
   const listening = (answer: (socket: Socket, nth: number) => void) => {
     let requests = 0;
@@ -456,7 +459,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(1);
   });
 
-  test('are not kept when the receiver says so, or after a response that was not read to its end', async () => {
+  test('are not kept when the receiver refuses, or after a response that was not read to its end', async () => {
     const closing = await listening((socket) =>
       socket.write(head('HTTP/1.1 200 OK', 'content-length: 0', 'connection: close')),
     );
@@ -469,7 +472,7 @@ describe('connections', () => {
     ]);
   });
 
-  test('are as many as parallel requests, and few of them are kept', async () => {
+  test('are as many as parallel requests, and only few of them are kept', async () => {
     const { receiver } = await listening((socket) => setTimeout(() => socket.write(ok), 20));
     const client = newClient();
     const burst = () => Promise.all(Array.from({ length: 40 }, () => post(receiver.url, {}, client)));
@@ -479,7 +482,7 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(70);
   });
 
-  test('are limited to a hundred idle ones in all', async () => {
+  test('are limited to a hundred idle connections in all', async () => {
     let open = 0;
     const receivers = await Promise.all(
       Array.from({ length: 120 }, () =>
@@ -498,7 +501,7 @@ describe('connections', () => {
     expect(open).toBe(100);
   });
 
-  test('from before a pause of the process are not used again', async () => {
+  test('are not used again after a pause of the process', async () => {
     const { receiver } = await listening((socket) => socket.write(ok));
     let now = 1_000_000;
     const client = newClient({ now: () => now });
@@ -532,21 +535,24 @@ describe('connections', () => {
       'answers 408 on and ends',
       (socket) => socket.end(head('HTTP/1.1 408 Request Timeout', 'content-length: 0', 'connection: close')),
     ],
-  ])('are replaced when the receiver %s just before the next request, and it gets one POST', async (_what, close) => {
-    const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
-    const client = newClient();
-    await post(receiver.url, {}, client);
-    close(sockets[0]!);
-    expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
-    expect([receiver.connections(), posts()]).toEqual([2, 2]);
-  });
+  ])(
+    'are replaced when the receiver %s just before the next request, and the receiver gets one POST',
+    async (_what, close) => {
+      const { receiver, sockets, posts } = await counting((socket) => socket.write(ok));
+      const client = newClient();
+      await post(receiver.url, {}, client);
+      close(sockets[0]!);
+      expect(await post(receiver.url, {}, client)).toMatchObject({ outcome: 'delivered', responseStatus: 200 });
+      expect([receiver.connections(), posts()]).toEqual([2, 2]);
+    },
+  );
 
   test.each<[string, (socket: Socket) => unknown]>([
     ['ends', (socket) => socket.end()],
     ['closes', (socket) => socket.destroy()],
     ['resets', (socket) => socket.resetAndDestroy()],
     ['ends within an answer on', (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a')],
-  ])('fail the attempt after one POST when the receiver %s after the first bytes', async (_what, close) => {
+  ])('cause a failed attempt after one POST when the receiver %s after the first bytes', async (_what, close) => {
     const { receiver, posts } = await counting((socket, nth) => (nth === 2 ? close(socket) : socket.write(ok)));
     const client = newClient();
     await post(receiver.url, {}, client);
@@ -559,7 +565,7 @@ describe('connections', () => {
     expect([receiver.connections(), posts()]).toEqual([2, 3]);
   });
 
-  test('are replaced by a new one when several close at the same time', async () => {
+  test('are replaced by one new connection when several close at the same time', async () => {
     const { receiver, sockets, posts } = await counting((socket) => setTimeout(() => socket.write(ok), 20));
     const client = newClient();
     await Promise.all(Array.from({ length: 3 }, () => post(receiver.url, {}, client)));

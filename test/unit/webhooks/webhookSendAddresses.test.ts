@@ -48,7 +48,7 @@ const reachedAt = ({ responseBody }: AttemptResult) =>
     .replace('::ffff:', '');
 const NOT_ALLOWED = { outcome: 'refused', error: 'address not allowed' };
 
-describe('refuses without any connection', () => {
+describe('WebhookClient refuses without any connection', () => {
   let target: Receiver;
   beforeAll(async () => {
     target = await startHttp((_request, response) => response.end(), '::');
@@ -142,7 +142,7 @@ describe('refuses without any connection', () => {
         '[100::1]',
       ],
     ],
-  ])('%s, in every spelling', async (_what, hosts) => {
+  ])('private address: %s, in every spelling', async (_what, hosts) => {
     const { post, queries } = await newClient();
     for (const host of hosts) {
       for (const url of [
@@ -158,7 +158,7 @@ describe('refuses without any connection', () => {
     expect(target.connections()).toBe(0);
   });
 
-  test('a host that only looks public', async () => {
+  test('a host name that only looks public', async () => {
     const { post } = await newClient();
     for (const url of [
       `http://127.0.0.1:${target.port}#@example.com/`,
@@ -199,7 +199,7 @@ describe('refuses without any connection', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name of a webhook URL', () => {
   test.each([
     '127.0.0.1',
     '169.254.169.254',
@@ -230,17 +230,17 @@ describe('a name', () => {
     expect(await post('http://nobody.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
   });
 
-  test('without addresses causes a failure', async () => {
+  test('causes a failure if it has no addresses', async () => {
     const { post } = await newClient(() => []);
     expect(await post('http://nothing.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: name not found' });
   });
 
-  test.each(['SERVFAIL', 'REFUSED'] as const)('with the DNS error %s causes a failure', async (failure) => {
+  test.each(['SERVFAIL', 'REFUSED'] as const)('causes a failure for the DNS error %s', async (failure) => {
     const { post } = await newClient(() => failure);
     expect(await post('http://broken.example/')).toMatchObject({ outcome: 'failed', error: 'DNS: lookup failed' });
   });
 
-  test('without an answer of its DNS server causes a timeout before the attempt ends', async () => {
+  test('causes a timeout before the attempt ends if its DNS server does not answer', async () => {
     const { post } = await newClient(() => 'silence');
     expect(await post('http://silent.example/')).toMatchObject({ outcome: 'timeout', error: 'DNS: no answer in time' });
     expect(await post('http://silent.example/', 100)).toMatchObject({
@@ -249,7 +249,7 @@ describe('a name', () => {
     });
   });
 
-  test('with only one kind of address is reached', async () => {
+  test('is reached if it has only one kind of address', async () => {
     const target = await receiver();
     for (const zone of [
       (_name: string, type: string) => (type === 'A' ? ['127.0.0.1'] : 'SERVFAIL'),
@@ -268,7 +268,7 @@ describe('a name', () => {
     expect(queries.sort()).toEqual(['A seven.example', 'AAAA seven.example']);
   });
 
-  test('with changing addresses is checked for each connection', async () => {
+  test('is checked for each connection if its addresses change', async () => {
     const target = await receiver();
     const answers = ['127.0.0.2', '169.254.169.254', '127.0.0.3', '10.0.0.1'];
     let asked = 0;
@@ -295,7 +295,7 @@ describe('a name', () => {
     expect(asked).toBe(8);
   });
 
-  test('with several addresses is reached at the second when the first does not answer', async () => {
+  test('is reached at its second address when the first does not answer', async () => {
     const target = await using(
       startHttp((request, response) => response.end(request.socket.localAddress), '127.0.0.5'),
     );
@@ -309,8 +309,8 @@ describe('a name', () => {
   });
 });
 
-describe('where loopback is allowed', () => {
-  test('loopback is reached in every spelling and by local names without DNS', async () => {
+describe('a webhook client that allows loopback', () => {
+  test('reaches loopback in every spelling, and local names without DNS', async () => {
     const target = await receiver();
     const { post, queries } = await newClient(NO_NAMES, { allowLoopback: true });
     for (const host of ['127.0.0.1', '127.1', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'a.localhost']) {
@@ -320,20 +320,20 @@ describe('where loopback is allowed', () => {
   });
 
   test.each(['0.0.0.0', '[::]', '10.0.0.1', '192.168.0.1', '169.254.169.254', '[fd00::1]', '[64:ff9b::7f00:1]'])(
-    '%s is still refused',
+    'still refuses %s',
     async (host) => {
       const { post } = await newClient(NO_NAMES, { allowLoopback: true });
       expect(await post(`http://${host}/`)).toMatchObject(NOT_ALLOWED);
     },
   );
 
-  test('a name with a loopback and a private address is refused', async () => {
+  test('refuses a name with a loopback address and a private address', async () => {
     const { post } = await newClient(() => ['127.0.0.1', '10.0.0.1'], { allowLoopback: true });
     expect(await post('http://mixed.example/')).toMatchObject(NOT_ALLOWED);
   });
 });
 
-describe('TLS', () => {
+describe('a webhook request over TLS', () => {
   const trusted = selfSigned('good.example');
   const old = selfSigned('old.example', { notAfter: new Date(Date.UTC(2021, 0)) });
   const before = tls.getCACertificates('default');
@@ -344,7 +344,7 @@ describe('TLS', () => {
   const secure = async (options: TlsOptions) => (await using(startTls(options))).port;
   const everywhere: Zone = (_name, type) => (type === 'A' ? ['127.0.0.1'] : []);
 
-  test('delivers to a receiver with a good certificate, and keeps the connection', async () => {
+  test('is delivered to a receiver with a valid certificate, and keeps the connection', async () => {
     const port = await secure(trusted);
     const { post, queries } = await newClient(everywhere, { allowLoopback: true });
     for (let i = 0; i < 3; i++) expect((await post(`https://good.example:${port}/`)).outcome).toBe('delivered');
@@ -367,7 +367,7 @@ describe('TLS', () => {
       /^TLS: \w/,
     ],
     ['with no certificate at all', () => secure({}), 'good.example', /^TLS: \w/],
-  ])('a receiver %s causes a failure', async (_what, start, name, error) => {
+  ])('fails for a receiver %s', async (_what, start, name, error) => {
     const port = await start();
     const { post } = await newClient(everywhere, { allowLoopback: true });
     const sent = await post(`https://${name}:${port}/`);
@@ -375,13 +375,13 @@ describe('TLS', () => {
     expect(sent.error).toMatch(error);
   });
 
-  test('a receiver without TLS causes a failure', async () => {
+  test('fails for a receiver without TLS', async () => {
     const target = await using(startTcp((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect((await post(`https://good.example:${target.port}/`)).error).toMatch(/^TLS: \w/);
   });
 
-  test('a receiver that stops during the handshake causes a timeout', async () => {
+  test('causes a timeout for a receiver that stops during the handshake', async () => {
     const target = await using(startTcp((socket) => socket.resume()));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect(await post(`https://good.example:${target.port}/`, 200)).toMatchObject({
@@ -408,11 +408,11 @@ describe('toFailure', () => {
     ['HPE_INVALID_CONSTANT', 'answer is not HTTP/1.1'],
     ['ERR_SOMETHING', 'connection failed'],
     [undefined, 'connection failed'],
-  ])('names the failure of code %s: %s', (code, error) => {
+  ])('names the failure for code %s: %s', (code, error) => {
     expect(named(code)).toEqual({ outcome: 'failed', error });
   });
 
-  test('does not blame the receiver when our process is out of files', () => {
+  test('throws, as an internal error, when our process has no free file descriptors', () => {
     expect(
       ['EMFILE', 'ENOMEM', 'ECONNRESET', 'EADDRNOTAVAIL', undefined].map((code) =>
         isInternalError(Object.assign(new Error(), { code })),
@@ -435,7 +435,7 @@ describe('toFailure', () => {
   });
 });
 
-describe('the environment of the process', () => {
+describe('the environment variables of the process', () => {
   const variables = {
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
     NODE_USE_ENV_PROXY: '1',
@@ -454,7 +454,7 @@ describe('the environment of the process', () => {
     ) as AttemptResult;
   }
 
-  test('neither redirects requests nor weakens their checks', async () => {
+  test('neither redirect requests nor weaken their checks', async () => {
     const [proxy, target, lax] = await Promise.all([
       receiver(),
       receiver(),

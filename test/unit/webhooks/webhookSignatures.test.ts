@@ -39,7 +39,7 @@ function accepted(headers: Headers, body: string, secret: string): boolean {
 }
 
 describe('the signature of an advanced delivery', () => {
-  test('matches the published vector', () => {
+  test('matches the published test vector', () => {
     const vector = {
       id: 'msg_loFOjxBNrRLzqYUf',
       timestampSeconds: 1_731_705_121,
@@ -127,7 +127,7 @@ describe('a basic delivery', () => {
   });
 
   test.each(['a\r\nb: c', '世界', '\0', '\ud800'])(
-    'is still made with the token %j, which no config accepts',
+    'is still sent with the token %j, which no config accepts',
     (token) => {
       expect(basicHeaders({ ...signed(), authToken: token }).authorization).toBe(`Basic ${token}`);
     },
@@ -171,7 +171,7 @@ describe('an encrypted body', () => {
     ['SPKI without PEM lines', bodyOf(pems.SPKI), pem],
     ['PKCS#1 as PEM', pems['PKCS#1'], pem],
     ['PKCS#1 without PEM lines', bodyOf(pems['PKCS#1']), pemOf(privateKey, 'pkcs8')],
-  ])('for a key that is %s is decrypted by the sample of the README', (_what, key, own) => {
+  ])('is decrypted by the sample of the README for a key that is %s', (_what, key, own) => {
     const { body, contentType } = encoded(PAYLOAD, { encryptData: true, publicKey: key });
     const envelope = JSON.parse(body);
     expect([Object.keys(envelope).sort(), contentType]).toEqual([
@@ -184,7 +184,7 @@ describe('an encrypted body', () => {
     expect(openPayload(envelope, own)).toEqual(JSON.parse(PAYLOAD));
   });
 
-  test('can hold any payload', () => {
+  test('can contain any payload', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(openPayload(JSON.parse(encoded(json, { encryptData: true, publicKey: pems.SPKI }).body), pem)).toEqual(
@@ -195,7 +195,7 @@ describe('an encrypted body', () => {
     );
   });
 
-  test('has a new key and IV each time', () => {
+  test('has a new AES key and a new IV each time', () => {
     const made = Array.from({ length: 20 }, () =>
       JSON.parse(encoded(PAYLOAD, { encryptData: true, publicKey: pems.SPKI }).body),
     );
@@ -203,7 +203,7 @@ describe('an encrypted body', () => {
       expect(new Set(made.map((envelope) => envelope[field])).size).toBe(20);
   });
 
-  test('wins over encoding when both are on', () => {
+  test('is encrypted and not encoded when both settings are on', () => {
     expect(
       JSON.parse(encoded(PAYLOAD, { encodeData: true, encryptData: true, publicKey: pems.SPKI }).body),
     ).toHaveProperty('encryptedData');
@@ -214,7 +214,7 @@ describe('an encrypted body', () => {
     ['that is empty', ''],
     ['that is none', 'no key'],
     ['of 1024 bits', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki'))],
-  ])('fails for a key %s instead of sending the payload in clear', (_what, key) => {
+  ])('fails for a key %s instead of containing the payload in clear text', (_what, key) => {
     expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({
       error: 'public key unusable',
     });

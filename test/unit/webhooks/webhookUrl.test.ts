@@ -87,7 +87,7 @@ describe('WebhookUrl', () => {
     expect(complaint(WebhookUrl, url)).toBe(message);
   });
 
-  test('accepts the empty string only where that clears the URL', () => {
+  test('accepts the empty string only in fields where it clears the URL', () => {
     expect(complaint(WebhookUrlOrNone, '')).toBeUndefined();
     expect(complaint(WebhookUrlOrNone, ' ')).toBe('url must be a valid http(s) URL.');
     expect(complaint(WebhookUrlOrNone, 'https://example.com:25')).toBe(
@@ -96,12 +96,12 @@ describe('WebhookUrl', () => {
   });
 });
 
-describe('the ports that the Fetch standard blocks', () => {
+describe('a port that the Fetch standard blocks', () => {
   const blocked = Array.from({ length: 65_536 }, (_, port) => port).filter((port) =>
     hasBlockedPort(parseHttpUrl(`http://example.com:${port}/`)!),
   );
 
-  test('are rejected, also with leading zeros', () => {
+  test('is rejected, also with leading zeros', () => {
     expect(blocked).toHaveLength(83);
     for (const port of blocked)
       expect(complaint(WebhookUrl, `https://example.com:${String(port).padStart(6, '0')}/`)).toBe(
@@ -109,11 +109,11 @@ describe('the ports that the Fetch standard blocks', () => {
       );
   });
 
-  test.each([80, 443, 8080, 3000, 6379, 2525])('do not include %i', (port) => {
+  test.each([80, 443, 8080, 3000, 6379, 2525])('is not %i', (port) => {
     expect(complaint(WebhookUrl, `http://example.com:${port}`)).toBeUndefined();
   });
 
-  test('are those that fetch does not connect to', async () => {
+  test('is refused by the fetch of Node.js', async () => {
     // Port 0 is on the list since 2024. No server can use it.
     const answers = await Promise.all(
       blocked
@@ -160,7 +160,7 @@ describe('requireAllowedUrls', () => {
     expect(check({ raw: undefined, processed: '' })).toBeUndefined();
   });
 
-  test('accepts this machine where loopback is allowed', () => {
+  test('accepts loopback URLs where loopback is allowed', () => {
     expect(check({ url: 'http://localhost:3000' }, true)).toBeUndefined();
     expect(check({ url: 'http://10.0.0.1' }, true)).toBeInstanceOf(ApiError);
   });
