@@ -65,6 +65,7 @@ interface AwarenessMessage {
 export class EditorProvider {
   readonly doc: Y.Doc;
   readonly awareness: Awareness;
+  readonly #ownsAwareness: boolean;
   readonly #client: EditorClient;
   readonly #name: EditorName;
   readonly #live: Pick<LiveDocument, 'on' | 'publish' | 'close' | 'status'>;
@@ -89,6 +90,7 @@ export class EditorProvider {
   constructor(doc: Y.Doc, { client, awareness, ...name }: EditorProviderOptions) {
     this.doc = doc;
     this.awareness = awareness ?? new Awareness(doc);
+    this.#ownsAwareness = awareness === undefined;
     this.#client = client;
     this.#name = name;
     this.#live = client.live({ organizationId: name.organizationId, documentId: name.documentId });
@@ -135,6 +137,7 @@ export class EditorProvider {
     clearTimeout(this.#sendTimer);
     if (!this.#hasStopped) await this.#send().catch(() => undefined);
     this.#stop();
+    if (this.#ownsAwareness) this.awareness.destroy();
     await this.#live.close();
     this.#events.clear();
   }

@@ -259,7 +259,7 @@ export class LiveDocument {
     );
     await this.#synchronise();
     this.#scheduleRenewal(connection, socket);
-    this.#scheduleCheck();
+    this.#scheduleCheck(socket);
     return { ended };
   }
 
@@ -293,16 +293,17 @@ export class LiveDocument {
   }
 
   /** Reads missed changes from time to time. Without this read, the loss of the last message would stay unnoticed. */
-  #scheduleCheck(): void {
-    const check = () => {
+  #scheduleCheck(socket: EventSocket): void {
+    const check = async () => {
       this.#catchUp ??= this.#readChanges().finally(() => (this.#catchUp = undefined));
-      this.#catchUp.then(
-        () => this.#scheduleCheck(),
-        () => this.#reconnect(),
-      );
+      try {
+        await this.#catchUp;
+        if (socket === this.#socket) this.#scheduleCheck(socket);
+      } catch {
+        if (socket === this.#socket) this.#reconnect();
+      }
     };
-    clearTimeout(this.#check);
-    this.#check = setTimeout(check, CHECK_MILLISECONDS * (0.75 + Math.random() / 2));
+    this.#check = setTimeout(() => void check(), CHECK_MILLISECONDS * (0.75 + Math.random() / 2));
   }
 
   #receive(socket: EventSocket, channel: string, event: unknown): void {

@@ -1,7 +1,7 @@
 import { callSender, type CallSettings, methodTree, ServiceError } from './calls.ts';
 import type { SocketConstructor } from './eventSocket.ts';
-import { type DocumentName, LiveDocument, type LiveMethods } from './liveDocument.ts';
-import { type Operation, operations, type UserMethods } from './methods.ts';
+import { type DocumentName, LiveDocument } from './liveDocument.ts';
+import { operations, type UserMethods } from './methods.ts';
 
 export interface UserClientOptions extends CallSettings {
   /** Returns a user token from your server. The client calls it again when a token expires or is rejected. */
@@ -15,14 +15,6 @@ export interface UserClient extends UserMethods {
   /** Returns the live connection of a document. All calls for one document share the connection until all of them are closed. */
   live(document: DocumentName): LiveDocument;
 }
-
-/** The calls of live documents. */
-const liveOperations: readonly Operation[] = ['connect', 'changes'].map((name) => ({
-  path: `/v2/live/${name}`,
-  names: ['v2', 'live', name],
-  repeats: false,
-  forUsers: true,
-}));
 
 /** A live document, and how many calls of `live` use it. */
 interface SharedDocument {
@@ -94,7 +86,7 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
   const token = new UserToken(source);
   const send = callSender(settings, async () => ({ authorization: `Bearer ${await token.read()}` }));
   const methods = methodTree(
-    [...operations.filter(({ forUsers }) => forUsers), ...liveOperations],
+    operations.filter(({ forUsers }) => forUsers),
     async (operation, data, options) => {
       try {
         return await send(operation, data, options);
@@ -112,7 +104,7 @@ export function createUserClient({ token: source, WebSocket: Socket, ...settings
       const shared: SharedDocument = documents.get(name) ?? {
         users: 0,
         live: new LiveDocument({
-          methods: methods as unknown as LiveMethods,
+          methods: methods,
           document: { organizationId, documentId },
           WebSocket: Socket ?? (globalThis.WebSocket as unknown as SocketConstructor),
           userId: () => token.userId,
