@@ -201,6 +201,8 @@ export async function fillDocument(
       location: { id: 'here' },
     });
   }
+  await customer.ok('/v2/presence/add', { ...at, users: [from('ada')] });
+  await customer.ok('/v2/livestate/broadcast', { ...at, liveStateDataId: 'cursor', data: { mark } });
   await customer.ok('/v2/activities/add', {
     ...at,
     activities: ids('activity', each).map((id) => ({

@@ -3,12 +3,13 @@ import '../../../functions/index.ts';
 import { environment } from '../../../lib/app/capability.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { entities, type Entity } from '../../../lib/table/entity.ts';
+import { LiveChannelEntity } from '../../../lib/live/entities.ts';
 import type { JobMessage } from '../../../lib/jobs/jobStore.ts';
 import { startPurge } from '../../../lib/deletion/startPurge.ts';
 import { purgeDocumentsStep } from '../../../lib/deletion/purgeDocuments.ts';
 import { organizationPurges, purgeOrganizationStep } from '../../../lib/deletion/purgeOrganizations.ts';
 import { documentPurges } from '../../../lib/deletion/documentPurges.ts';
-import { openTable, remove, Table } from '../../../lib/table/table.ts';
+import { insert, openTable, remove, Table } from '../../../lib/table/table.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
@@ -73,6 +74,20 @@ async function removeDocument(organizationId: string, documentId: string): Promi
   return { tenant: customer.apiKey, jobId };
 }
 
+/** Stores a push channel for each document of an organization. */
+async function openChannels(organizationKey: string): Promise<void> {
+  const scope = { tenant: customer.apiKey, organizationKey };
+  const documents = [...(await items()).values()].filter(
+    ({ _t, PK }) => _t === 'Document' && PK.includes(organizationKey),
+  );
+  const channel = { organizationId: 'acme', version: 0, epoch: 1, activeUntil: Date.now(), marks: {} };
+  await openTable(environment(process.env)).write(
+    documents.map(({ internalId: documentKey, documentId }) =>
+      insert(LiveChannelEntity, { ...scope, ...channel, documentKey, documentId }),
+    ),
+  );
+}
+
 describe('purge of a deleted organization', () => {
   test('a deleted organization keeps its content until no earlier request can read it, and then all of its content is purged, and nothing else', async () => {
     await fillOrganization(customer, 'acme');
@@ -84,6 +99,7 @@ describe('purge of a deleted organization', () => {
     });
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'drafts', userIds: ['nobody'] });
     const acme = await internalId('acme');
+    await openChannels(acme);
     const before = await items();
     // The fixture must contain every entity that a purge covers.
     const reached = entities()
