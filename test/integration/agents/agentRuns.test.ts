@@ -19,7 +19,7 @@ let customer: Customer;
 let agentId: string;
 beforeAll(async () => {
   engine = await startEngine();
-  // Metrics of failures would be printed into the test output.
+  // Metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
 });
 afterAll(() => engine.stop());
@@ -42,7 +42,7 @@ const findingComment = (executionId?: string, changes: object = {}) =>
 const finding = (annotationId: string, executionId?: string, changes: object = {}) =>
   thread(annotationId, { commentData: [findingComment(executionId)], ...changes });
 const reply = (...commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
-/** Returns the run count of an agent in a response. */
+/** Returns executionCount and lastExecutedAt of an agent, as agents/get responds. */
 const countOf = async (id = agentId) => {
   const {
     agent: { executionCount, lastExecutedAt },
@@ -306,7 +306,7 @@ describe('failures while executions are recorded and counted', () => {
       if (!fault.struck()) break;
       expect(at).toBeLessThan(10);
     }
-    // Three writes: the lease, the count and the end of the job.
+    // The job makes three writes: the lease, the count and the end of the job.
     expect(callCount).toBe(3 * 4);
   });
 

@@ -18,7 +18,7 @@ let customer: Customer;
 const lines: string[] = [];
 beforeAll(async () => {
   engine = await startEngine();
-  // Powertools then writes log lines through the console, which is mocked.
+  // With POWERTOOLS_DEV, Powertools writes log lines to the console, which is mocked.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
   for (const method of ['debug', 'info', 'warn', 'error', 'log'] as const)
     jest.spyOn(console, method).mockImplementation((text: unknown) => {
@@ -393,7 +393,7 @@ describe('concurrent changes of an agent', () => {
       ...call: Parameters<Table['get']>
     ) {
       const found = await readFirst.apply(this, call);
-      // The agent was read, and its version is read next.
+      // agents/get has read the agent and is about to read its version.
       if (call[0].type === 'Agent' && ++read === 1) {
         await ok('versions/restore', { agentId });
         await change(agentId, { instructions: 'new', metadata: { says: 'new' } });

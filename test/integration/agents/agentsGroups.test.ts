@@ -20,7 +20,7 @@ let table: Table;
 let customer: Customer;
 beforeAll(async () => {
   engine = await startEngine();
-  // Metrics of failures would be printed into the test output.
+  // Metrics of failures would appear in the test output.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   table = openTable(process.env as never);
 });

@@ -19,7 +19,7 @@ import { recordingMeasures } from '../../support/workers.ts';
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
 const actionUser = { userId: 'grace' };
-/** Not retryable, so that no test waits for retries. */
+/** An error of Titan that is not retried, so no test waits for retries. */
 const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
 
 let engine: Engine;
@@ -246,7 +246,7 @@ describe('a change of the embedding model', () => {
 
     setting(TITAN_MODEL);
     await expectBest();
-    // Queries are not embedded by Titan while judgments have no vectors of it.
+    // Titan does not embed queries before all judgments have Titan vectors.
     await expectBest();
     expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
     await add(about('tone', 'Too formal for our brand voice'));
@@ -261,7 +261,7 @@ describe('a change of the embedding model', () => {
     await expectBest();
     expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
 
-    // Back to lexical: functions cannot call Titan any more.
+    // The model is changed back to lexical. Functions then cannot call Titan.
     setting('lexical');
     queues.clear();
     await expectBest();
@@ -329,7 +329,7 @@ describe('a change of the embedding model', () => {
         Key: (await stored()).vectorKeys.find(({ SK }) => SK.includes(TITAN_MODEL)),
       }),
     );
-    // A function and a worker of the previous deployment: the worker leaves the judgment to the new deployment.
+    // A function of the previous deployment stores a judgment. Its worker leaves the judgment to the new deployment.
     setting('lexical');
     queues.clear();
     expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(

@@ -19,7 +19,7 @@ const LIMIT = 10;
 
 let engine: Engine;
 let customer: Customer;
-/** Number of SearchVectors calls since the last reset. */
+/** The number of SearchVectors calls since the last reset. */
 let searches = 0;
 const judgments = manyJudgments(COUNT);
 let there: readonly SentJudgment[] = [];
@@ -43,7 +43,10 @@ async function search(data: object): Promise<any> {
   return body.result;
 }
 
-/** Compares two searches with an exact ranking of the same vectors. Returns the recall and the number of matching judgments. */
+/**
+ * Compares the results of two searches with an exact ranking of the same vectors. Returns the recall and the number of
+ * matching judgments.
+ */
 async function recall(
   seed: number,
   data: object,

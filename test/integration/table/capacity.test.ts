@@ -18,11 +18,11 @@ import { hasOwnCases } from '../../support/describeEndpoint.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { post } from '../../support/requests.ts';
 
-/** Calls of AWS, the number of sequential round trips, and the read and write units. */
+/** The cost of one request: AWS calls, sequential round trips, read units and write units. */
 type Numbers = readonly [calls: number, roundTrips: number, readUnits: number, writeUnits: number];
 type Costs = Readonly<Record<string, Numbers>>;
 
-// The numbers are exact, so that improvements are noticed too. A new endpoint has its cost in the tests that
+// The numbers are exact, so the test also notices improvements. The cost of a new endpoint is in the tests that
 // `npm run new:endpoint` writes.
 
 /** The request contains everything. */
@@ -58,14 +58,14 @@ const readsInOrganizations: Costs = {
   '/v2/auth/permissions/get on the organization': [3, 2, 3, 0],
   '/v2/auth/permissions/get on a folder': [4, 2, 4, 0],
   '/v2/auth/permissions/get on a document': [4, 2, 4, 0],
-  // The agent, then its version.
+  // Reads the agent, then its version.
   '/v2/agents/get a custom one': [2, 2, 2, 0],
   '/v2/agents/get of a group': [2, 2, 3, 0],
   '/v2/agents/versions/list of one': [2, 1, 2, 0],
 };
 
 const writesOfOneThing: Costs = {
-  // One item of the log. The first change of a quiet editor also starts the job of its event, for 4 more units.
+  // Writes one item of the log. The first change after a pause also starts the job of its event, for 4 more units.
   '/v2/crdt/update one': [4, 4, 3, 1],
   '/v2/crdt/update one unchanged': [3, 3, 3, 0],
   '/v2/crdt/updates/push one': [4, 4, 3, 1],
@@ -89,7 +89,7 @@ const writesOfOneThing: Costs = {
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
   // One write removes the grant, and one ends it in user tokens.
   '/v2/auth/permissions/remove one document': [4, 3, 2, 2],
-  // A known user with the same profile is not written.
+  // A stored user with the same profile is not written again.
   '/v2/auth/generate_token for a known user and a document': [4, 4, 4, 0],
   '/v2/auth/token/get for a known member': [5, 3, 5, 0],
   '/v1/auth/token/get for a known member': [6, 4, 6, 0],
@@ -108,22 +108,22 @@ const writesOfOneThing: Costs = {
   '/v2/agents/groups/remove-agents one': [2, 2, 1, 1],
 };
 
-/** Mostly in one transaction, which costs twice as much as its items. */
+/** Most endpoints write in one transaction, which costs twice as many units as its items. */
 const writesOfSeveralThings: Costs = {
-  // With the revision of the webhook settings.
+  // The transaction also writes the revision of the webhook settings.
   '/v2/workspace/advancedwebhookconfig/update it': [3, 2, 2, 4],
   '/v2/workspace/webhookconfig/update it': [3, 2, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/update one': [4, 3, 3, 4],
   '/v2/workspace/advancedwebhook/endpoints/secret/rotate of one endpoint': [4, 3, 3, 4],
-  // The group, and the count of groups that keeps their limit exact.
+  // Writes the group and the count of groups, which enforces the limit of groups.
   '/v2/agents/groups/create one': [3, 3, 2, 4],
   '/v2/agents/groups/delete one': [3, 2, 2, 4],
-  // The judgment, its vectors, up to four index entries, and the start and end of the job that makes missing vectors
+  // Writes the judgment, its vectors with up to four index entries, and the start and end of the job that adds missing vectors
   // after a crash.
   '/v2/memory/judgments/add one': [8, 6, 4, 11],
   '/v2/memory/judgments/add one with content': [8, 6, 4, 12],
   '/v2/memory/judgments/add one of a thread': [8, 6, 4, 12],
-  // The thread, the judgment and the job that makes its vectors.
+  // Writes the thread, the judgment and the job that adds the vectors of the judgment.
   '/v2/commentannotations/update one with a reason': [6, 6, 5, 11],
   // The organization and the purge job, which is indexed.
   '/v2/organizations/delete one': [2, 2, 1, 5],
@@ -145,7 +145,7 @@ const writesOfSeveralThings: Costs = {
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
-  // The head, its first update, and the job of its event.
+  // Writes the head, its first update and the job of its event.
   '/v2/crdt/add one': [3, 3, 2, 7],
   // The head and the purge job.
   '/v2/crdt/delete one': [4, 4, 3, 5],
@@ -215,11 +215,11 @@ const writesOfSeveralThings: Costs = {
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
   // The agent and the job that deletes its versions, which is indexed. Then the groups are read.
   '/v2/agents/delete one': [4, 3, 3, 7],
-  // The endpoint, the count of all, and the uid.
+  // Writes the endpoint, the count of endpoints and the uid.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
   '/v2/workspace/advancedwebhook/endpoints/create one with a uid': [4, 3, 3, 6],
   '/v2/workspace/advancedwebhook/endpoints/delete one': [4, 3, 3, 4],
-  // The counters of two rate limits, separately, and the link.
+  // Writes the counters of two rate limits in separate calls, and the link.
   '/v2/workspace/email/status of one owner': [4, 4, 2, 2],
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
@@ -278,30 +278,30 @@ const dearReads: Costs = {
   '/v2/organizations/documents/get by id, while folders are moved': [6, 4, 6, 0],
   '/v2/organizations/folders/get at the top': [3, 3, 3, 0],
   '/v2/organizations/folders/get one with those directly in it': [4, 4, 4, 0],
-  // Two round trips a level.
+  // Each level of folders needs two round trips.
   '/v2/organizations/folders/get two levels': [5, 5, 5, 0],
-  // A count reads what it counts.
+  // A count reads each item that it counts.
   '/v2/organizations/documents/count/get of an organization': [2, 2, 9, 0],
   '/v2/organizations/documents/count/get of a folder': [3, 3, 8, 0],
   // One unit for each document of a folder and each profile of a contact list.
   '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
   '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
   '/v2/users/get a hundred': [3, 3, 110, 0],
-  // The groups, their members, then the profiles of these.
+  // Reads the groups, their members, then the profiles of the members.
   '/v2/organizations/usergroups/get a page with the users': [4, 4, 6, 0],
-  // The contacts, then their profiles. `allDocuments` reads document by document. A group reads its members first.
+  // Reads the contacts, then their profiles. `allDocuments` reads one document after the other. A group reads its members first.
   '/v2/users/get a page': [3, 3, 3, 0],
   '/v2/users/get a page of all documents': [6, 6, 6, 0],
   '/v2/users/get a page of a group': [5, 4, 7, 0],
-  // A unit for each 4 KB of the contact list that is counted.
+  // Reads one unit for each 4 KB of the contact list.
   '/v2/users/count/get of an organization': [2, 2, 10, 0],
   '/v2/users/count/get of one document': [3, 3, 3, 0],
   '/v2/users/get a page of a document': [4, 4, 4, 0],
-  // The object and its list, at the same time.
+  // Reads the object and its list in parallel.
   '/v2/workspace/get its own': [2, 1, 2, 0],
   '/v2/workspace/authtokens/get of one key': [2, 1, 2, 0],
   '/v2/workspace/apikeyconfig/get it': [2, 1, 2, 0],
-  // Whether webhooks are enabled.
+  // Reads the config, which says whether webhooks are enabled.
   '/v2/workspace/advancedwebhook/endpoints/get a page': [2, 1, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/secret/get of one endpoint': [2, 2, 2, 0],
 };

@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const REPLAYED = 'idempotency-replayed';
 
-/** Creates an API key under an Idempotency-Key. The number of API keys shows how often the call ran. */
+/** Creates an API key with an Idempotency-Key. The number of API keys shows how often the call ran. */
 const create = (key: string, data: object = {}, headers = {}) =>
   post(
     createKey,
@@ -314,7 +314,7 @@ describe('Idempotency.once', () => {
     );
     expect(bytes.includes(secret)).toBe(false);
     expect(bytes.includes('token":"')).toBe(false);
-    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // the answer is compressed before it is sealed
+    expect(bytes.includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false); // The answer is compressed before it is sealed.
     const bound = [call.owner, call.path, call.key];
     expect(openBytes(deriveKey('another token', ['idempotency']), stored!.sealed, bound)).toBeUndefined();
     expect(

@@ -215,7 +215,7 @@ const byAgent = (id: string) => ({
 const group = { organizationId: 'acme', organizationUserGroupId: 'group' };
 const resources = [{ type: 'document', id: 'document', organizationId: 'acme' }];
 
-/** For each endpoint, the requests of the second tenant with ids of the first one. */
+/** Requests of the second tenant with ids of the first tenant, by endpoint. */
 const cases: Record<string, () => object[]> = {
   '/v1/notifications/get': () => [
     { organizationId: 'acme' },

@@ -107,7 +107,7 @@ beforeEach(() => {
 const thing = (id: string, more: { text?: string; expiresAt?: number } = {}) => ({ tenant, id, ...more });
 const read = (id: string) => table.get(Thing, { tenant, id });
 
-/** Writes many things without conditions. */
+/** Writes items without conditions. */
 async function store(things: ReturnType<typeof thing>[]): Promise<void> {
   await Promise.all(things.map((one) => table.write([upsert(Thing, one)])));
 }

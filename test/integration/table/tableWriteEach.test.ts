@@ -31,7 +31,7 @@ afterAll(() => engine.stop());
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `${i}`);
 
-/** Adds one to each tally of a tenant. Returns the new counts, or `busy`. */
+/** Adds one to each tally of a tenant. Returns the new counts, and `busy` for a tally that still conflicts. */
 function addToEach(tenant: string, items: readonly string[]): Promise<(number | 'busy')[]> {
   return writeEach<string, StoredTally, number | 'busy'>({
     table,
@@ -71,13 +71,13 @@ describe('writeEach on the table engine', () => {
     const items = names(40);
     const calls = await Promise.all(
       Array.from({ length: 6 }, (_, shift) => {
-        const mine = items.slice(shift).concat(items.slice(0, shift)); // each call in another order
+        const mine = items.slice(shift).concat(items.slice(0, shift)); // Each call has another order of names.
         return addToEach('shared', mine).then((results) => new Map(mine.map((id, index) => [id, results[index]])));
       }),
     );
     const done = items.map((id) => calls.map((results) => results.get(id)).filter((result) => result !== 'busy'));
     expect(await counts('shared', items)).toEqual(done.map(({ length }) => length));
-    // Each successful call saw another state.
+    // No two successful calls of a tally returned the same count.
     for (const seen of done) expect(seen.toSorted()).toEqual(seen.map((_, index) => index + 1));
   });
 
@@ -164,7 +164,7 @@ describe('writeEach on a scripted table', () => {
     expect(results).toEqual(names(60).map((id) => `done ${id}`));
     expect(reads.map((ids) => ids.length)).toEqual([60, 30]);
     expect(names(60).map((id) => decided.get(id))).toEqual(names(60).map((id) => (Number(id) < 30 ? 2 : 1)));
-    // The conflicting item is retried alone, so that it cannot fail the others again.
+    // The conflicting item is retried alone, so the other items cannot fail again.
     expect(
       transactions
         .slice(2)
@@ -180,7 +180,7 @@ describe('writeEach on a scripted table', () => {
     const { results, decided } = await time.run(() => run(stub, names(3)));
     expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
     expect(time.sleeps.reduce((sum, one) => sum + one, 0)).toBe(3_000);
-    // Three tries without a pause, and one after each pause.
+    // The write is tried three times without a pause, and once after each pause.
     expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);
   });

@@ -39,7 +39,10 @@ async function endpoint(path: string, fields: object = {}): Promise<string> {
   return (await customer.ok(paths.create, { url: hooks.url(path), ...fields })).id;
 }
 
-/** A payload with an audience: mails and notifications are looked for, and the first attempts are stored in a group. */
+/**
+ * A payload with an audience. The fan-out runs the consumers for mails and notifications, and stores the first
+ * attempts in a group.
+ */
 const withAudience = { source: 'huddle', data: {}, audience: { addressed: ['grace'], following: [] } } as const;
 
 const stateOf = async (eventId: string, endpointId: string) => {
@@ -128,7 +131,7 @@ describe('the fan-out of an event', () => {
   test('writes nothing for an event that the stream repeats', async () => {
     const endpointId = await endpoint('/a');
     const eventId = await system.emit(tenant);
-    // In parallel, as when a batch is split while another one still runs.
+    // The fan-outs run in parallel, as when Lambda splits a batch while another batch still runs.
     await Promise.all([1, 2, 3].map(() => system.fanOut(tenant, eventId)));
     await system.drain();
     await system.fanOut(tenant, eventId);
@@ -161,7 +164,7 @@ describe('the fan-out of an event', () => {
     await system.drain();
     expect(hooks.at('/a')).toHaveLength(3);
 
-    // It is still in the outbox, where the sweeper finds it.
+    // The failed event is still in the outbox, where the sweeper finds it.
     system.replacedPorts.fanOut = {};
     system.now += 3 * MINUTE + 1;
     await system.sweep();
@@ -295,7 +298,7 @@ describe('a failed attempt', () => {
       })),
     );
 
-    // The event is in the outbox, not yet fanned out.
+    // The event about the exhausted delivery is in the outbox and not yet fanned out.
     const told = (await everyItem(engine)).filter(
       ({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`),
     );
@@ -533,7 +536,7 @@ describe('a worker that receives a queue message', () => {
   test('delivers after a fault at any call of the table', async () => {
     const endpointId = await endpoint('/a');
     hooks.answer('/a', async ({ headers }) => {
-      // The first attempt fails. It has no delivery before its end.
+      // The first attempt fails: its delivery is not stored before the attempt ends.
       const delivery = await system.delivery({ tenant, eventId: String(headers['webhook-id']), endpointId });
       return { status: delivery ? 200 : 500 };
     });
@@ -596,7 +599,7 @@ describe('the rate limit of an endpoint', () => {
     system.replacedPorts.attempt = {
       requests: {
         async prepare(...attempt) {
-          // The slots of the first second have expired afterwards.
+          // The preparation takes so long that the slots of the first second expire.
           await sleep(calls++ < 20 ? SECOND : 0);
           return requests.prepare(...attempt);
         },
@@ -643,7 +646,7 @@ describe('the rate limit of an endpoint', () => {
       Array.from({ length: 64 }, () => own.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)),
     );
     expect(slots.sort((a, b) => a - b)).toEqual(Array.from({ length: 64 }, (_each, index) => system.now + index * 10));
-    // Another process continues after them. A much later one starts at its own time.
+    // Another process gets the next slots. A process that starts much later gets a slot at its own time.
     const other = new DeliverySystem(tenant).attemptPorts.slots;
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now)).toBe(system.now + 640);
     expect(await other.reserve({ tenant, endpointId: 'ep_1' }, 100, () => system.now + MINUTE)).toBe(
@@ -678,7 +681,7 @@ describe('a slow endpoint', () => {
     await system.drain();
     expect(await stateOf(second, endpointId)).toEqual(['DELIVERED', 1]);
 
-    // After a minute it is attempted directly again.
+    // After a minute the first queue makes attempts to the slow endpoint again.
     system.now += MINUTE + SECOND;
     await system.publish(tenant);
     for (const message of system.firstQueue.messages.splice(0))
@@ -809,7 +812,7 @@ describe('an endpoint that fails for days', () => {
       data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } },
     });
 
-    // After it is enabled again, its failures start from zero.
+    // After the endpoint is enabled again, its failures are counted from zero.
     await customer.ok(paths.update, { endpointId, disabled: false });
     hooks.answer('/dead', { status: 500 });
     await system.publish(tenant);

@@ -31,12 +31,12 @@ let customer: Customer;
 let tenant: string;
 let endpointId: string;
 
-/** The address of each queue and dead-letter queue, by logical id. */
+/** The URL of each queue and dead-letter queue, by logical id. */
 const urls = new Map<string, string>();
 const operate = (...args: string[]) => run(args, process.env);
 const show = () => operate('endpoint', tenant, endpointId);
 
-/** Returns the first rows by their names. */
+/** Returns the values of the first block of a printed page, by the names of the rows. */
 function rowsOf(printed: string): Record<string, string> {
   const [rows] = printed.split('\n\n');
   return Object.fromEntries(rows!.split('\n').map((row) => row.split(/ {2,}/) as [string, string]));
@@ -139,7 +139,7 @@ describe('npm run deliveries', () => {
       Number(rowsOf(await run(['status'], process.env, system.now))['Endpoints with an open circuit breaker']);
     const before = await pausing();
     await customer.ok(paths.update, { endpointId, url: hooks.url('/b') });
-    // It does not count as unhealthy any more.
+    // The changed endpoint does not count as unhealthy.
     expect(await pausing()).toBe(before - 1);
     await system.publish(tenant);
     await system.processNextMessage();

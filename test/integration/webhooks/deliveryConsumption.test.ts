@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { deliveryConsumption, type DeliveryConsumption } from '../../../infra/commands/cost/deliveries.ts';
 import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 
-/** The ids of events and endpoints are random, and so is which parked deliveries share a shard. A thousand deliveries leave little of that. */
+/** The accepted relative difference. Random ids decide which parked deliveries share a shard, so their consumption varies. */
 const TOLERANCE = { exhausted: 0.02, other: 0.001 };
 
 describe('the consumption that npm run cost prices', () => {
@@ -11,13 +11,13 @@ describe('the consumption that npm run cost prices', () => {
     for (const [name, { consumed }] of Object.entries(deliveryConsumption)) {
       const tolerance = name === 'exhausted' ? TOLERANCE.exhausted : TOLERANCE.other;
       const found = measured[name as keyof typeof measured];
-      // The test shows all figures of a row at once.
+      // A failure shows all figures of a row, because they are compared together.
       expect([name, nearTo(consumed, found, tolerance)]).toEqual([name, rounded(found)]);
     }
   });
 });
 
-/** Returns the expected figures; those that are near enough as the found ones. */
+/** Returns the expected figures. Replaces each figure that is within the tolerance by the measured one. */
 function nearTo(expected: DeliveryConsumption, found: DeliveryConsumption, tolerance: number): DeliveryConsumption {
   const isNear = (name: keyof DeliveryConsumption) =>
     Math.abs(found[name] - expected[name]) <= Math.max(expected[name] * tolerance, tolerance);

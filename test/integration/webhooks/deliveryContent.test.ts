@@ -42,7 +42,7 @@ const eventsOf = async (type: string): Promise<string[]> =>
     .filter(({ _t, event, PK }) => _t === 'Event' && event === type && PK.startsWith(`T#${tenant}#`))
     .map(({ eventId }) => eventId);
 
-/** Creates a thread with one comment. Returns the id of its event. */
+/** Creates a thread with one comment, and fans out its event. Returns the id of the event. */
 async function thread(fields: object = {}, from: object = ada): Promise<string> {
   await customer.ok('/v2/commentannotations/add', {
     ...scope,

@@ -22,11 +22,11 @@ afterAll(async () => {
 
 const written = (calls: readonly AwsCall[]) => calls.reduce((sum, { writeUnits }) => sum + writeUnits, 0);
 
-/** A payload that names no user whose profile a delivery would read. */
+/** A payload that names no user, so no delivery reads a profile. */
 const payload = { source: 'huddle' as const, data: { huddleId: 'h1' } };
 const read = (calls: readonly AwsCall[]) => calls.reduce((sum, { readUnits }) => sum + readUnits, 0);
 const shape = (calls: readonly AwsCall[]) => calls.map(({ operation, writeUnits }) => [operation, writeUnits]);
-/** Dollars per million, by list prices of us-east-1. */
+/** Returns dollars per million repetitions of the calls, by the list prices of us-east-1. */
 const tableDollars = (calls: readonly AwsCall[]) => 0.625 * written(calls) + 0.125 * read(calls);
 
 test('makes 5 calls for an event with one delivery that succeeds at once', async () => {
@@ -34,7 +34,7 @@ test('makes 5 calls for an event with one delivery that succeeds at once', async
   const tenant = customer.apiKey;
   const system = new DeliverySystem(tenant);
   await customer.ok(paths.create, { url: hooks.url('/a') });
-  // The first delivery opens secrets, settings and connections, which the process keeps.
+  // The first delivery reads secrets and settings and opens connections. The process keeps them for later deliveries.
   await system.publish(tenant);
   await system.drain();
 
@@ -42,11 +42,12 @@ test('makes 5 calls for an event with one delivery that succeeds at once', async
   const [event] = await system.insertedEvents(tenant, [emitted.result]);
   const fannedOut = await recorder.record(() => system.fanOutEvents([event!]));
   const delivered = await recorder.record(() => system.drain());
-  // The event and its payload, with two index entries.
+  // Writes the event and its payload with two index entries.
   expect(shape(emitted.calls)).toEqual([['TransactWriteItems', 6]]);
-  // The revision of the settings, and the API key.
+  // Reads the revision of the settings and the API key.
   expect(shape(fannedOut.calls)).toEqual([['BatchGetItem', 0]]);
-  // Event, payload, delivery, health, and the revision; the delivery with its index entry; the event, which leaves the outbox.
+  // Reads event, payload, delivery, health and revision. Writes the delivery with its index entry. Removes the event
+  // from the outbox.
   expect(shape(delivered.calls)).toEqual([
     ['BatchGetItem', 0],
     ['PutItem', 2],
@@ -68,9 +69,10 @@ test('makes at most 118 calls for an event with 50 deliveries, at $96 per millio
     await system.fanOutEvents(await system.insertedEvents(tenant, [eventId]));
     for (const { body } of system.firstQueue.messages.splice(0)) await system.processMessage(body);
   });
-  // The read of the inserted event stands for the stream.
+  // The test reads the inserted event instead of receiving it from the stream. This read is not counted.
   expect([calls.length - 1, written(calls), read(calls) - 1]).toEqual([62, 120, 111]);
-  // Each of the three messages is sent, received and deleted in a batch of ten. A run of 300 ms costs $0.21 for ten messages of one delivery.
+  // Each of the three messages is sent, received and deleted in a batch of ten.
+  // Lambda costs $0.21 per million messages if a run of 300 ms processes ten messages.
   const queueAndFunctions = 3 * (0.3 * 0.4 + 0.21);
   expect(tableDollars(calls) + queueAndFunctions).toBeLessThanOrEqual(96);
 });
@@ -86,14 +88,14 @@ test('costs 2 write units for a delivery that succeeds at once, $3 per million i
   const messages = system.firstQueue.messages.splice(0).map(({ body }) => body);
 
   const ten = await recorder.record(() => Promise.all(messages.map((body) => system.processMessage(body))));
-  // One read for all. Each delivery is written once, and each event leaves the outbox.
+  // One BatchGet reads for all deliveries. Each delivery is written once, and each event is removed from the outbox.
   expect(ten.calls.map(({ operation }) => operation).sort()).toEqual(['BatchGetItem', ...Array(20).fill('PutItem')]);
   const mark = 2;
   expect(written(ten.calls)).toBe(10 * (2 + mark));
-  // Event, payload and delivery of each; health of the one endpoint, and the revision.
+  // Reads event, payload and delivery for each message, and once the health of the endpoint and the revision.
   expect(read(ten.calls)).toBe(10 * 3 + 2);
   const inTen = tableDollars(ten.calls) / 10 - 0.625 * mark;
-  // Three requests of SQS and 300 ms of a function, for ten messages or for one.
+  // The cost of SQS and Lambda: three SQS requests and a Lambda run of 300 ms, for ten messages or for one message.
   expect(inTen + 0.3 * 0.4 + 0.21).toBeLessThanOrEqual(3);
   expect(inTen + 0.125 + 3 * 0.4 + 1.53).toBeLessThanOrEqual(5);
 });

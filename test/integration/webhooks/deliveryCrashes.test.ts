@@ -33,7 +33,7 @@ const MINUTE = 60 * SECOND;
 let engine: Engine;
 let receiver: Receiver;
 let cloud: Cloud;
-/** How often an event arrived, by its id and the endpoint. */
+/** The number of times that the receiver got an event, by `<event id> <endpoint id>`. */
 const came = new Map<string, number>();
 /** Whether the failing and hanging receivers have recovered. */
 let well: boolean;
@@ -70,7 +70,7 @@ interface TestEndpoint {
 
 let tenants = 0;
 
-/** Creates a tenant with advanced webhooks. The ids of its endpoints are `<tenant>_ep_0` and so on. */
+/** Creates a tenant with advanced webhooks. Its endpoints have the ids `<tenant>_ep_0`, `<tenant>_ep_1` and so on. */
 async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
   const tenant = `key${tenants++}`;
   const now = cloud.now;
@@ -106,7 +106,7 @@ async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
 
 let causes = 0;
 
-/** Writes an event. Its calls count for the trial. Returns its id. */
+/** Writes an event. The trial records the AWS calls for this event. Returns the id of the event. */
 async function happen(tenant: string, trial?: Trial): Promise<string> {
   const ops = emit(
     tenant,
@@ -123,7 +123,7 @@ async function happen(tenant: string, trial?: Trial): Promise<string> {
   return eventId;
 }
 
-/** The events of one tenant that a trial is about. */
+/** A trial with its tenant and events. */
 interface Subject {
   readonly trial: Trial;
   readonly tenant: string;
@@ -131,7 +131,7 @@ interface Subject {
 }
 type Begin = (trial: Trial) => Promise<Subject>;
 
-/** Runs trials in one cloud until nothing is due any more. */
+/** Runs trials in one cloud until no work is due. */
 async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
   const subjects: Subject[] = [];
   await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
@@ -139,17 +139,20 @@ async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subjec
   return subjects;
 }
 
-/** How often a record or a message is delivered. Every second trial loses failed ones, and the sweeper must find them. */
+/**
+ * Returns how often a stream record or a queue message is delivered. A lossy trial delivers it once:
+ * the sweeper must repeat the work when a worker fails.
+ */
 const everySecondLost = (trial: Trial | undefined) => (trial?.isLossy ? 1 : 3);
 
-/** Returns a trial for each fault. Every second one is lossy, so that each call has both. */
+/** Returns a trial for each fault. Every second trial is lossy, so each call has a lossy trial and one with redelivery. */
 function trialsOf(faults: readonly Fault[]): Trial[] {
   return faults.map((fault, index) => Object.assign(new Trial(fault), { isLossy: index % 2 === 1 }));
 }
 
 /**
- * Runs one trial for each call of each kind and each failure. Expects that a run without faults makes calls of exactly these kinds, so that no step
- * is left out unnoticed, and that every fault happens.
+ * Runs a trial without faults, and then one trial for each of its calls and each kind of fault.
+ * Expects that the first trial makes calls of exactly the given kinds, and that every fault occurs.
  */
 async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Subject[]> {
   const [undisturbed] = await goThrough(begin, [new Trial()]);
@@ -163,20 +166,20 @@ async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Su
   return [undisturbed!, ...subjects];
 }
 
-/** The calls of a fan-out, of an attempt that succeeds at once, and of one that fails. */
+/** The kinds of AWS calls of a fan-out, of an attempt that succeeds at once, and of an attempt that fails. */
 const fanOutCalls = ['BatchGet', 'Query', 'SendMessageBatch deliver'];
 const firstSuccess = ['BatchGet', 'Query', 'GetSecretValue', 'POST', 'Put Delivery', 'Put Event'];
 const failure = [...firstSuccess, 'Put Attempt', 'Put EndpointHealth'];
-/** The write of a delivery whose last attempt has failed. */
+/** The call that writes a delivery whose last attempt has failed. */
 const exhaustion = 'TransactWrite Delivery Event EventPayload';
 const kindsOf = (...parts: readonly (readonly string[])[]) => [...new Set(parts.flat())];
 
 interface Ends {
-  /** The expected status and number of attempts of each delivery, by the number of the endpoint. */
+  /** The expected status and number of attempts of a delivery, by the number of its endpoint. */
   readonly [endpoint: number]: readonly [status: string, attempts: number];
 }
 
-/** Makes the sweeper run while a crashed worker still holds its lease. */
+/** Shortens the margin after which the sweeper runs, so that it runs while a crashed worker still holds its lease. */
 function impatientSweeper(): void {
   cloud.now += 10 * SECOND;
   cloud.webhookTiming = { schedule: [0, 5 * SECOND, 20 * MINUTE], marginMs: 30 * SECOND };
@@ -184,11 +187,14 @@ function impatientSweeper(): void {
 
 const itemsOfType = async (type: string) => (await everyItem(engine)).filter(({ _t }) => _t === type);
 
-/** Expects DELIVERED for all of these endpoints. */
+/** Returns the expectation that the deliveries to the first `count` endpoints are DELIVERED at the first attempt. */
 const allDelivered = (count: number): Ends =>
   Object.fromEntries(Array.from({ length: count }, (_each, index) => [index, ['DELIVERED', 1] as const]));
 
-/** Checks the invariants at the end. */
+/**
+ * Expects that no work is due, no attempt was late, every delivery has its expected end, and no attempt was repeated
+ * without a fault.
+ */
 async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Promise<void> {
   expect(await cloud.due()).toEqual([]);
   expect(cloud.deadLetters).toEqual([]);
@@ -275,7 +281,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put Attempt', 'SendMessageBatch deliverSlow', 'Update']);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'good', fields: { rateLimit: 1 } }]);
-      // The next ten slots are taken: the first message is deferred, the second one waits for a moment.
+      // The next ten slots are taken. The worker defers the first message and waits for the slot of the second message.
       await cloud.table.write([
         insert(EndpointSlotsEntity, {
           tenant,
@@ -341,12 +347,15 @@ describe('deliveries with a fault at any call of AWS', () => {
   });
 });
 
-/** Returns the number of the call of a fault among all calls, from 1. */
+/** Returns the position of a fault's call among all calls, from 1. Returns 0 if there is no such call. */
 function positionOf(calls: readonly string[], { kind, at }: Fault): number {
   return calls.reduce<number[]>((all, name, index) => (name === kind ? [...all, index + 1] : all), [])[at - 1] ?? 0;
 }
 
-/** Creates a customer whose events are mailed to Grace, and comments that mention her. Returns their events. */
+/**
+ * Creates a customer and comments that mention the user Grace. Each comment causes a mail to her. Returns the events
+ * of the comments.
+ */
 async function newMailings(
   count: number,
   begun: (eventId: string) => void,
@@ -418,7 +427,7 @@ describe('mails with a fault at any call of AWS', () => {
           faults: [fault],
         } = trialOfEvent.get(about.eventId)!;
         const times = cloud.mailCounts.get(mailId) ?? 0;
-        // At the claim, the send or the write of the result.
+        // The fault is at the claim, the send or the write of the result.
         const position = positionOf(undisturbed.calls, fault!);
         const ambiguous =
           status === 'UNKNOWN' &&
@@ -434,7 +443,7 @@ describe('mails with a fault at any call of AWS', () => {
   );
 });
 
-/** The kinds of calls of a sweep that finds work of each kind. */
+/** The kinds of AWS calls of a sweep that finds every kind of work. */
 const sweepCalls: readonly string[] = [
   'BatchGet',
   'GetQueueAttributes',
@@ -459,7 +468,7 @@ describe('the sweeper', () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE], marginMs: MINUTE };
     cloud.mailTiming = { schedule: [0, MINUTE], marginMs: MINUTE };
     let losing = true;
-    // The stream brings nothing, and the queues lose each message.
+    // The stream delivers no record, and the queues lose each message.
     cloud.stubs.tries = () => (losing ? 0 : 3);
     cloud.stubs.lost = () => losing;
     const happened: { readonly tenant: string; readonly eventId: string }[] = [];
@@ -472,7 +481,7 @@ describe('the sweeper', () => {
       happened.push({ tenant: bad, eventId: retried });
       cloud.now += 4 * MINUTE;
       cloud.stubs.lost = (_queue, { eventId }) => losing && eventId !== retried;
-      // Stores the groups. The message of one is lost, the other attempt fails.
+      // The sweep stores both groups of first attempts. One message is lost. The attempt of the other message fails.
       await cloud.sweep();
       await cloud.run(cloud.now);
       cloud.stubs.lost = () => losing;
@@ -487,7 +496,7 @@ describe('the sweeper', () => {
     const kinds = [...new Set(clean.calls)].sort();
     expect(kinds).toEqual(sweepCalls);
     for (const fault of faultsOfEveryKind(clean.calls)) {
-      // The clean sweep found a mail; this one finds the mails of a new thread.
+      // The sweep without faults found the mails of the first thread. This sweep needs the mails of a new thread.
       await newMailings(1, () => undefined);
       await prepare();
       const trial = new Trial(fault);
@@ -510,7 +519,7 @@ describe('the sweeper', () => {
     const events = await Promise.all(Array.from({ length: 30 }, () => happen(tenant)));
     await cloud.run(cloud.now);
     cloud.now += 4 * MINUTE;
-    // The sweep stores the first attempts in groups. Their messages are lost, too.
+    // The sweep stores the first attempts in groups. Their messages are lost as well.
     await Promise.all([cloud.sweep(), cloud.sweep()]);
     cloud.now += 6 * MINUTE;
     await Promise.all([cloud.sweep(), cloud.sweep()]);
@@ -530,7 +539,7 @@ describe('queue messages', () => {
     const tenant = await newTenant(Array.from({ length: 25 }, () => ({ mode: 'good' as const })));
     let calls = 0;
     const healsAt = cloud.now + 5 * MINUTE;
-    // Each third message for a moment, and that of the second group for longer than the stream retries.
+    // SQS rejects every third message, and the message of the second group for longer than the stream retries.
     const isSecondGroup = ({ more = [] }: DeliveryMessage) => more.length < 10;
     cloud.stubs.refused = (queue, body) =>
       queue === 'deliver' && (calls++ % 3 === 0 || (isSecondGroup(body as DeliveryMessage) && cloud.now < healsAt));
@@ -562,7 +571,7 @@ describe('queue messages', () => {
     expect(came.size).toBe(10);
     expect(cloud.messagesOf('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
     await cloud.run();
-    // Both faults came after the POST.
+    // Both faults occurred after the POST.
     const trial = new Trial();
     trial.injected.push('write of a delivery', 'write of a delivery');
     await expectNothingLost([{ trial, tenant, events }], { 0: ['DELIVERED', 1] });
@@ -635,7 +644,7 @@ describe('queue messages', () => {
 });
 
 describe('the write of a delivery that conflicts with other transactions', () => {
-  /** Makes the next `times` writes of a kind conflict. Returns how many are left. */
+  /** Makes the next `times` writes of a kind conflict. Returns a function that returns the number of remaining conflicts. */
   function conflicts(
     kind: 'PutCommand' | 'TransactWriteCommand',
     times: number,
@@ -735,7 +744,7 @@ test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to e
     expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
   expect(Math.max(...cloud.postCounts.values())).toBe(1);
-  // Ten failures in a row open a breaker. Earlier failures were retried, and paused deliveries were attempted later.
+  // Ten failures in a row open a breaker. The failed attempts before that are retried, and paused deliveries are attempted later.
   expect(cloud.measures.counted.get('CircuitBreakersOpened')).toBe(7);
   for (let index = 43; index < 50; index++)
     expect(

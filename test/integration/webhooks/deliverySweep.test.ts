@@ -95,7 +95,7 @@ describe('the sweep of deliveries', () => {
     system.now += 6 * MINUTE;
     await system.sweep();
     expect(system.retryQueue.messages.map(({ body }) => [body.eventId, body.attemptNo])).toEqual([[retried, 2]]);
-    // First attempts are checked again later, so that a lost message is sent when the queue is short again.
+    // The sweeper checks first attempts again later. It sends a lost message when the queue is short again.
     system.backlog = 0;
     system.now += 11 * MINUTE;
     await system.sweep();
@@ -140,7 +140,7 @@ describe('the sweep of deliveries', () => {
     const events = await Promise.all(Array.from({ length: 230 }, () => system.emit(tenant)));
     const store = new DeliveryStore(system.table);
     for (const event of await system.insertedEvents(tenant, events)) {
-      // All in one shard, so that it has several pages.
+      // All deliveries are in one shard, so the shard has several pages.
       const first = { ...toDelivery(event, endpointId, system.now, system.timing), shard: 0 };
       await store.replace(first, first);
       await system.table.write([replace(EventEntity, { ...event, fannedOutAt: system.now }, event._r)]);
@@ -241,7 +241,7 @@ describe('the other sweeps', () => {
 
   describe('the count of unhealthy endpoints', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
-    /** Stores the health of an endpoint: until when its breaker is open, and the day of the last warning. */
+    /** Stores the health of an endpoint with the end of the breaker's pause and the day of the last warning. */
     const ails = async (id: string, until: number | undefined, warned: number) => {
       const { _r: about } = (await system.table.batchGet(targetItem({ tenant, endpointId: id })))[0]!;
       await system.table.write([
@@ -396,7 +396,7 @@ describe('resend and recover of a delivery', () => {
     expect(system.now).toBe(at);
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
-    // The schedule still has eight attempts.
+    // The resend does not count: the schedule still makes eight attempts.
     await system.runUntilEnded(tenant, eventId, [endpointId]);
     expect(await delivery(eventId)).toMatchObject({ status: 'EXHAUSTED', attempts: 9 });
     expect(hooks.at('/a')).toHaveLength(9);
@@ -477,7 +477,7 @@ describe('resend and recover of a delivery', () => {
       system.timing,
     );
     await system.table.write(ops);
-    // The stream brings the event, too, and the worker skips it.
+    // The fan-out worker also receives the event from the stream, and skips it.
     await system.firstQueue.send([firstAttemptMessage(group, 0)]);
     await system.drain();
     expect(hooks.received.map(({ path }) => path)).toEqual(['/a']);

@@ -120,7 +120,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/test', () => {
     expect(await workOn('deliver')).toEqual([
       { tenant, eventId: messageId, endpointId, group: expect.any(String), attemptNo: 1 },
     ]);
-    // The stream brings the event too.
+    // The fan-out worker also receives the event from the stream.
     await system.fanOut(tenant, messageId);
     expect(queues.messagesOf('deliver')).toEqual([]);
     expect(
@@ -269,7 +269,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/resend', () => {
   });
 });
 
-/** Writes deliveries to an endpoint in these states, one per second from a time on. Returns the ids of their events. */
+/** Writes one delivery per status. They are created one second apart, from the given time on. Returns the ids of their events. */
 async function deliveries(endpointId: string, from: number, statuses: readonly DeliveryStatus[]): Promise<string[]> {
   const ids: string[] = [];
   for (const [index, status] of statuses.entries()) {
@@ -355,7 +355,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     await run(message);
     expect(await job(message)).toBeUndefined();
-    // The job has ended.
+    // The job recovered all deliveries.
     expect(await customer.ok(RECOVER, { endpointId, since })).toEqual({ messages: 0 });
   });
 
@@ -397,7 +397,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
 
-    // Another worker may hold the lease.
+    // The lease of the crashed run has not expired, so this run does nothing.
     await runJob(deps, call);
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
     system.now += 2 * MINUTE;
@@ -491,7 +491,7 @@ describe('POST /v2/commentannotations/delete', () => {
       createdAt: head.createdAt,
       first: { commentId: comment!.commentId, createdAt: comment!.createdAt },
     };
-    // The state after a function that ended right after its first transaction.
+    // Writes the state that remains when the function ends right after its first transaction.
     await system.table.write([
       { remove: { PK: head.PK, SK: head.SK } },
       startJob(

@@ -119,7 +119,7 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(await parkingOf()).toBeUndefined();
     await openBreaker();
     expect(await parkingOf()).toMatchObject({ kind: 'releaseParked', notBefore: system.now + 30 * SECOND });
-    // The retries were lost, and the sweeper does not run.
+    // openBreaker removed the messages of the retries, and the sweeper does not run. Nothing is parked.
     const from = system.now;
     await system.drain();
     expect(await parkingOf()).toBeUndefined();
@@ -133,7 +133,7 @@ describe('the probe of an endpoint', () => {
     const ids = await park(30);
     const from = system.now;
     await system.drain(from + 2 * HOUR);
-    // Pauses of 0.5, 1, 2, 4, 8, 15, 15 ... minutes.
+    // The pauses are 0.5, 1, 2, 4, 8, 15, 15 ... minutes long.
     const probes = hooks.at('/dead').slice(10);
     expect(probes.length).toBeGreaterThanOrEqual(10);
     expect(probes.length).toBeLessThanOrEqual(13);
@@ -203,7 +203,7 @@ describe('the probe of an endpoint', () => {
       most = Math.max(most, system.waiting.length);
       await system.drain(system.now);
     }
-    // Ten seconds at a time: the page of this step, and the one before.
+    // A step releases the deliveries of ten seconds. The page of this step and the page before it wait in the queue.
     expect(most).toBeLessThanOrEqual(40);
     await system.drain();
     expect(await statesOf(ids)).toEqual(times(45, 'DELIVERED 1'));
@@ -224,7 +224,7 @@ describe('the release of parked deliveries', () => {
     const states = await statesOf(ids);
     expect(states.filter((state) => state === 'DELIVERED 1')).toHaveLength(50);
     expect(hooks.at('/dead').length).toBeLessThan(120);
-    // All others wait without messages.
+    // All other deliveries are parked without a message.
     expect(states.filter((state) => state === 'PENDING 0').length).toBeGreaterThan(500);
     expect(system.waiting.length).toBeLessThan(100);
     hooks.answer('/dead', { status: 200 });
@@ -270,7 +270,7 @@ describe('the release of parked deliveries', () => {
       await system.runNextJob();
       await system.drain(system.now);
     }
-    // Two looks at an empty index: the second one is a minute later.
+    // The job reads the empty index twice, a minute apart. This is the second read.
     await system.runNextJob();
     const [event] = await system.insertedEvents(tenant, [eventId]);
     const first = toDelivery(event!, endpointId, system.now, system.timing);
@@ -289,7 +289,7 @@ describe('a parked delivery', () => {
     system.now += 10 * HOUR + 20 * MINUTE;
     await system.drain(system.now + 5 * MINUTE);
     const ended = (await statesOf(ids)).filter((state) => state.startsWith('EXHAUSTED'));
-    // Those that were probes have a time of their own for the next attempt.
+    // Deliveries that were probes have their own time for the next attempt.
     expect(ended.length).toBeGreaterThanOrEqual(50);
     expect((await statesOf(young)).filter((state) => state.startsWith('PENDING'))).toHaveLength(5);
     const told = (await everyItem(engine)).filter(
@@ -297,7 +297,7 @@ describe('a parked delivery', () => {
     );
     expect(told).toHaveLength(ended.length);
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(ended.length);
-    // Nobody receives these events, so they need no fan-out.
+    // No endpoint receives these events, so they need no fan-out.
     expect(told.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
   });
 
@@ -357,7 +357,7 @@ describe('a parked delivery', () => {
     await park(20);
     system.now += HOUR;
     await system.sweep();
-    // Only the lost retries of the ten failed deliveries.
+    // Only the ten failed deliveries are due. Their retries were removed from the queue.
     expect(system.measures.recorded.get('DeliveriesDue')?.at(-1)).toBe(10);
     expect(system.jobs).toEqual([{ tenant, jobId: parkingJob(endpointId, 0).jobId }]);
   });

@@ -6,13 +6,16 @@ import { WebhookReceiver } from '../../support/hooks.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const PARKED = 100;
-/** Dollars per million units, list prices of us-east-1. */
+/** Prices in dollars per million units, by the list prices of us-east-1. */
 const WRITTEN = 0.625;
 const READ = 0.125;
-/** Send, receive and delete of a message in batches of ten; 30 ms of a function. */
+/**
+ * Dollars per million deliveries for SQS and Lambda. A message is sent, received and deleted in batches of ten. Lambda
+ * runs 30 ms.
+ */
 const OTHERS = 0.3 * 0.4 + 0.25;
 const GOAL = 8;
-/** Write units of an event that leaves the outbox. They are part of the cost of the event, however many deliveries it has. */
+/** The write units for the removal of an event from the outbox. They belong to the cost of the event and not of its deliveries. */
 const OUTBOX = 2;
 
 let engine: Engine;
@@ -52,7 +55,8 @@ test('a delivery that is exhausted while its endpoint is paused costs at most $8
 
   const written = (sum(parking.calls, 'writeUnits') + sum(exhausting.calls, 'writeUnits')) / PARKED - OUTBOX;
   const read = (sum(parking.calls, 'readUnits') + sum(exhausting.calls, 'readUnits')) / PARKED;
-  // Parked: the row and its entries in two indexes. Exhausted: its event, and the row with its new index entry.
+  // Parking writes the delivery with its entries in two indexes.
+  // Exhausting writes an event, and the delivery with its new index entry.
   expect(sum(parking.calls, 'writeUnits') / PARKED - OUTBOX).toBe(3);
   expect(sum(exhausting.calls, 'writeUnits') / PARKED).toBeLessThan(6.5);
   expect(written * WRITTEN + read * READ + OTHERS).toBeLessThan(GOAL);

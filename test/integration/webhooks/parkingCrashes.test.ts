@@ -53,7 +53,7 @@ interface Subject {
 
 let tenants = 0;
 
-/** Creates a tenant with one endpoint whose breaker is open for a minute, and publishes events. All calls count for the trial. */
+/** Creates a tenant with one endpoint whose breaker is open for a minute, and publishes events. The trial records all AWS calls. */
 async function begin(trial: Trial): Promise<Subject> {
   const tenant = `parking${tenants++}`;
   const endpointId = `${tenant}_ep`;
@@ -95,7 +95,7 @@ async function begin(trial: Trial): Promise<Subject> {
   return { trial, endpointId, events };
 }
 
-/** Runs trials to their end. `recover` is called when their deliveries are parked. */
+/** Runs trials until no work is left. Calls `recover` when all deliveries of the trials are parked. */
 async function goThrough(trials: readonly Trial[], recover: () => void): Promise<Subject[]> {
   const subjects: Subject[] = [];
   healthy = false;
@@ -106,13 +106,13 @@ async function goThrough(trials: readonly Trial[], recover: () => void): Promise
   return subjects;
 }
 
-/** Runs one trial for each call and each kind of fault of an undisturbed trial. */
+/** Runs a trial without faults, and then one trial for each of its calls and each kind of fault. */
 async function withEachFault(recover: () => void): Promise<Subject[]> {
   const [undisturbed] = await goThrough([new Trial()], recover);
   const { calls } = undisturbed!.trial;
   const trials = everyFault(calls).map((fault) => new Trial(fault));
   const subjects = await goThrough(trials, recover);
-  // The calls of one event can come in another order, so that a few trials are shorter.
+  // The order of the calls varies. A few trials end before they reach the call with the fault.
   expect(subjects.filter(({ trial }) => trial.injected.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
   return [undisturbed!, ...subjects];
 }
@@ -122,7 +122,10 @@ async function statesOf(): Promise<Map<string, string>> {
   return new Map(rows.map(({ eventId, endpointId, status }) => [`${eventId} ${endpointId}`, String(status)]));
 }
 
-/** Checks that every delivery has ended, that each attempt was made at most once more than there were faults, and that no job is left. */
+/**
+ * Expects that every delivery has the given status and that no job is left.
+ * Each attempt may be repeated once per fault of its trial.
+ */
 async function expectNothingLost(subjects: readonly Subject[], status: string): Promise<void> {
   expect(await cloud.due()).toEqual([]);
   expect(cloud.deadLetters).toEqual([]);

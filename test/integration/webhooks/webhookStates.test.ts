@@ -49,7 +49,7 @@ describe('advanced webhooks by state', () => {
     return { customer, endpointId: id };
   }
 
-  /** Returns the state of a customer. Only the messages of the list distinguish never configured from disabled. */
+  /** Returns the state of a customer. Only the error message of endpoints/get distinguishes "never configured" from "disabled". */
   async function stateOf(customer: Customer): Promise<State> {
     const listed = await outcome(customer, paths.list, {});
     return listed === 'done' ? 'enabled' : listed[1] === NOT_CONFIGURED[1] ? 'never configured' : 'disabled';
@@ -174,7 +174,7 @@ describe('the basic webhook service by state', () => {
   const empty = { authToken: '', rawNotificationUrl: '', processedNotificationUrl: '' };
   const on = { ...defaultWebhookTriggers };
 
-  /** The calls that lead to each state, and the stored config. `triggers` undefined or empty means that none are stored. */
+  /** The calls that lead to each state, and the stored config. No trigger is stored if `triggers` is undefined or empty. */
   const states: Record<string, { requests: object[]; use: boolean; config: Record<string, any> }> = {
     'never configured': { requests: [], use: false, config: empty },
     'configured, no triggers': {

@@ -30,7 +30,7 @@ const emptyEmail = {
   tagTemplateId: '',
 };
 
-/** What each configuration reads as when it was never made. */
+/** The response of get for each configuration that was never stored. */
 const initial: Readonly<Record<string, object>> = {
   emailconfig: { useEmailService: false, emailServiceConfig: emptyEmail },
   activityconfig: { activityServiceConfig: { isEnabled: false } },

@@ -22,7 +22,7 @@ let customer: Customer;
 let lines: string[];
 beforeAll(async () => {
   engine = await startEngine();
-  // Powertools then writes through the console, where it can be read.
+  // With POWERTOOLS_DEV, Powertools writes log lines to the console, where the test reads them.
   Object.assign(process.env, { POWERTOOLS_DEV: 'true', POWERTOOLS_LOG_LEVEL: 'DEBUG' });
 });
 afterAll(() => engine.stop());
@@ -38,7 +38,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Fails when a text has one of the secrets, plain or in an encoding that hides nothing. */
+/** Expects that a text contains no secret, neither plain nor in a reversible encoding. */
 function expectNoSecret(text: string): void {
   for (const secret of secrets) {
     for (const form of [

@@ -209,7 +209,7 @@ describe('the cache of credentials', () => {
       tenant: 'key_revoked',
     });
     await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
-    // The last one asks again whether the token is new.
+    // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
@@ -219,7 +219,7 @@ describe('the cache of credentials', () => {
     for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', at(now));
     await storeKey('key_busy', ['new']);
     await expect(credentials.apiKey('key_busy', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
-    // The last one asks again whether the token is new.
+    // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 
@@ -360,13 +360,13 @@ describe('the cache of credentials', () => {
       denied,
     );
     await table.write([upsert(WorkspaceEntity, stored!)]);
-    // The last one asks again whether the token is new.
+    // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
 });
 
 describe('the size of the cache of credentials', () => {
-  /** Credentials over a table that knows every key, with the token `t`, and counts what is read. */
+  /** Returns credentials on a table that has every API key with the token `t`, and the keys that were read. */
   function counting() {
     const ids: string[] = [];
     let failures = 0;

@@ -31,7 +31,7 @@ afterEach(() => {
 const someone = () => `someone-${randomUUID()}@example.com`;
 const sendLink = (email: string, continueUrl: string, to = handler) => post(to, {}, { email, continueUrl });
 
-/** Lets the product of an API key run on these domains. */
+/** Stores the allowed domains of an API key. */
 async function allow(apiKey: string, domains: string[]): Promise<void> {
   await openTable(environment(process.env)).write([upsert(AllowedDomainsEntity, { tenant: apiKey, domains })]);
 }
@@ -87,7 +87,7 @@ describe('a login link', () => {
       jest.spyOn(console, method).mockImplementation((...values) => {
         written.push(...values.map(String));
       });
-    // Handlers of their own, as the level is read when the log is made.
+    // The logger reads its level when it is created, so this test imports new handlers.
     const { infoHandlers } = await loggingHandlers();
     await sendLink(workspace.ownerEmail, CONTINUE_URL, infoHandlers.send);
     const token = tokenIn(engine.mails[0]!.text);
@@ -100,7 +100,7 @@ describe('a login link', () => {
   });
 });
 
-/** The handlers of a process that logs, whatever the other tests of this file do. */
+/** Imports new handlers that log at level INFO. */
 async function loggingHandlers() {
   process.env.POWERTOOLS_LOG_LEVEL = 'INFO';
   jest.resetModules();

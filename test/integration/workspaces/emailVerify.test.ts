@@ -28,14 +28,14 @@ afterEach(() => {
 const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEntity.key({ workspaceId: id }));
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
-/** The page of a link that does not work (any more), whichever link it is. */
+/** Expects the page that every used, expired or unknown link shows. */
 async function expectUsedLink(shown: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
   expect(unknown.status).toBe(410);
   expect({ status: shown.status, html: shown.html }).toEqual({ status: 410, html: unknown.html });
 }
 
-/** The value of an attribute as a browser reads it. */
+/** Returns the value of an HTML attribute as a browser reads it. */
 function unescaped(text: string): string {
   return text.replace(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
 }
@@ -141,7 +141,7 @@ describe('POST /v2/workspace/email/verify', () => {
     const workspace = await newWorkspace();
     const token = await mailedToken(engine, workspace);
     const query = table.query.bind(table);
-    // After the creation has read the workspace, before it writes.
+    // The owner is verified after apikey/create has read the workspace and before it writes.
     jest.spyOn(table, 'query').mockImplementationOnce(async (...args) => {
       expect((await pressButton(token)).status).toBe(200);
       return query(...args);
@@ -158,7 +158,7 @@ describe('POST /v2/workspace/email/verify', () => {
     const write = jest.spyOn(table, 'write').mockResolvedValue({ conflicts: [1] });
     const answer = await pressButton(token);
     expect(answer.status).toBe(409);
-    // Retries with jitter for 3 s: how many there are is chance.
+    // The write is retried with jitter for 3 s, so the number of retries is random.
     expect(write.mock.calls.length).toBeGreaterThan(3);
     expect(answer.html).toContain('Please try again in a moment.');
     write.mockRestore();

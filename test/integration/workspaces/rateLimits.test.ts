@@ -25,7 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Sends calls of one class at one time, one after the other, and returns how many were answered. */
+/**
+ * Takes tokens for calls of one class, one after the other, all at the same time of the clock. Returns the number of
+ * allowed calls.
+ */
 async function answered(
   buckets: RateBuckets,
   calls: number,
@@ -49,11 +52,11 @@ describe('RateBuckets', () => {
     for (let round = 0; round < 100; round++)
       for (const one of processes) count += await answered(one, 1, { tenant: 'shared' });
     expect(count).toBeGreaterThanOrEqual(40);
-    // Two calls are a tenth of a second's worth.
+    // The tolerance is twice the calls of a tenth of a second (two calls) for each of the four processes.
     expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
     expect(move.mock.calls.length).toBeLessThanOrEqual(count / 2);
     move.mockRestore();
-    // The shared bucket counts calls above the limit too, except unwritten calls: at most one of each process.
+    // The shared bucket counts all allowed calls, also those above the limit. At most one call of each process is not written.
     const shared = await table.get(RateBucketEntity, { tenant: 'shared', limitClass: 'read' });
     expect(shared!.at).toBeGreaterThanOrEqual(NOW + (count - 4) * 50);
     expect(shared!.at).toBeLessThanOrEqual(NOW + count * 50);

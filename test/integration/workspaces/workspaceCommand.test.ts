@@ -41,7 +41,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs the command in a process of its own, as an operator does. */
+/** Runs the command in a new process, as an operator does. */
 function operate(args: string[], env: NodeJS.ProcessEnv = process.env, name = 'workspace'): Promise<Outcome> {
   const command = fileURLToPath(new URL(`../../../infra/commands/${name}.ts`, import.meta.url));
   return new Promise((resolve) => {
@@ -51,7 +51,7 @@ function operate(args: string[], env: NodeJS.ProcessEnv = process.env, name = 'w
   });
 }
 
-/** A CloudFormation that knows one stack and its outputs. */
+/** Starts a stub of CloudFormation with one stack and its outputs. */
 async function startCloudFormation(stack: string, outputs: Record<string, string>): Promise<Server> {
   const members = Object.entries(outputs).map(
     ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
@@ -326,7 +326,7 @@ describe('the settings of npm run workspace', () => {
   });
 });
 
-/** Who issued a signed token. */
+/** Returns the issuer (`iss`) of a signed token. */
 function issuerOf(token: string): unknown {
   return (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss: unknown }).iss;
 }

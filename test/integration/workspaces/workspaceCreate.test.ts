@@ -24,7 +24,7 @@ afterAll(() => engine.stop());
 const DAY = 86_400_000;
 const someone = () => `someone-${randomUUID()}@example.com`;
 
-/** Calls a handler as if from another address. */
+/** Calls a handler with the given source address. */
 function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Response> {
   const event = eventOf(JSON.stringify({ data }));
   return send(to, {
@@ -33,7 +33,7 @@ function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Respons
   });
 }
 
-/** The endpoint under another setting. */
+/** Returns a handler of the endpoint with other settings. */
 function creating(settings: Record<string, string>): Handler {
   return toLambda(endpoint, { ...process.env, ...settings });
 }

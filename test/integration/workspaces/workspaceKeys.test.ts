@@ -34,7 +34,7 @@ const create = (data: object = {}, of = workspace) =>
   post(createKey, of.headers, { ownerEmail: of.ownerEmail, type: 'testing', ...data });
 const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
 
-/** Gives the workspace more API keys, so that it has `total`; their ids sort in the order of their numbers. */
+/** Adds API keys to the workspace until it has `total`. Returns all keys in the order of the list. */
 async function fillUp(total: number): Promise<string[]> {
   const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
   for (const apiKey of ids)
@@ -164,7 +164,8 @@ describe('POST /v2/workspace/apikey/create', () => {
     await fillUp(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
-    get.mockImplementationOnce(real); // the credentials
+    // The first read is for the credentials.
+    get.mockImplementationOnce(real);
     get.mockImplementationOnce(async (entity, key) => {
       get.mockRestore();
       expect((await create()).status).toBe(200);
@@ -349,7 +350,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     test('is rejected at another endpoint', async () => {
       const stored = await table.get(WorkspaceEntity, { workspaceId: workspace.id });
       await expectRefused(sealPageToken(stored!.pageKey, ['/v2/another'], 'KEY#', Date.now()));
-      // The same token for this endpoint is good, so it is the endpoint that was refused.
+      // The same token with the path of this endpoint is accepted. The rejection was therefore due to the other path.
       const { status } = await list({
         pageToken: sealPageToken(stored!.pageKey, ['/v2/workspace/apikeys/get'], 'KEY#', Date.now()),
       });

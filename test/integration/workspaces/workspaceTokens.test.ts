@@ -32,7 +32,7 @@ const reset = (apiKey: unknown, of = workspace, headers = {}) =>
 const call = (apiKey: string, authToken: string) =>
   post(getOrganizations, { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }, {});
 
-/** The claims of a signed token. */
+/** Returns the claims of a signed token. */
 function claims(token: string): unknown {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }
@@ -255,7 +255,8 @@ test('no token and no API key is readable in the table', async () => {
     workspace.authToken,
     created.body.result.data.authToken,
     renewed.body.result.data.newAuthToken.token,
-    'k'.repeat(64), // what the secrets of this run hold
+    // The value of the master key and the signing key in this test.
+    'k'.repeat(64),
   ];
   const stored = (await everyItem(engine)).flatMap(bytesOf);
   const haystack = Buffer.concat(stored.map((bytes) => Buffer.concat([bytes, Buffer.from('\n')])));
@@ -266,18 +267,18 @@ test('no token and no API key is readable in the table', async () => {
       Buffer.from(secret).toString('base64url'),
       Buffer.from(secret).toString('hex'),
     ];
-    // The raw bytes of a hexadecimal token, and a token's signature alone.
+    // A leak could also contain the raw bytes of a hexadecimal token, or only the signature of a signed token.
     const parts = [Buffer.from(secret, 'hex'), Buffer.from(secret.split('.')[2] ?? '')].filter(
       ({ length }) => length >= 16,
     );
     for (const form of [...forms, ...parts]) expect(haystack.includes(form)).toBe(false);
   }
-  // What is looked for can be found: the search sees strings and binary values at any depth.
+  // The stored address and hash show that the search finds strings and binary values at any depth.
   expect(haystack.includes(workspace.ownerEmail)).toBe(true);
   expect(haystack.includes(Buffer.from(tokenHash(workspace.workspaceAuthToken)))).toBe(true);
 });
 
-/** The text and the bytes of everything in a value. */
+/** Returns all keys, texts and binary values in a value, as bytes. */
 function bytesOf(value: unknown): Buffer[] {
   if (value instanceof Uint8Array) return [Buffer.from(value)];
   if (value instanceof Set || Array.isArray(value)) return [...value].flatMap(bytesOf);

@@ -18,7 +18,7 @@ function fromCsv(csv: string | Buffer): ExtractionResult {
 
 const namesIn = ({ agents }: ExtractionResult) => agents.map(({ name }) => name);
 const reasonsIn = ({ skipped }: ExtractionResult) => skipped.map(({ row, reason }) => [row, reason]);
-/** Returns the message of the INVALID_ARGUMENT that is thrown. */
+/** Runs `work`. Returns the message of the INVALID_ARGUMENT that it throws. */
 function refusal(work: () => unknown): string {
   try {
     work();

@@ -121,7 +121,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   });
 });
 
-/** Returns the error message of a file; `taken` for a valid file. */
+/** Returns the error message for a file, or `taken` for a valid file. */
 function refusal(file: Buffer): string {
   try {
     readSource('xlsx', file);
@@ -189,7 +189,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
   const MEGABYTES = 5;
   const filled = (piece: string, megabytes = MEGABYTES) =>
     piece.repeat(Math.floor((megabytes * 1_048_576 - 500) / piece.length));
-  /** An archive whose directory has a size that is too small. */
+  /** Returns an archive with a size in its directory that is smaller than the file. */
   const withFalseSize = () => {
     const file = ofXml(filled(' ', 14));
     const entry = file.lastIndexOf('xl/worksheets/sheet1.xml') - 46;

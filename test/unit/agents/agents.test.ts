@@ -23,7 +23,7 @@ const restApi = (...endpoints: object[]) => ({
 const rest = (more: object = {}) => ({ description: 'Prices', url: 'https://api.example.com/{{page}}', ...more });
 const create = (fields: object) => validate(CreateAgent, { name: 'Agent', ...fields }) as Record<string, any>;
 
-/** Returns the messages of the issues; none when the work succeeds. */
+/** Runs `work`. Returns the messages of its issues, or an empty list when it succeeds. */
 function problems(work: () => unknown): string[] {
   try {
     work();

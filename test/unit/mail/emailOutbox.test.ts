@@ -16,7 +16,7 @@ const message: OutgoingMail = {
 };
 const date = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
 const write = (changes: Partial<OutgoingMail> = {}) => emlOf({ ...message, ...changes }, { id: 'mail-1', date });
-/** A header's value as it stands in the file, folded lines included. */
+/** Returns the raw value of a header in the file, with its folded lines. */
 const header = (eml: string, name: string) => new RegExp(`^${name}: ((?:.*\\r\\n[ \\t])*.*)\\r$`, 'm').exec(eml)?.[1];
 
 describe('the .eml file of a mail', () => {

@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => provider.stop());
 
-/** The address of nobody. */
+/** Returns a URL on which no server listens. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -54,7 +54,7 @@ async function nowhere(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** A provider that takes the request and then drops the connection. */
+/** Starts a provider that reads the request and then closes the connection without an answer. */
 async function dropping(): Promise<Receiver> {
   return startHttp((request) => request.on('data', () => request.socket.destroy()));
 }
@@ -72,7 +72,7 @@ describe('SendGridSender', () => {
       personalizations: [{ to: [{ email: 'ada@example.com', name: 'Ada' }] }],
       from: { email: 'notes@customer.example', name: 'Acme' },
       subject: 'Bob commented',
-      // Plain text comes first, or it refuses the mail.
+      // SendGrid rejects a mail in which plain text does not come first.
       content: [
         { type: 'text/plain', value: 'plain' },
         { type: 'text/html', value: '<p>rich</p>' },
@@ -147,7 +147,7 @@ describe('SesSender', () => {
       region: 'us-east-1',
       credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
       maxAttempts: 1,
-      // Short where nothing is to be answered; a busy machine must not cost the others their answer.
+      // Requests that get no answer need a short timeout. All other requests have time for a slow machine.
       requestHandler: {
         connectionTimeout: 120_000,
         requestTimeout: endpoint === provider.url ? 120_000 : 300,
@@ -193,7 +193,7 @@ describe('SesSender', () => {
     [400, 'ThrottlingException', { outcome: 'throttled' }],
     [400, 'MessageRejected', { outcome: 'failed', retry: false }],
     [400, 'BadRequestException', { outcome: 'failed', retry: false }],
-    // The operator can put these in order while the mail waits.
+    // The operator can correct the cause of these errors before the retry.
     [400, 'SendingPausedException', { outcome: 'failed', retry: true }],
     [403, 'AccessDeniedException', { outcome: 'failed', retry: true }],
     [500, 'InternalServiceErrorException', { outcome: 'failed', retry: true }],
@@ -204,7 +204,7 @@ describe('SesSender', () => {
   });
 
   test('reports a mail as retryable when it was not sent, and the result as unknown when no answer arrives', async () => {
-    // Within this runner the SDK does not know Node's errors for errors, and drops their code.
+    // In jest, the SDK does not recognise errors of Node.js as errors and drops their code. A stub throws the error instead.
     const refused = new SesSender('no-reply@operator.example', {
       send: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
     });

@@ -194,10 +194,10 @@ const contentOf = (event: MailedType, userId = 'grace', changes: object = {}) =>
 const mailOf = (event: MailedType, userId?: string, changes?: object) =>
   eventMail(contentOf(event, userId, changes), { to: 'grace@example.com', unsubscribeLink });
 
-/** What nobody would write by accident: none of it may stand in a mail's HTML. */
+/** A hostile text. The HTML of a mail must not contain any part of it unescaped. */
 const HOSTILE = '<img src=x onerror="alert(1)">\'&';
 
-/** The tags of a document. What was escaped has none. */
+/** Returns the tags of an HTML document. Escaped text contains no tags. */
 const tagsOf = (html: string) => html.match(/<[a-z!/][^>]*>/gi) ?? [];
 
 describe('a mail about an event', () => {
@@ -437,7 +437,8 @@ describe('the plain text of a comment', () => {
       return user + system;
     };
     microseconds(32_768);
-    // Of sixteen times the length a square would make 256 times the work; by the processor's clock, as the machine may be busy.
+    // The long text is 16 times as long. Quadratic work would take 256 times as long.
+    // The test measures CPU time, because the machine may be busy.
     const [short, long] = [
       Math.min(...[1, 2, 3].map(() => microseconds(32_768))),
       Math.min(...[1, 2, 3].map(() => microseconds(16 * 32_768))),

@@ -110,7 +110,7 @@ describe('the lexical embedder', () => {
   });
 });
 
-/** Slightly below the measured precision. The embedding was not tuned on the set, which is older. */
+/** The minimum precision, slightly below the measured one. The embedding was not tuned on the evaluation set. */
 const floors: Record<QueryKind, Precision> = {
   words: { at1: 0.95, at5: 0.5 },
   forms: { at1: 0.73, at5: 0.45 },

@@ -10,14 +10,17 @@ import {
 } from '../../../lib/memory/rules/embeddingModels.ts';
 
 const model = fc.constantFrom('lexical-1', 'titan', 'other');
-/** A change of a state: another configured model, all judgments have vectors of the next model, or the vectors of the first stale model are purged. */
+/**
+ * A change of a state: another model is configured, or all judgments got vectors of the next model (`completed`),
+ * or the vectors of the first stale model were purged (`purged`).
+ */
 const change = fc.oneof(
   model.map((configured) => ({ configured })),
   fc.constant('completed' as const),
   fc.constant('purged' as const),
 );
 
-/** Returns the state after some changes, with the models that have vectors. The job applies the configured model before anything else. */
+/** Applies changes to a state, like the job: the configured model first. Returns the state and the models that have vectors. */
 function applyChanges(first: string, changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]) {
   let [state, configured]: [EmbeddingState, string] = [{ model: first }, first];
   const vectors = new Set([first]);

@@ -34,7 +34,7 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
   return outcome.reason;
 }
 const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
-/** Returns the cosine similarity of two vectors, one of length 1. */
+/** Returns the cosine similarity of two vectors. One of them must have length 1. */
 const alike = (a: ArrayLike<number>, b: readonly number[]) =>
   b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
 
@@ -156,7 +156,7 @@ describe('TitanEmbedder', () => {
   ])('does not retry after %i %s', async (status, error) => {
     titan.script = () => ({ status, error });
     expect((await failure(embed([error]))).status).toBe('UNAVAILABLE');
-    // Calls that the test before aborted may still arrive.
+    // Calls that an earlier test aborted may still arrive.
     expect(titan.calls.filter(({ inputText }) => inputText === error)).toHaveLength(1);
   });
 

@@ -4,7 +4,10 @@ import { type Faults, type Choose, World, worldTiming } from '../../support/deli
 
 const attempts = worldTiming.schedule.length;
 
-/** `good` accepts every attempt, `late` all but the first, `dead` none. */
+/**
+ * The endpoint `good` accepts every attempt. The endpoint `late` rejects the first attempt. The endpoint `dead`
+ * accepts no attempt.
+ */
 const outcome = (endpointId: string, attempt: number): AttemptOutcome =>
   endpointId === 'good' || (endpointId === 'late' && attempt > 1) ? 'delivered' : 'failed';
 
@@ -20,7 +23,7 @@ async function runWorld(
   return world;
 }
 
-/** Checks the invariants at the end of a run. */
+/** Expects that all deliveries have ended as given, that no attempt was repeated without a fault, and that no work is left. */
 function expectNothingLost(world: World, ends: Record<string, string | RegExp>): void {
   const ended = Object.entries(ends).map(([endpointId, expected]) => {
     const row = world.rows.get(endpointId)!;
@@ -29,7 +32,7 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
   const tooOften = [...world.sends].filter(
     ([name, times]) => !(times <= 1 + world.crashes + (name.endsWith('/1') ? world.repeatedMessages : 0)),
   );
-  // One comparison for all invariants, because it runs for thousands of worlds.
+  // One comparison checks all invariants: it is faster, and this function runs for thousands of worlds.
   expect([world.fannedOut, world.groups.size, ended, tooOften, world.lateSends]).toEqual([
     true,
     0,
@@ -41,10 +44,10 @@ function expectNothingLost(world: World, ends: Record<string, string | RegExp>):
 
 const allEnds = { good: 'DELIVERED', late: 'DELIVERED', dead: 'EXHAUSTED' };
 
-/** Always chooses the first possibility: no fault, one step after the other. */
+/** Always chooses the first possibility, so no fault occurs and the steps follow each other. */
 const first: Choose = () => 0;
 
-/** Chooses the first possibility, but the given faults at their steps. */
+/** Returns a function that chooses the given faults at their steps, and otherwise the first possibility. */
 function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   let step = 0;
   return (_count, kinds) => {
@@ -58,7 +61,7 @@ function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   };
 }
 
-/** Chooses at random, and faults rarely. */
+/** Returns a function that chooses at random and rarely chooses a fault. */
 function atRandom(seed: number): Choose {
   let state = seed + 1;
   const random = () => {

@@ -37,7 +37,10 @@ const failed: AttemptResult = { outcome: 'failed', durationMs: 10 };
 const fresh = (now = NOW) =>
   newDelivery({ eventId: 'msg_1', endpointId: 'ep_1', event: 'comment.add', createdAt: now, shard: 3 }, now, timing);
 
-/** Makes each attempt of a schedule at its time, as a worker does. Returns the times. */
+/**
+ * Makes each attempt of a delivery at its time, as a worker does. Returns the times of the attempts and the delivery
+ * at the end.
+ */
 function attemptsOf(
   start: PendingDelivery,
   result: (attempt: number) => AttemptResult,

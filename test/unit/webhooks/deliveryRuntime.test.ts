@@ -55,7 +55,7 @@ describe('the circuit breaker', () => {
       pausedUntil: expect.any(Number),
     });
     expect(checkBreaker(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
-    // The same share within more than 5 minutes does not count.
+    // The same share of failures over more than 5 minutes does not open the breaker.
     expect(checkBreaker(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
@@ -132,7 +132,7 @@ describe('afterAttempt', () => {
       if (next !== health) writes++;
       health = next;
     };
-    // 1,000 attempts per second, every hundredth fails.
+    // The endpoint gets 1,000 attempts per second. Every hundredth attempt fails.
     for (let i = 0; i < 60_000; i++) step(i % 100 !== 0, NOW + i);
     expect(writes).toBeLessThan(60_000 / 25);
     expect(health.breaker.open).toBeUndefined();
@@ -171,7 +171,7 @@ describe('afterAttempt', () => {
 });
 
 describe('automatic disabling', () => {
-  /** Returns the failures of an endpoint that fails at regular intervals for a time. */
+  /** Returns the failure state of an endpoint that fails at regular intervals for a time, in milliseconds. */
   const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
     let failing: Failing | undefined;
     for (let at = from; at <= from + time; at += every) failing = addFailure(failing, at);
@@ -203,7 +203,7 @@ describe('automatic disabling', () => {
         const random = chances(seed);
         let health = well;
         let givenUp = false;
-        // Random failures for 30 days, with a success at least every four days.
+        // The endpoint fails at random for 30 days and succeeds at least every four days.
         for (let at = NOW, succeeded = NOW; at < NOW + 30 * DAY; at += random() * hours * HOUR * 0.1) {
           const delivered = at - succeeded > 4 * DAY * random();
           if (delivered) succeeded = at;
@@ -240,7 +240,7 @@ describe('automatic disabling', () => {
 });
 
 describe('the rate limiter', () => {
-  /** A model of the stored slot and its atomic operation. */
+  /** Returns a model of the stored slot: a function that reserves the next slot atomically. */
   function slots() {
     let at: number | undefined;
     return (step: number, now: number) => {
@@ -261,7 +261,7 @@ describe('the rate limiter', () => {
       readonly at: number;
       readonly slot: number | undefined;
     }
-    // Sorted by time, the latest first.
+    // The deliveries are sorted by time, the latest first, so `pop` returns the next one.
     const coming: Coming[] = Array.from({ length: deliveries }, () => ({
       at: NOW + random() * 500,
       slot: undefined,
@@ -302,7 +302,7 @@ describe('the rate limiter', () => {
     return { sends: sends.sort((a, b) => a - b), deferrals };
   }
 
-  /** Returns the most sends within any second. */
+  /** Returns the largest number of sends within any second. */
   const peak = (sends: readonly number[]) => {
     let [most, first] = [0, 0];
     for (const [index, at] of sends.entries()) {

@@ -79,7 +79,7 @@ describe('an unusable public key', () => {
   });
 });
 
-/** Returns the base64 of a PKCS#1 public key with these numbers. */
+/** Returns a PKCS#1 public key with this modulus and exponent, as base64. */
 function pkcs1Of(modulus: Buffer, exponent: readonly number[]): string {
   return der(0x30, Buffer.concat([integer(modulus), integer(Buffer.from(exponent))])).toString('base64');
 }

@@ -9,7 +9,7 @@ import type { AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import { type Receiver, startHttp, startTcp } from '../../support/receivers.ts';
 
 const KIB = 1_024;
-/** The timeout of requests that never get a response. All others have enough time for a slow machine. */
+/** The timeout, in milliseconds, of requests that never get a response. All other requests use `LONG`, for slow machines. */
 const SHORT = 250;
 const LONG = 120_000;
 
@@ -44,7 +44,7 @@ function post(url: string, request: Partial<WebhookRequest> = {}, client = newCl
 }
 
 const textOf = ({ responseBody }: AttemptResult) => Buffer.from(responseBody ?? []).toString();
-/** A receiver that writes this text after it has read the request head. */
+/** Returns the behaviour of a receiver that writes this text when it has received data. */
 const answering = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\n\r\n`;
 
@@ -109,7 +109,7 @@ describe('a response of a receiver', () => {
 });
 
 describe('a webhook request', () => {
-  /** Returns a request as it arrives. */
+  /** Sends a request. Returns the request as the receiver got it, and the result of the client. */
   async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
     const came: {
       method?: string | undefined;
@@ -249,7 +249,7 @@ describe('the outcome of a webhook request', () => {
       outcome: 'timeout',
       error: 'no answer in time',
     });
-    // The client closes the connection.
+    // This resolves only when the client has closed the connection.
     await closed.promise;
   });
 
@@ -444,7 +444,7 @@ describe('the outcome of a webhook request', () => {
 });
 
 describe('the connections of a webhook client', () => {
-  /** A receiver that counts requests and has a response for each. */
+  /** Starts a receiver that counts the requests and answers each of them. */
   const listening = (answer: (socket: Socket, nth: number) => void) => {
     let requests = 0;
     const started = tcp((socket) => socket.on('data', () => answer(socket, ++requests)));
@@ -514,7 +514,7 @@ describe('the connections of a webhook client', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  /** A receiver that counts POSTs by their first line, and exposes its connections. */
+  /** Starts a receiver that counts POSTs by their request lines, and exposes its connections. */
   async function counting(answer: (socket: Socket, nth: number) => void) {
     let posts = 0;
     const sockets: Socket[] = [];

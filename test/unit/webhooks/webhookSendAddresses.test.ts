@@ -26,7 +26,7 @@ async function using<T extends { stop: () => unknown }>(started: Promise<T>): Pr
 
 const NO_NAMES: Zone = () => 'NXDOMAIN';
 
-/** Returns a client with the names of a zone, and the queries that it made. */
+/** Returns the function `post` of a client that resolves names in a zone, and the DNS queries of this client. */
 async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) {
   const { resolver, queries } = await using(startDns(zone));
   const client = createWebhookClient({ allowLoopback }, { resolver });
@@ -37,7 +37,7 @@ async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) 
   };
 }
 
-/** A receiver on every loopback address, which returns the address of the request. */
+/** Starts a receiver on every loopback address. It answers with the local address that the request reached. */
 function receiver(): Promise<Receiver> {
   return using(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
 }
@@ -272,7 +272,7 @@ describe('a host name of a webhook URL', () => {
     const target = await receiver();
     const answers = ['127.0.0.2', '169.254.169.254', '127.0.0.3', '10.0.0.1'];
     let asked = 0;
-    // Only IPv4 addresses, so that each lookup counts one query.
+    // The names have only IPv4 addresses, so the test counts one query for each lookup.
     const { post } = await newClient((_name, type) => (type === 'A' ? [answers[asked++ % answers.length] ?? ''] : []), {
       allowLoopback: true,
     });
@@ -340,7 +340,7 @@ describe('a webhook request over TLS', () => {
   beforeAll(() => tls.setDefaultCACertificates([...before, trusted.cert, old.cert]));
   afterAll(() => tls.setDefaultCACertificates(before));
 
-  /** Returns the port of a TLS receiver, which is reachable under any name. */
+  /** Starts a TLS receiver, which is reachable under any name. Returns its port. */
   const secure = async (options: TlsOptions) => (await using(startTls(options))).port;
   const everywhere: Zone = (_name, type) => (type === 'A' ? ['127.0.0.1'] : []);
 
@@ -442,7 +442,7 @@ describe('the environment variables of the process', () => {
     NODE_OPTIONS: '--insecure-http-parser --tls-min-v1.0 --no-warnings',
   };
 
-  /** Returns the result of a post in a new process with these environment variables and a proxy. */
+  /** Posts in a new process that has `variables` and a proxy in its environment. Returns the result. */
   async function postElsewhere(url: string, proxy: string): Promise<AttemptResult> {
     const script = `
       const { createWebhookClient } = await import(${JSON.stringify(join(import.meta.dirname, '../../../lib/webhooks/transport/send.ts'))});

@@ -6,7 +6,7 @@ import { ApiError } from '../../../lib/shared/errors.ts';
 import { validate } from '../../../lib/http/validate.ts';
 import { hasBlockedPort, parseHttpUrl } from '../../../lib/net/httpUrl.ts';
 
-/** Returns the error for a value of the field `url`; undefined when it is accepted. */
+/** Returns the error message for a value of the field `url`, or undefined when the value is accepted. */
 function complaint(schema: z.ZodType, url: unknown): string | undefined {
   try {
     validate(z.object({ url: schema }), { url });
@@ -114,7 +114,7 @@ describe('a port that the Fetch standard blocks', () => {
   });
 
   test('is refused by the fetch of Node.js', async () => {
-    // Port 0 is on the list since 2024. No server can use it.
+    // The Fetch standard also blocks port 0 since 2024. No server can listen on it.
     const answers = await Promise.all(
       blocked
         .filter((port) => port !== 0)
