@@ -204,7 +204,7 @@ describe('activityOps', () => {
     actionUser: { userId: 'ada' },
     targetEntityId: 'c1',
   } as const;
-  const at = async () => {
+  const eventScope = async () => {
     const { organizationKey, tenant } = await scope();
     return {
       tenant,
@@ -215,7 +215,9 @@ describe('activityOps', () => {
 
   test('writes an activity in the transaction of its change', async () => {
     expect(
-      await table.write(activityOps(await at(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000)),
+      await table.write(
+        activityOps(await eventScope(), names, { ...own, entityData: { text: 'hi' } }, 1_700_000_000_000),
+      ),
     ).toBe('done');
     const [activity, ...others] = await get(nda);
     const { cause: _, ...said } = own;
@@ -236,7 +238,7 @@ describe('activityOps', () => {
   });
 
   test('creates one activity per change, verb and document', async () => {
-    const here = await at();
+    const here = await eventScope();
     const idOf = (ops: ReturnType<typeof activityOps>) => (ops[0] as { put: { id: string } }).put.id;
     const ids = [
       activityOps(here, names, own, 1_700_000_000_000),
@@ -255,9 +257,9 @@ describe('activityOps', () => {
 describe('a disabled document', () => {
   test('rejects additions and deletions and still returns its activities', async () => {
     await customer.ok(ADD, { ...nda, activities: [activity({ id: 'a', targetEntityId: 't' })] });
-    const at = await scope();
-    const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
-    await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
+    const acmeScope = await scope();
+    const document = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
+    await table.write([replace(DocumentEntity, { ...acmeScope, ...document, disabled: true }, document._r)]);
     for (const [path, data] of [
       [ADD, { ...nda, activities: [activity()] }],
       ['/v2/activities/delete', nda],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(begin);
 
-/** Goes on with a customer who has nothing yet. */
+/** Replaces the customer by a new customer with activity logs. */
 async function begin(): Promise<void> {
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', {
@@ -22,16 +22,16 @@ async function begin(): Promise<void> {
   });
 }
 
-/** Has all tests of a block go on with one customer, for what they only read. */
+/** Creates a customer with content once for all tests of a block. The tests only read. */
 function beginOnceWith(content: () => Promise<void>): void {
-  let one: Customer;
+  let sharedCustomer: Customer;
   beforeAll(async () => {
     await begin();
     await content();
-    one = customer;
+    sharedCustomer = customer;
   });
   beforeEach(() => {
-    customer = one;
+    customer = sharedCustomer;
   });
 }
 
@@ -53,18 +53,18 @@ const add = (documentId: string, activities: object[]) =>
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const name = (i: number) => `a${String(i).padStart(4, '0')}`;
 
-/** All pages of a listing; `between` is awaited after each. */
+/** Returns all pages of a listing. `between` runs after each page. */
 async function pages(filter: object, between: () => Promise<unknown> = async () => undefined): Promise<any[][]> {
-  const found: any[][] = [];
+  const listedPages: any[][] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(GET, { organizationId, ...filter, pageToken });
     expect(status).toBe(200);
-    found.push(body.result.data);
+    listedPages.push(body.result.data);
     pageToken = body.result.pageToken ?? undefined;
     await between();
   } while (pageToken);
-  return found;
+  return listedPages;
 }
 
 describe("pages of a document's activities", () => {
@@ -81,9 +81,9 @@ describe("pages of a document's activities", () => {
     ['asc', numbers(1_250)],
     ['desc', numbers(1_250).reverse()],
   ])('contain each activity once in order %s', async (order, expected) => {
-    const found = await pages({ documentId: 'nda', order, pageSize: 500 });
-    expect(found.map((page) => page.length)).toEqual([500, 500, 250]);
-    expect(found.flat().map(({ id }) => id)).toEqual(expected.map(name));
+    const listedPages = await pages({ documentId: 'nda', order, pageSize: 500 });
+    expect(listedPages.map((page) => page.length)).toEqual([500, 500, 250]);
+    expect(listedPages.flat().map(({ id }) => id)).toEqual(expected.map(name));
     expect((await pages({ documentId: 'nda', order })).map((page) => page.length)).toEqual([1_000, 250]);
     expect((await pages({ documentId: 'nda', order, pageSize: 625 })).map((page) => page.length)).toEqual([625, 625]);
   });
@@ -123,16 +123,16 @@ describe('pages of activities', () => {
       )
       .concat(numbers(300).map((i) => [`full${i}`, 'many64']));
     for (const pageSize of [1_000, 70]) {
-      const found = await pages({ pageSize });
-      expect(found.slice(0, -1).every((page) => page.length === pageSize)).toBe(true);
+      const listedPages = await pages({ pageSize });
+      expect(listedPages.slice(0, -1).every((page) => page.length === pageSize)).toBe(true);
       expect(
-        found
+        listedPages
           .flat()
           .map(({ id, metadata }) => [id, metadata.documentId])
           .sort(),
       ).toEqual(expected.toSorted());
       // Document by document: the activities of each document are consecutive.
-      const changes = found
+      const changes = listedPages
         .flat()
         .filter(({ metadata }, i, all) => all[i - 1]?.metadata.documentId !== metadata.documentId);
       expect(changes).toHaveLength(documentIds.filter((_id, i) => i % 3 !== 1 || documentIds[i] === 'many64').length);
@@ -150,9 +150,9 @@ describe('pages of activities', () => {
       'a',
       numbers(50).map((i) => ({ id: `other${i}`, targetEntityId: 'tt' })),
     );
-    const found = await pages({ targetEntityId: 't', order: 'asc', pageSize: 130 });
-    expect(found.map((page) => page.length)).toEqual([130, 130, 70]);
-    expect(found.flat().map(({ id }) => id)).toEqual(numbers(330).map(name));
+    const listedPages = await pages({ targetEntityId: 't', order: 'asc', pageSize: 130 });
+    expect(listedPages.map((page) => page.length)).toEqual([130, 130, 70]);
+    expect(listedPages.flat().map(({ id }) => id)).toEqual(numbers(330).map(name));
     expect((await pages({ targetEntityId: 't', pageSize: 110 })).flat().map(({ id }) => id)).toEqual(
       numbers(330).map(name).reverse(),
     );
@@ -166,9 +166,9 @@ describe('pages of activities', () => {
         numbers(500).map((i) => ({ id: name(n + i), actionUser: { userId: (n + i) % 250 === 7 ? 'bob' : 'ada' } })),
       );
     await add('tos', [{ id: 'tos', actionUser: { userId: 'bob' } }]);
-    const found = await pages({ userId: 'bob', order: 'asc', pageSize: 4 });
-    expect(found.map((page) => page.length)).toEqual([4, 4, 3]);
-    expect(found.flat().map(({ id }) => id)).toEqual([...numbers(10).map((i) => name(i * 250 + 7)), 'tos']);
+    const listedPages = await pages({ userId: 'bob', order: 'asc', pageSize: 4 });
+    expect(listedPages.map((page) => page.length)).toEqual([4, 4, 3]);
+    expect(listedPages.flat().map(({ id }) => id)).toEqual([...numbers(10).map((i) => name(i * 250 + 7)), 'tos']);
   });
 });
 
@@ -183,9 +183,9 @@ test('a filter over documents that are read together loses nothing', async () =>
         actionUser: { userId: i % 2 === 0 ? 'bob' : 'ada' },
       })),
     );
-  const found = await pages({ userId: 'bob', order: 'asc', pageSize: 150 });
-  expect(found.map((page) => page.length)).toEqual([150, 50]);
-  expect(found.flat().map(({ id }) => id)).toEqual(
+  const listedPages = await pages({ userId: 'bob', order: 'asc', pageSize: 150 });
+  expect(listedPages.map((page) => page.length)).toEqual([150, 50]);
+  expect(listedPages.flat().map(({ id }) => id)).toEqual(
     documentIds.flatMap((documentId) => numbers(20).map((i) => `${documentId}-${String(i * 2).padStart(2, '0')}`)),
   );
 });
@@ -205,15 +205,15 @@ describe('pages of more than 1 MB and below 5 MB', () => {
     );
 
   async function expectAll(filter: object): Promise<void> {
-    const found = await pages(filter);
-    expect(found.length).toBeGreaterThan(2);
+    const listedPages = await pages(filter);
+    expect(listedPages.length).toBeGreaterThan(2);
     expect(
-      found
+      listedPages
         .flat()
         .map(({ id }) => id)
         .sort(),
     ).toEqual(numbers(60).map(name));
-    expect(Math.max(...found.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
+    expect(Math.max(...listedPages.map((page) => Buffer.byteLength(JSON.stringify(page))))).toBeLessThan(5_000_000);
   }
 
   test('contain the activities of a document', async () => {
@@ -263,7 +263,7 @@ describe('a listing returns each activity once while others write', () => {
     );
     let round = 0;
     for (const order of ['asc', 'desc']) {
-      const found = await pages({ ...filter, order, pageSize: 60 }, async () => {
+      const listedPages = await pages({ ...filter, order, pageSize: 60 }, async () => {
         round += 1;
         await Promise.all(
           documents.map(async (documentId) => {
@@ -276,7 +276,7 @@ describe('a listing returns each activity once while others write', () => {
           }),
         );
       });
-      const ids = found.flat().map(({ id }) => id);
+      const ids = listedPages.flat().map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
       expect(ids.filter((id) => staying.includes(id)).sort()).toEqual(staying.toSorted());
     }

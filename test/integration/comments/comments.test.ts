@@ -111,7 +111,9 @@ describe('POST /v2/commentannotations/comments/add', () => {
       ['comment.add', 3, 'bob'],
       ['comment.add', 4, 'eve'],
     ]);
-    const { data, audience } = (await emitted(engine, customer)).find((one) => one.data.targetComment.commentId === 3)!;
+    const { data, audience } = (await emitted(engine, customer)).find(
+      (event) => event.data.targetComment.commentId === 3,
+    )!;
     expect(data).toMatchObject({
       commentAnnotation: { annotationId: 'thread', commentCount: 4, comments: [{ commentId: 3 }] },
       targetComment: { commentText: 'loud' },
@@ -121,9 +123,10 @@ describe('POST /v2/commentannotations/comments/add', () => {
 
   test('accepts eight comments with ten mentioned users each and rejects nine', async () => {
     const mentioned = Array.from({ length: 10 }, (_each, index) => ({ userId: `user-${index}` }));
-    const many = (count: number) => Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
-    expect((await fails('add', { commentData: many(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
-    for (let i = 0; i < 6; i++) expect(await add(...many(8))).toHaveLength(8);
+    const replies = (count: number) =>
+      Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
+    expect((await fails('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
+    for (let i = 0; i < 6; i++) expect(await add(...replies(8))).toHaveLength(8);
     expect(await thread()).toMatchObject({
       commentCount: 49,
       involvedUserIds: ['ada', 'bob', ...mentioned.map(({ userId }) => userId)],
@@ -530,8 +533,8 @@ describe('POST /v2/commentannotations/comments/delete', () => {
 
   test('deletes all comments or keeps parallel additions', async () => {
     await Promise.allSettled([remove(), ...['a', 'b', 'c'].map((text) => add(reply(text)))]);
-    const left = await customer.call(`${COMMENTS}/get`, inThread);
-    const count = left.status === 404 ? 0 : left.body.result.data.length;
+    const remainingComments = await customer.call(`${COMMENTS}/get`, inThread);
+    const count = remainingComments.status === 404 ? 0 : remainingComments.body.result.data.length;
     expect(await itemsOf(engine, customer, 'Comment')).toHaveLength(count);
     if (count > 0) expect((await thread()).commentCount).toBe(count);
   });

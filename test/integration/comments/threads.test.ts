@@ -18,7 +18,7 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-/** Returns the error of a call. */
+/** Returns the HTTP status, error status and message of a failed addition. */
 async function refusal(data: object) {
   const { status, body } = await customer.call(ADD, {
     ...nda,
@@ -79,8 +79,8 @@ describe('POST /v2/commentannotations/add', () => {
     };
     await addThreads(customer, [thread('a', { ...sent, commentData: [comment({ ...said, createdAt: 5 })] })]);
     const metadata = { ...own, apiKey: customer.apiKey, ...nda };
-    const found = await getThread(customer, 'a');
-    expect(found).toEqual({
+    const storedThread = await getThread(customer, 'a');
+    expect(storedThread).toEqual({
       ...sent,
       annotationId: 'a',
       annotationNumber: 1,
@@ -123,7 +123,7 @@ describe('POST /v2/commentannotations/add', () => {
         },
       ],
     });
-    expect(Object.keys(found.targetElement)).toContain('__proto__');
+    expect(Object.keys(storedThread.targetElement)).toContain('__proto__');
   });
 
   test('stores page information, positions, progress and actions', async () => {

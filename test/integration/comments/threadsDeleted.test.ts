@@ -52,17 +52,17 @@ describe('deletedAfter of commentannotations/get', () => {
       );
       await remove(numbered(`${documentId}-`, 7), { ...nda, documentId });
     }
-    const found: string[] = [];
+    const deletedIds: string[] = [];
     let pageToken: string | undefined;
     do {
       const { ids, nextPageToken } = await page({ deletedAfter: 0, pageSize: 4, pageToken });
-      found.push(...ids);
+      deletedIds.push(...ids);
       pageToken = nextPageToken ?? undefined;
-      if (found.length === 4) await remove(['d1-late'], { ...nda, documentId: 'd1' });
+      if (deletedIds.length === 4) await remove(['d1-late'], { ...nda, documentId: 'd1' });
     } while (pageToken);
     const expected = ['d1', 'd2', 'd3'].flatMap((documentId) => numbered(`${documentId}-`, 7));
-    expect(found.filter((id) => !id.endsWith('late')).sort()).toEqual(expected.sort());
-    expect(new Set(found).size).toBe(found.length);
+    expect(deletedIds.filter((id) => !id.endsWith('late')).sort()).toEqual(expected.sort());
+    expect(new Set(deletedIds).size).toBe(deletedIds.length);
   });
 
   test('lists no deletion of another document, organization or tenant', async () => {

@@ -136,7 +136,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
 });
 
 describe('POST /v2/commentannotations/comments/add: size of one call', () => {
-  const many = (count: number, changes: object = {}) => Array.from({ length: count }, () => comment(changes));
+  const comments = (count: number, changes: object = {}) => Array.from({ length: count }, () => comment(changes));
   const add = (commentData: object[]) => customer.call(ADD_COMMENTS, { ...nda, annotationId: 'other', commentData });
   const to = [{ userId: 'bob' }];
 
@@ -149,7 +149,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     ['with a mention that notify and are logged', 14, { to, triggerNotification: true, triggerActivities: true }],
   ])('%s: accepts %s comments and writes none of one more', async (_what, most, changes) => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
-    const { status, body } = await add(many(most + 1, changes));
+    const { status, body } = await add(comments(most + 1, changes));
     expect({ status, path: body.error.details.issues[0].path, message: body.error.message }).toEqual({
       status: 400,
       path: ['commentData'],
@@ -160,7 +160,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
       await emitted(engine, customer),
       (await getThread(customer, 'other')).commentCount,
     ]).toEqual([NOTHING_ELSE, [], 1]);
-    expect((await add(many(most, changes))).body.result.data).toEqual(
+    expect((await add(comments(most, changes))).body.result.data).toEqual(
       Array.from({ length: most }, (_each, index) => index + 2),
     );
     expect(await getThread(customer, 'other')).toMatchObject({
@@ -174,7 +174,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
   test('adds no comment and no involvement when an id is taken', async () => {
     const before = await involvementsOf(engine, customer);
     expect(
-      (await add([...many(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
+      (await add([...comments(32, { to }), comment({ commentId: 1, to: [{ userId: 'eve' }] })])).body.error,
     ).toMatchObject({ status: 'ALREADY_EXISTS', message: 'Comment 1 already exists' });
     expect([(await getThread(customer, 'other')).commentCount, await involvementsOf(engine, customer)]).toEqual([
       1,
@@ -184,12 +184,12 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
 
   test('adds no comment when the call is cut off, and repeats no id', async () => {
     faults.fail('TransactWriteItems', 0);
-    expect((await add(many(33, { to }))).status).toBe(503);
+    expect((await add(comments(33, { to }))).status).toBe(503);
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
     // One transaction is enough.
     faults.fail('TransactWriteItems', 1);
-    expect((await add(many(33, { to }))).status).toBe(200);
+    expect((await add(comments(33, { to }))).status).toBe(200);
     faults.heal();
     expect((await add([comment()])).body.result.data).toEqual([35]);
   });
@@ -331,9 +331,9 @@ describe('parallel calls on one thread', () => {
         customer.call('/v2/commentannotations/comments/delete', { ...nda, annotationId: 'a', commentIds: [2] }),
         customer.call(DELETE, { ...nda, annotationIds: ['a'] }),
       ]);
-      const found = await getThread(customer, 'a');
-      if (found) {
-        expect(found.comments).toHaveLength(found.commentCount);
+      const storedThread = await getThread(customer, 'a');
+      if (storedThread) {
+        expect(storedThread.comments).toHaveLength(storedThread.commentCount);
         expect(await customer.ok(DELETE, { ...nda, annotationIds: ['a'] })).toMatchObject({ a: { success: true } });
       }
       expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);

@@ -43,9 +43,9 @@ describe('POST /v2/commentannotations/get across documents', () => {
   const withThreads = ['d000', 'd001', 'd002', 'd004', 'd006', 'd008', 'd010'];
 
   test.each([[2], [3], [1_000]])('lists an organization document by document in pages of %s', async (pageSize) => {
-    const found = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
-    expect(idsIn(found)).toEqual(withThreads.flatMap(inDocument));
-    expect(found.map(({ metadata }) => metadata.documentId)).toEqual(
+    const threads = (await threadPages(customer, { organizationId: 'acme', pageSize })).flat();
+    expect(idsIn(threads)).toEqual(withThreads.flatMap(inDocument));
+    expect(threads.map(({ metadata }) => metadata.documentId)).toEqual(
       withThreads.flatMap((documentId) => inDocument(documentId).map(() => documentId)),
     );
   });
@@ -188,11 +188,11 @@ describe('POST /v2/commentannotations/get across documents', () => {
 
   test('finds all threads in an organization with many empty documents', async () => {
     const wide = await newCustomer();
-    const many = numbered('n', 450);
+    const documentIds = numbered('n', 450);
     await wide.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       createOrganization: true,
-      documents: many.map((documentId) => ({ documentId })),
+      documents: documentIds.map((documentId) => ({ documentId })),
     });
     for (const documentId of ['n003', 'n200', 'n449'])
       await addThreads(wide, [thread(`in-${documentId}`)], { documentId });

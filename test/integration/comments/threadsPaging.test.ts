@@ -31,13 +31,13 @@ describe('POST /v2/commentannotations/get of one document', () => {
   test.each([[1], [2], [7], [24], [25], [1_000]])(
     'lists every thread once in pages of %s, the latest first, with ordered comments',
     async (pageSize) => {
-      const found = await threadPages(customer, { ...nda, pageSize });
-      expect(idsIn(found.flat())).toEqual(all.toReversed());
-      expect(found.map(({ length }) => length)).toEqual([
+      const listedPages = await threadPages(customer, { ...nda, pageSize });
+      expect(idsIn(listedPages.flat())).toEqual(all.toReversed());
+      expect(listedPages.map(({ length }) => length)).toEqual([
         ...Array.from({ length: Math.ceil(all.length / pageSize) - 1 }, () => pageSize),
         all.length % pageSize || Math.min(pageSize, all.length),
       ]);
-      for (const { annotationId, comments, commentCount, hasMoreComments } of found.flat()) {
+      for (const { annotationId, comments, commentCount, hasMoreComments } of listedPages.flat()) {
         expect(comments.map(({ commentText }: any) => commentText)).toEqual(
           comments.map((_each: unknown, at: number) => `${annotationId}-${at}`),
         );
@@ -53,14 +53,14 @@ describe('POST /v2/commentannotations/get of one document', () => {
   test.each(['asc', 'desc'])(
     'filters by creation time with order %s, inclusive start and exclusive end',
     async (order) => {
-      const found = await threadPages(customer, {
+      const listedPages = await threadPages(customer, {
         ...nda,
         order,
         createdAfter: 1_003,
         createdBefore: 1_009,
         pageSize: 5,
       });
-      expect(idsIn(found.flat()).toSorted()).toEqual(all.slice(6, 18));
+      expect(idsIn(listedPages.flat()).toSorted()).toEqual(all.slice(6, 18));
       expect(
         idsIn(
           (await threadPages(customer, { ...nda, order, createdAfter: '1970-01-01T00:00:01.011Z' })).flat(),
@@ -86,7 +86,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
       all.map((id, index) => thread(id, { createdAt: 1_000 + index })),
     );
     for (const order of ['asc', 'desc']) {
-      const found = await threadPages(busy, { ...nda, order, pageSize: 4 }, async (page) => {
+      const listedPages = await threadPages(busy, { ...nda, order, pageSize: 4 }, async (page) => {
         await addThreads(busy, [
           thread(`new-${order}-${page}`, { createdAt: page % 2 ? 1 : 5_000 }),
           thread(`amid-${order}-${page}`, { createdAt: 1_012 }),
@@ -103,7 +103,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
         });
         await busy.ok('/v2/commentannotations/delete', { ...nda, annotationIds: [`new-${order}-${page}`] });
       });
-      const seen = idsIn(found.flat());
+      const seen = idsIn(listedPages.flat());
       expect(new Set(seen).size).toBe(seen.length);
       expect(seen.filter((id) => all.includes(id)).toSorted()).toEqual(all);
     }
@@ -143,11 +143,11 @@ describe('POST /v2/commentannotations/get of large threads', () => {
         all.slice(i, i + 20).map((id, index) => thread(id, { createdAt: 1_000 + i + index, commentData })),
       );
     for (const order of ['asc', 'desc']) {
-      const found = await threadPages(customer, { ...nda, order });
-      expect(found.length).toBeGreaterThan(1);
-      expect(idsIn(found.flat())).toEqual(order === 'asc' ? all : all.toReversed());
-      for (const page of found) expect(JSON.stringify(page).length).toBeLessThan(5_000_000);
-      for (const { comments } of found.flat())
+      const listedPages = await threadPages(customer, { ...nda, order });
+      expect(listedPages.length).toBeGreaterThan(1);
+      expect(idsIn(listedPages.flat())).toEqual(order === 'asc' ? all : all.toReversed());
+      for (const page of listedPages) expect(JSON.stringify(page).length).toBeLessThan(5_000_000);
+      for (const { comments } of listedPages.flat())
         expect(comments.map(({ commentText }: any) => commentText[0])).toEqual(['x', 'y']);
     }
   });
@@ -175,15 +175,15 @@ describe('POST /v2/commentannotations/get of large threads', () => {
       ['desc', [...numbered('after', 3).reverse(), 'whale', ...numbered('before', 3).reverse()]],
     ] as const) {
       for (const pageSize of [2, 1_000]) {
-        const found = (await threadPages(customer, { ...nda, order, pageSize })).flat();
-        expect(idsIn(found)).toEqual(expected);
-        const whale = found.find(({ annotationId }) => annotationId === 'whale');
+        const threads = (await threadPages(customer, { ...nda, order, pageSize })).flat();
+        expect(idsIn(threads)).toEqual(expected);
+        const whale = threads.find(({ annotationId }) => annotationId === 'whale');
         expect([whale.commentCount, whale.hasMoreComments]).toEqual([45, true]);
         expect(whale.comments.length).toBeGreaterThan(4);
         expect(whale.comments.map(({ commentId }: any) => commentId)).toEqual(
           whale.comments.map((_each: unknown, index: number) => index + 1),
         );
-        expect(found.filter(({ hasMoreComments }) => hasMoreComments)).toHaveLength(1);
+        expect(threads.filter(({ hasMoreComments }) => hasMoreComments)).toHaveLength(1);
       }
       expect(idsIn((await threadPages(customer, { ...nda, order, userIds: ['nobody'] })).flat())).toEqual([]);
     }

@@ -27,12 +27,12 @@ beforeEach(async () => {
   });
 });
 
-/** The largest open field and text. */
+/** The sizes of a large open field and of a large text, in bytes. */
 const [OBJECT, TEXT] = [60_000, 32_000];
 const bob = { userId: 'bob', name: 'Bob' };
 const visibility = { type: 'restricted', userIds: ['bob', 'eve'] };
 
-/** The fields that are added to every thread, comment, status and priority: none, or nearly the largest. */
+/** The fields that are added to every thread, comment, status and priority. They are empty or nearly of maximal size. */
 const sizes = {
   'of usual size': { object: {}, comment: {}, thread: {} },
   'as large as it may be': {
@@ -50,7 +50,7 @@ type Size = (typeof sizes)[keyof typeof sizes];
 
 type Step = [event: string, path: string, data: object];
 
-/** Changes of one thread, each with the event that it emits when the call asks for it. */
+/** Returns changes of one thread, each with the event that it emits when the call asks for events. */
 function stepsOf(annotationId: string, { object, ...size }: Size, flags: object): Step[] {
   const of = (data: object) => ({ ...nda, annotationId, ...flags, ...data });
   const change = (updatedData: object) => ({
@@ -100,7 +100,7 @@ function stepsOf(annotationId: string, { object, ...size }: Size, flags: object)
   ];
 }
 
-/** Always emit an event. */
+/** Returns changes of reactions. A change of a reaction always emits an event. */
 const reactionSteps = (annotationId: string): Step[] => [
   [
     'comment.reaction_add',
@@ -248,7 +248,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
         ? ['Thread', 'Comment', 'Reaction'].includes(op.put._t as string)
         : /#(THREADS|REACTIONS)$/.test(op.remove.PK);
     expect(transactions.flatMap((ops) => ops.filter(isEvent))).toHaveLength(events.length);
-    for (const ops of transactions.filter((some) => some.some(isEvent)))
+    for (const ops of transactions.filter((ops) => ops.some(isEvent)))
       expect([ops.filter(isEvent).length, ops.some(isContent)]).toEqual([1, true]);
   });
 

@@ -27,14 +27,14 @@ const ACTIVITIES = '/v2/activities/get';
 const USER_DATA = '/v2/users/data/get';
 
 const SEED = 20_261_121;
-/** The limits of the fixture. */
+/** The largest number of items in the fixture. */
 const MOST_ITEMS = 20_000;
 const nothing = { missing: [], unexpected: [] };
 
 let engine: Engine;
 let customer: Customer;
 let fixture: Fixture;
-/** The items of other types before any content was added. */
+/** The number of items of each type before content was added. */
 let before: Record<string, number>;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
-/** All documents except the one with the longest thread. */
+/** The ids of all documents except the document with the longest thread. */
 const short = documentIds.filter((id) => id !== HANDBOOK);
 const ofAcme = <T extends { at: DocumentIds }>(records: readonly T[]) =>
   records.filter(({ at }) => at.organizationId === 'acme');
@@ -56,31 +56,31 @@ const longest = () => fixture.threads.find(({ comments }) => comments.length ===
 const sortedIds = (records: readonly any[]): string[] =>
   records.map(({ annotationId, id }) => annotationId ?? id).sort();
 
-/** All pages of a listing. `between` runs in parallel with the reading of the next page. */
+/** Returns all pages of a listing. `between` runs in parallel with the request of the next page. */
 async function pages(
   path: string,
   data: object,
   between: (page: number) => Promise<unknown> = async () => undefined,
 ): Promise<any[]> {
-  const found: any[] = [];
+  const listedPages: any[] = [];
   let pageToken: string | undefined;
   do {
-    const beside = found.length > 0 ? between(found.length) : undefined;
+    const beside = listedPages.length > 0 ? between(listedPages.length) : undefined;
     const { status, body } = await customer.call(path, { organizationId: 'acme', ...data, pageToken });
     await beside;
     expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
     expect(JSON.stringify(body).length).toBeLessThan(5_000_000);
-    found.push(body.result.data);
+    listedPages.push(body.result.data);
     pageToken = body.result.nextPageToken ?? body.result.pageToken ?? undefined;
   } while (pageToken !== undefined);
-  return found;
+  return listedPages;
 }
 
 const listAll = async (path: string, data: object) => (await pages(path, data)).flat();
 
 /**
- * Expects the table to match the ledger: no orphan, no job, one event for each requested one, and the initial items of
- * other types.
+ * Expects the table to match the ledger. It has no orphan and no job, one event for each change that asked for it, and
+ * as many items of other types as at the start.
  */
 async function expectTableToMatch(): Promise<void> {
   const {
@@ -116,8 +116,8 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
     const own = new Map<string, ReturnType<Fixture['dataOf']>>();
     await runChanges(
       userIds.map((userId): PlannedChange => async () => {
-        const found = await pages(USER_DATA, { userId });
-        const of = (kind: string) => found.flatMap((page) => page[kind]);
+        const userDataPages = await pages(USER_DATA, { userId });
+        const of = (kind: string) => userDataPages.flatMap((page) => page[kind]);
         own.set(userId, {
           comments: of('comments')
             .map(({ documentId, annotationId, commentId }) => `${documentId} ${annotationId}/${commentId}`)
@@ -126,7 +126,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
           recordings: sortedIds(of('recordings')),
           notifications: sortedIds(of('notifications')),
         });
-        if (userId === MONA) expect(found.map(({ comments }) => comments.length)).toEqual([100, 100, 50]);
+        if (userId === MONA) expect(userDataPages.map(({ comments }) => comments.length)).toEqual([100, 100, 50]);
       }),
     );
     for (const userId of userIds) expect([userId, own.get(userId)]).toEqual([userId, fixture.dataOf('acme', userId)]);
@@ -134,12 +134,12 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
 
   test.each(documentIds)('lists each thread of the document %s once with its content', async (documentId) => {
     const threads = fixture.threadsOf(inAcme(documentId));
-    const found = new Map(
+    const threadsById = new Map(
       (await listAll(THREADS, { documentId, pageSize: 25 })).map((thread: any) => [thread.annotationId, thread]),
     );
-    expect([...found.keys()].sort()).toEqual(sortedIds(threads));
+    expect([...threadsById.keys()].sort()).toEqual(sortedIds(threads));
     for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
-      const { commentCount, comments: shown, hasMoreComments, ...thread } = found.get(annotationId);
+      const { commentCount, comments: shown, hasMoreComments, ...thread } = threadsById.get(annotationId);
       expect([
         annotationId,
         thread.from.userId,
@@ -169,31 +169,33 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   test('counts the threads of documents by status for users with and without private threads', async () => {
     const users = [MONA, 'user-00', 'user-34', '__proto__', 'nobody'].map((userId) => ({
       userId,
-      asked: undefined,
+      selectedStatusIds: undefined,
       documents: documentIds,
     }));
-    const byStatus = [...statusIds.map((id) => [id]), ['OPEN', 'RESOLVED']].map((asked) => ({
+    const byStatus = [...statusIds.map((id) => [id]), ['OPEN', 'RESOLVED']].map((selectedStatusIds) => ({
       userId: 'user-01',
-      asked,
+      selectedStatusIds,
       documents: short,
     }));
-    for (const { userId, asked, documents } of [...users, ...byStatus]) {
+    for (const { userId, selectedStatusIds, documents } of [...users, ...byStatus]) {
       const counts = await customer.ok('/v2/commentannotations/count/get', {
         organizationId: 'acme',
         documentIds: documents,
         userId,
-        statusIds: asked,
+        statusIds: selectedStatusIds,
       });
       const expected = documents.map((documentId) => {
         const seen = fixture
           .threadsOf(inAcme(documentId))
-          .filter((thread) => fixture.canRead(userId, thread) && (asked?.includes(thread.statusId) ?? true));
+          .filter(
+            (thread) => fixture.canRead(userId, thread) && (selectedStatusIds?.includes(thread.statusId) ?? true),
+          );
         return [
           documentId,
           { total: seen.length, unread: seen.filter(({ comments }) => comments.at(-1)?.from !== userId).length },
         ];
       });
-      expect([userId, asked, counts]).toEqual([userId, asked, Object.fromEntries(expected)]);
+      expect([userId, selectedStatusIds, counts]).toEqual([userId, selectedStatusIds, Object.fromEntries(expected)]);
     }
   });
 
@@ -206,7 +208,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
         sortedIds(expected),
       ]);
     for (const scope of locationKeys) {
-      const isAtLocation = (one: { scope: string | undefined }) => one.scope === scope;
+      const isAtLocation = (record: { scope: string | undefined }) => record.scope === scope;
       await expectThreads({ locationIds: [scope] }, threads.filter(isAtLocation));
       expect(sortedIds(await listAll(NOTIFICATIONS, { locationId: scope }))).toEqual(
         sortedIds(ofAcme(fixture.notifications).filter(isAtLocation)),
@@ -237,9 +239,9 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
 
   test('pages through a thread of 1,000 comments and rejects one more', async () => {
     const { annotationId, comments } = longest();
-    const found = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
-    expect(found.map((page) => page.length)).toEqual([300, 300, 300, 100]);
-    expect(found.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
+    const commentPages = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
+    expect(commentPages.map((page) => page.length)).toEqual([300, 300, 300, 100]);
+    expect(commentPages.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
     const { status, body } = await customer.call('/v2/commentannotations/comments/add', {
       ...inAcme(HANDBOOK),
       annotationId,
@@ -384,16 +386,16 @@ describe('a listing returns each record exactly once during parallel changes', (
   ];
 
   test.each(listings)('%s', async (_what, path, data, pageSize, inLedger, idsOf) => {
-    const there = inLedger();
-    const found = await pages(path, { ...data(), ...(path === USER_DATA ? {} : { pageSize }) }, (page) =>
+    const idsBefore = inLedger();
+    const listedPages = await pages(path, { ...data(), ...(path === USER_DATA ? {} : { pageSize }) }, (page) =>
       runChanges(fixture.planConcurrentChanges(inAcme(['nda', 'terms', 'plan'][page % 3]!), isVolatile)),
     );
-    const stayed = new Set(inLedger()).intersection(new Set(there));
-    expect(found.length).toBeGreaterThan(2);
-    const seen: string[] = found.flatMap(idsOf);
+    const lastingIds = new Set(inLedger()).intersection(new Set(idsBefore));
+    expect(listedPages.length).toBeGreaterThan(2);
+    const seen: string[] = listedPages.flatMap(idsOf);
     expect(seen.filter((id) => seen.indexOf(id) !== seen.lastIndexOf(id))).toEqual([]);
-    expect([...stayed].filter((id) => !seen.includes(id))).toEqual([]);
-    expect(stayed.size).toBeGreaterThan(3);
+    expect([...lastingIds].filter((id) => !seen.includes(id))).toEqual([]);
+    expect(lastingIds.size).toBeGreaterThan(3);
   });
 
   test('the table matches the ledger after all changes', expectTableToMatch);
@@ -402,17 +404,17 @@ describe('a listing returns each record exactly once during parallel changes', (
 describe('deletions in a large organization', () => {
   test('delete all records of a location in all organizations, and only those', async () => {
     const [scope] = locationKeys as [string];
-    const isAtLocation = (one: { at: DocumentIds; scope: string | undefined }) =>
-      one.at.documentId === 'nda' && one.scope === scope;
+    const isAtLocation = (record: { at: DocumentIds; scope: string | undefined }) =>
+      record.at.documentId === 'nda' && record.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
       records.filter(isAtLocation),
     );
     expect(kinds.filter((records) => records.length === 0)).toEqual([]);
     expect(new Set(kinds.flat().map(({ at }) => at.organizationId))).toEqual(new Set(['acme', 'labs']));
     fixture.removeFromLedger(fixture.threads.filter(isAtLocation));
-    fixture.reactions = fixture.reactions.filter((one) => !isAtLocation(one));
-    fixture.recordings = fixture.recordings.filter((one) => !isAtLocation(one));
-    fixture.notifications = fixture.notifications.filter((one) => !isAtLocation(one));
+    fixture.reactions = fixture.reactions.filter((reaction) => !isAtLocation(reaction));
+    fixture.recordings = fixture.recordings.filter((recording) => !isAtLocation(recording));
+    fixture.notifications = fixture.notifications.filter((notification) => !isAtLocation(notification));
     const { apiKey, authToken } = customer;
     await customer.ok('/v1/organizations/documents/locations/data/delete', {
       apiKey,

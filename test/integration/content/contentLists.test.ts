@@ -4,13 +4,13 @@ import { type Engine, startEngine } from '../../support/engine.ts';
 import { numbered } from '../../support/threads.ts';
 
 const MEGABYTE = 1_000_000;
-/** The records of each kind, of about 120 KB each. */
+/** The number of records of each kind. A record has about 120 KB. */
 const COUNT = 42;
 
 let engine: Engine;
 let customer: Customer;
 
-/** Two documents in a folder with many records of each kind, by one user, for one user, at one location. */
+/** Fills two documents in a folder with records of each kind. All have the same author, recipient and location. */
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -27,12 +27,12 @@ beforeAll(async () => {
   const [text, object, location] = ['ü'.repeat(15_000), { note: 'x'.repeat(60_000) }, { id: 'page-1' }];
   const ids = numbered('x', COUNT);
   for (let i = 0; i < COUNT; i += 14) {
-    const some = ids.slice(i, i + 14);
-    // The records of one document are added between those of the other.
-    const at = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
+    const batchIds = ids.slice(i, i + 14);
+    // Records of `tos` are added between records of `nda`.
+    const document = { organizationId: 'acme', documentId: i === 14 ? 'tos' : 'nda' };
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
-      commentAnnotations: some.map((annotationId) => ({
+      ...document,
+      commentAnnotations: batchIds.map((annotationId) => ({
         annotationId,
         location,
         metadata: object,
@@ -40,8 +40,8 @@ beforeAll(async () => {
       })),
     });
     await customer.ok('/v2/recordings/add', {
-      ...at,
-      recordings: some.map((annotationId) => ({
+      ...document,
+      recordings: batchIds.map((annotationId) => ({
         annotationId,
         recordingType: 'audio',
         from: ada,
@@ -51,8 +51,8 @@ beforeAll(async () => {
       })),
     });
     await customer.ok('/v2/activities/add', {
-      ...at,
-      activities: some.map((id) => ({
+      ...document,
+      activities: batchIds.map((id) => ({
         id,
         featureType: 'comment',
         actionType: 'comment.add',
@@ -62,9 +62,9 @@ beforeAll(async () => {
         entityTargetData: object,
       })),
     });
-    for (const notificationId of some) {
+    for (const notificationId of batchIds) {
       await customer.ok('/v2/notifications/add', {
-        ...at,
+        ...document,
         notificationId,
         actionUser: ada,
         notifyUsers: [bob],
@@ -79,7 +79,7 @@ beforeAll(async () => {
       organizationId: 'acme',
       documentId: 'nda',
       annotationId: 'x000',
-      commentData: some.map(() => ({ commentText: text, commentHtml: text, metadata: object, from: bob })),
+      commentData: batchIds.map(() => ({ commentText: text, commentHtml: text, metadata: object, from: bob })),
     });
   }
 });
@@ -94,7 +94,7 @@ const [THREADS, RECORDINGS, ACTIVITIES, NOTIFICATIONS] = [
 const nda = { documentId: 'nda' };
 const [IN_NDA, REPLIES] = [28, 1 + COUNT];
 
-/** Every list with every selection, and its number of records. */
+/** Every list with every selection, and the number of its records. */
 const lists: [string, string, object, number][] = [
   ['the threads of a document', THREADS, nda, IN_NDA],
   ['the threads of a document, the oldest first', THREADS, { ...nda, order: 'asc' }, IN_NDA],
@@ -124,16 +124,16 @@ const lists: [string, string, object, number][] = [
 ];
 
 async function pages(path: string, data: object): Promise<any[]> {
-  const found: any[] = [];
+  const listedPages: any[] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(path, { organizationId: 'acme', ...data, pageToken });
     expect([status, body.error]).toEqual([200, undefined]);
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(5 * MEGABYTE);
-    found.push(body.result.data);
+    listedPages.push(body.result.data);
     pageToken = body.result.nextPageToken ?? body.result.pageToken ?? undefined;
   } while (pageToken !== undefined);
-  return found;
+  return listedPages;
 }
 
 const idOf = ({ annotationId, id, commentId }: any): unknown =>
@@ -154,10 +154,10 @@ describe('a list of several pages and more than 1 MB has responses below 5 MB', 
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],
     ] as const) {
-      const found = await pages('/v2/users/data/get', { userId });
-      expect(found.length).toBeGreaterThan(2);
+      const userDataPages = await pages('/v2/users/data/get', { userId });
+      expect(userDataPages.length).toBeGreaterThan(2);
       const kinds = ['comments', 'reactions', 'recordings', 'notifications'].map((kind) =>
-        found.flatMap((page) => page[kind]),
+        userDataPages.flatMap((page) => page[kind]),
       );
       expect(kinds.map((records) => records.length)).toEqual(counts);
       expect(
@@ -178,8 +178,8 @@ describe('a list of several pages and more than 1 MB has responses below 5 MB', 
     const latest = numbered('x', COUNT)
       .filter((_id, index) => index < 14 || index >= 28)
       .toReversed();
-    const found = body.result.data.map(idOf);
-    expect(found).toEqual(latest.slice(0, found.length));
-    expect(found.length).toBeGreaterThan(20);
+    const listedIds = body.result.data.map(idOf);
+    expect(listedIds).toEqual(latest.slice(0, listedIds.length));
+    expect(listedIds.length).toBeGreaterThan(20);
   });
 });

@@ -79,11 +79,11 @@ describe('deletion of a thread during parallel changes', () => {
   ])('%s leaves nothing behind', async (_size, count) => {
     for (let round = 0; round < 2; round++) {
       await addThreads(customer, [thread('a', { commentData: [comment()] })]);
-      for (let left = count; left > 0; left -= 20)
+      for (let remainingCount = count; remainingCount > 0; remainingCount -= 20)
         await customer.ok('/v2/commentannotations/comments/add', {
           ...nda,
           annotationId: 'a',
-          commentData: times(Math.min(left, 20), () => comment({ to: users('u', 2) })),
+          commentData: times(Math.min(remainingCount, 20), () => comment({ to: users('u', 2) })),
         });
       const [{ status }, ...others] = await Promise.all([
         call('/v2/commentannotations/delete', { annotationIds: ['a'] }),
@@ -117,7 +117,7 @@ describe('deletion of a thread during parallel changes', () => {
         }),
         call('/v2/commentannotations/comments/delete', { annotationId: 'a', commentIds: [1, 3] }),
       ]);
-      expect(others.filter((one) => ![200, 404, 409].includes(one.status)).map(({ body }) => body)).toEqual([]);
+      expect(others.filter((result) => ![200, 404, 409].includes(result.status)).map(({ body }) => body)).toEqual([]);
       // Parallel changes can make the deletion fail: delete again.
       if (status !== 200 || (await getThread(customer, 'a')) !== null)
         await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['a'] });

@@ -34,11 +34,11 @@ const ada = { userId: 'ada' };
 
 const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
-/** Adds a record of each kind in a location. */
+/** Adds a record of each kind at a location. */
 async function fill(location: object, scope: object = {}, suffix = '') {
-  const at = { organizationId: 'acme', documentId: 'nda', ...scope };
+  const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await customer.ok('/v2/commentannotations/add', {
-    ...at,
+    ...document,
     commentAnnotations: [
       {
         annotationId: `t${suffix}`,
@@ -51,18 +51,18 @@ async function fill(location: object, scope: object = {}, suffix = '') {
     ],
   });
   await customer.ok('/v2/reactions/add', {
-    ...at,
+    ...document,
     reactions: [
       { annotationId: `on${suffix}`, icon: 'heart', from: ada, commentAnnotationId: `t${suffix}`, commentId: 1 },
       { annotationId: `own${suffix}`, icon: 'heart', from: ada, location },
     ],
   });
   await customer.ok('/v2/recordings/add', {
-    ...at,
+    ...document,
     recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
   });
   await customer.ok('/v2/notifications/add', {
-    ...at,
+    ...document,
     notificationId: `n${suffix}`,
     actionUser: ada,
     notifyUsers: [{ userId: 'grace' }],
@@ -81,11 +81,11 @@ const remove = (location: object, more: object = {}) =>
   });
 
 /** The ids of the records of Ada and Grace in an organization. */
-async function things(organizationId = 'acme') {
-  const found = await Promise.all(
+async function recordIds(organizationId = 'acme') {
+  const userData = await Promise.all(
     ['ada', 'grace'].map((userId) => customer.ok('/v2/users/data/get', { organizationId, userId })),
   );
-  const ids = found.flatMap(({ comments, reactions, recordings, notifications }) =>
+  const ids = userData.flatMap(({ comments, reactions, recordings, notifications }) =>
     [...comments, ...reactions, ...recordings, ...notifications].map(({ annotationId, id }: any) => annotationId ?? id),
   );
   return [...new Set(ids)].sort();
@@ -100,13 +100,13 @@ const contentItems = async () =>
 describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes threads, reactions, recordings and notifications of the location and returns null', async () => {
     await fill(chapter);
-    expect(await things()).toEqual(['n', 'on', 'own', 'rec', 't']);
+    expect(await recordIds()).toEqual(['n', 'on', 'own', 'rec', 't']);
     const { status, body } = await remove(chapter);
     expect([status, body]).toEqual([
       200,
       { result: { status: 'success', message: 'Data deleted successfully.', data: null } },
     ]);
-    expect(await things()).toEqual([]);
+    expect(await recordIds()).toEqual([]);
     expect(await contentItems()).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       .flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix))
       .sort();
     expect((await remove(chapter)).status).toBe(200);
-    expect(await things()).toEqual(others);
+    expect(await recordIds()).toEqual(others);
   });
 
   test.each([
@@ -138,7 +138,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   ])('finds a location by %s', async (_what, written, named) => {
     await fill(written);
     await remove(named);
-    expect(await things()).toEqual([]);
+    expect(await recordIds()).toEqual([]);
   });
 
   test('deletes in every organization with the document, but in no other tenant', async () => {
@@ -156,7 +156,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     await fill(chapter);
     await fill(chapter, { organizationId: 'beta' });
     await remove(chapter);
-    expect([await things('acme'), await things('beta')]).toEqual([[], []]);
+    expect([await recordIds('acme'), await recordIds('beta')]).toEqual([[], []]);
     expect((await other.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' })).recordings).toHaveLength(
       1,
     );
@@ -171,20 +171,20 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       updatedData: { location: { id: 'elsewhere' } },
     });
     await remove(chapter);
-    expect(await things()).toEqual(['on', 't']);
+    expect(await recordIds()).toEqual(['on', 't']);
     await remove({ id: 'elsewhere' });
     expect(await contentItems()).toEqual([]);
   });
 
   test('removes a reaction in the location from a comment in another location', async () => {
-    const at = { organizationId: 'acme', documentId: 'nda' };
+    const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
+      ...document,
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'a', from: ada }] }],
     });
     const on = { icon: 'heart', from: ada, commentAnnotationId: 't', commentId: 1 };
     await customer.ok('/v2/reactions/add', {
-      ...at,
+      ...document,
       reactions: [
         { annotationId: 'here', ...on, location: chapter },
         { annotationId: 'too', ...on, location: chapter },
@@ -201,14 +201,14 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     await fill(chapter);
     for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
       expect((await remove(chapter, more)).status).toBe(200);
-    expect(await things()).toEqual([]);
+    expect(await recordIds()).toEqual([]);
   });
 
   test('deletes hundreds of records and long threads during parallel additions', async () => {
-    const at = { organizationId: 'acme', documentId: 'nda' };
+    const document = { organizationId: 'acme', documentId: 'nda' };
     for (let i = 0; i < 250; i += 50) {
       await customer.ok('/v2/recordings/add', {
-        ...at,
+        ...document,
         recordings: Array.from({ length: 50 }, (_, j) => ({
           annotationId: `rec${i + j}`,
           recordingType: 'audio',
@@ -218,7 +218,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       });
     }
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
+      ...document,
       commentAnnotations: Array.from({ length: 5 }, (_, i) => ({
         annotationId: `t${i}`,
         location: chapter,
@@ -228,12 +228,12 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     const [{ status }] = await Promise.all([
       remove(chapter),
       customer.ok('/v2/recordings/add', {
-        ...at,
+        ...document,
         recordings: [{ annotationId: 'late', recordingType: 'audio', from: ada }],
       }),
     ]);
     expect(status).toBe(200);
-    expect(await things()).toEqual(['late']);
+    expect(await recordIds()).toEqual(['late']);
   });
 
   test('deletes a record that another request changed meanwhile', async () => {
@@ -287,7 +287,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       }
     }
     await new LocationRemover(new Lagging(client(), TABLE_NAME)).remove(customer.apiKey, 'nda', chapter);
-    expect(await things()).toEqual(['moved']);
+    expect(await recordIds()).toEqual(['moved']);
   });
 
   test('keeps records with the same ids as leftovers of a deleted document', async () => {
@@ -321,9 +321,9 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('returns UNAVAILABLE when the time is over, and the next call continues', async () => {
-    const at = { organizationId: 'acme', documentId: 'nda' };
+    const document = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/recordings/add', {
-      ...at,
+      ...document,
       recordings: Array.from({ length: 150 }, (_, i) => ({
         annotationId: `rec${i}`,
         recordingType: 'audio',
@@ -339,11 +339,11 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       status: 'UNAVAILABLE',
       message: 'Not everything is deleted yet. Send the request again.',
     });
-    const left = (await things()).length;
-    expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThan(150);
+    const remainingCount = (await recordIds()).length;
+    expect(remainingCount).toBeGreaterThan(0);
+    expect(remainingCount).toBeLessThan(150);
     expect((await remove(chapter)).status).toBe(200);
-    expect(await things()).toEqual([]);
+    expect(await recordIds()).toEqual([]);
   });
 });
 
@@ -374,7 +374,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
         })
       ).body,
     ).toEqual(denied);
-    expect(await things()).toHaveLength(5);
+    expect(await recordIds()).toHaveLength(5);
   });
 
   test('do not replace the headers', async () => {

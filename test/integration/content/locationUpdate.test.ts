@@ -44,21 +44,21 @@ const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions
 
 /** Adds a record of each kind at a location. */
 async function fill(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
-  const at = { organizationId: 'acme', documentId: 'nda', ...scope };
+  const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await to.ok('/v2/commentannotations/add', {
-    ...at,
+    ...document,
     commentAnnotations: [{ annotationId: `t${suffix}`, location, commentData: [{ commentText: 'a', from: ada }] }],
   });
   await to.ok('/v2/reactions/add', {
-    ...at,
+    ...document,
     reactions: [{ annotationId: `own${suffix}`, icon: 'heart', from: ada, location }],
   });
   await to.ok('/v2/recordings/add', {
-    ...at,
+    ...document,
     recordings: [{ annotationId: `rec${suffix}`, recordingType: 'audio', from: ada, location }],
   });
   await to.ok('/v2/notifications/add', {
-    ...at,
+    ...document,
     notificationId: `n${suffix}`,
     actionUser: ada,
     notifyUsers: [ada],

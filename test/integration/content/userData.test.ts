@@ -19,18 +19,18 @@ beforeEach(async () => {
   });
 });
 
-const at = { organizationId: 'acme', documentId: 'nda' };
+const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 const grace = { userId: 'grace' };
 const mention = (userId: string) => ({ taggedUserContacts: [{ userId, text: `@${userId}` }] });
 
 const thread = (annotationId: string, commentData: readonly object[], more: object = {}) =>
-  customer.ok('/v2/commentannotations/add', { ...at, commentAnnotations: [{ annotationId, commentData, ...more }] });
+  customer.ok('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId, commentData, ...more }] });
 const comment = (annotationId: string, commentData: readonly object[]) =>
-  customer.ok('/v2/commentannotations/comments/add', { ...at, annotationId, commentData });
+  customer.ok('/v2/commentannotations/comments/add', { ...nda, annotationId, commentData });
 const notify = (notificationId: string, more: object = {}) =>
   customer.ok('/v2/notifications/add', {
-    ...at,
+    ...nda,
     notificationId,
     actionUser: ada,
     notifyUsers: [grace],
@@ -40,9 +40,9 @@ const notify = (notificationId: string, more: object = {}) =>
     ...more,
   });
 const react = (annotationId: string, from: object, more: object = {}) =>
-  customer.ok('/v2/reactions/add', { ...at, reactions: [{ annotationId, icon: 'heart', from, ...more }] });
+  customer.ok('/v2/reactions/add', { ...nda, reactions: [{ annotationId, icon: 'heart', from, ...more }] });
 const record = (annotationId: string, from: object) =>
-  customer.ok('/v2/recordings/add', { ...at, recordings: [{ annotationId, recordingType: 'audio', from }] });
+  customer.ok('/v2/recordings/add', { ...nda, recordings: [{ annotationId, recordingType: 'audio', from }] });
 
 interface Data {
   readonly comments: any[];
@@ -57,18 +57,18 @@ async function pages(
   userId: string,
   between: (page: number) => Promise<unknown> = async () => undefined,
 ): Promise<Data[]> {
-  const found: Data[] = [];
+  const dataPages: Data[] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', userId, pageToken });
     expect(status).toBe(200);
     expect(JSON.stringify(body).length).toBeLessThan(5_000_000);
     for (const list of Object.values(body.result.data as Data)) expect(list.length).toBeLessThanOrEqual(100);
-    found.push(body.result.data);
+    dataPages.push(body.result.data);
     pageToken = body.result.nextPageToken ?? undefined;
-    await between(found.length);
+    await between(dataPages.length);
   } while (pageToken);
-  return found;
+  return dataPages;
 }
 
 const annotationIds = (items: readonly any[]) => items.map(({ annotationId }) => annotationId);
@@ -162,7 +162,7 @@ describe('POST /v2/users/data/get', () => {
     expect((await data('grace')).notifications).toEqual([]);
     expect((await data('ada')).notifications).toHaveLength(1);
     await customer.ok('/v2/commentannotations/update', {
-      ...at,
+      ...nda,
       annotationIds: ['secret'],
       updatedData: { visibility: { type: 'public' } },
     });
@@ -213,7 +213,7 @@ describe('POST /v2/users/data/get', () => {
   test('leaves out deleted threads', async () => {
     await thread('t1', [{ commentText: 'by Ada', from: ada }]);
     await thread('t2', [{ commentText: 'by Ada', from: ada }]);
-    await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['t1'] });
+    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['t1'] });
     expect(annotationIds((await data('ada')).comments)).toEqual(['t2']);
   });
 
@@ -231,7 +231,7 @@ describe('POST /v2/users/data/get', () => {
     const write = async (when: string) => {
       for (const documentId of ['nda', 'offer', 'filed']) {
         await customer.ok('/v2/commentannotations/add', {
-          ...at,
+          ...nda,
           documentId,
           commentAnnotations: [
             { annotationId: `${when} in ${documentId}`, commentData: [{ commentText: 'x', from: ada }] },
@@ -241,7 +241,7 @@ describe('POST /v2/users/data/get', () => {
     };
     const threadsOfAda = async () => annotationIds((await data('ada')).comments).sort();
     await write('before');
-    await customer.ok('/v2/users/delete', { ...at, userIds: ['ada'] });
+    await customer.ok('/v2/users/delete', { ...nda, userIds: ['ada'] });
     expect(await threadsOfAda()).toEqual(['before in filed', 'before in offer']);
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'outer', userIds: ['ada'] });
     expect(await threadsOfAda()).toEqual(['before in offer']);
@@ -264,21 +264,21 @@ describe('POST /v2/users/data/get', () => {
         numbered.slice(i, i + 25).map((commentText) => ({ commentText, from: ada, ...mention('grace') })),
       );
     for (let i = 0; i < 3; i++) await notify(`n${i}`);
-    const found = await pages('grace', async (page) => {
+    const dataPages = await pages('grace', async (page) => {
       await comment('t0', [{ commentText: `new ${page}`, from: ada, ...mention('grace') }]);
       await customer.ok('/v2/commentannotations/comments/update', {
-        ...at,
+        ...nda,
         annotationId: 't0',
         commentIds: [10, 110, 210],
         updatedData: { metadata: { page } },
       });
       await notify(`new${page}`);
     });
-    const texts = found.flatMap(({ comments }) => comments.map(({ commentText }) => commentText));
+    const texts = dataPages.flatMap(({ comments }) => comments.map(({ commentText }) => commentText));
     expect(texts.filter((text) => text.startsWith('mention')).sort()).toEqual(numbered.sort());
     expect(new Set(texts).size).toBe(texts.length);
-    expect(found[0]!.comments).toHaveLength(100);
-    expect(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(['n0', 'n1', 'n2']);
+    expect(dataPages[0]!.comments).toHaveLength(100);
+    expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(['n0', 'n1', 'n2']);
   });
 
   test('pages through each kind independently', async () => {
@@ -287,15 +287,19 @@ describe('POST /v2/users/data/get', () => {
     const half = Array.from({ length: 25 }, () => ({ commentText: 'x', from: grace }));
     await thread('t1', half);
     await comment('t1', half);
-    const found = await pages('grace');
+    const dataPages = await pages('grace');
     expect(
-      found.map(({ comments, reactions, notifications }) => [comments.length, reactions.length, notifications.length]),
+      dataPages.map(({ comments, reactions, notifications }) => [
+        comments.length,
+        reactions.length,
+        notifications.length,
+      ]),
     ).toEqual([
       [50, 1, 100],
       [0, 0, 100],
       [0, 0, 20],
     ]);
-    expect(new Set(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
+    expect(new Set(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).size).toBe(220);
   });
 
   test('ends a page below 5 MB with a fair share of each kind', async () => {
@@ -304,14 +308,14 @@ describe('POST /v2/users/data/get', () => {
     for (let i = 0; i < 60; i++) await comment('t1', [{ commentText: `${i}`, from: grace, ...large }]);
     for (let i = 0; i < 60; i++) await notify(`n${i}`, { ...large, notificationSourceData: large.metadata });
     await react('r1', grace);
-    const found = await pages('grace');
-    expect(found.length).toBeGreaterThan(1);
-    expect(found[0]!.reactions).toHaveLength(1);
-    expect(Math.min(found[0]!.comments.length, found[0]!.notifications.length)).toBeGreaterThan(12);
-    expect(found.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(
+    const dataPages = await pages('grace');
+    expect(dataPages.length).toBeGreaterThan(1);
+    expect(dataPages[0]!.reactions).toHaveLength(1);
+    expect(Math.min(dataPages[0]!.comments.length, dataPages[0]!.notifications.length)).toBeGreaterThan(12);
+    expect(dataPages.flatMap(({ comments }) => comments.map(({ commentId }) => commentId))).toEqual(
       Array.from({ length: 61 }, (_, i) => i + 1),
     );
-    expect(found.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(
+    expect(dataPages.flatMap(({ notifications }) => notifications.map(({ id }) => id))).toEqual(
       Array.from({ length: 60 }, (_, i) => `n${i}`),
     );
   });

@@ -42,21 +42,23 @@ async function refusal(data: object) {
 
 describe('POST /v2/users/data/get with svcAllOrganizations', () => {
   test('returns the data of a user in all organizations, each comment once', async () => {
-    const found: string[] = [];
+    const commentLines: string[] = [];
     let [pageToken, count]: [string | null, number] = [null, 0];
     do {
       const { status, body } = await customer.call(GET, { userId: 'ada', svcAllOrganizations: true, pageToken });
       expect(status).toBe(200);
-      found.push(
+      commentLines.push(
         ...body.result.data.comments.map(
           ({ metadata, annotationId, commentId }: any) => `${metadata.organizationId} ${annotationId} ${commentId}`,
         ),
       );
       [pageToken, count] = [body.result.nextPageToken, count + 1];
     } while (pageToken !== null);
-    expect([found.length, new Set(found).size, found.filter((line) => line.startsWith(orgId(24))).length]).toEqual([
-      151, 151, 1,
-    ]);
+    expect([
+      commentLines.length,
+      new Set(commentLines).size,
+      commentLines.filter((line) => line.startsWith(orgId(24))).length,
+    ]).toEqual([151, 151, 1]);
     expect(count).toBeLessThanOrEqual(6);
   });
 

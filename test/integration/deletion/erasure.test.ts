@@ -32,7 +32,7 @@ afterAll(async () => {
   await engine.stop();
 });
 
-/** Items that expire by themselves. */
+/** The types of items that expire. */
 const expiring = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
 /** Returns the items of a tenant that do not expire, by key, without their revisions. */
@@ -102,7 +102,7 @@ describe('users/data/delete', () => {
   test('erases a user everywhere: name, address, picture and text are removed, and records of other users change only where they name the user', async () => {
     for (const organizationId of ['acme', 'beta']) await createTraces(customer, organizationId);
     const before = await dump(customer.apiKey);
-    for (const trace of traces.filter((one) => one !== 'ada-mail'))
+    for (const trace of traces.filter((trace) => trace !== 'ada-mail'))
       expect(JSON.stringify([...before])).toContain(trace);
     const started = await begin({ userIds: [ada.userId] });
     expect(started).toEqual({ jobId: expect.stringMatching(/^job_/), tasksCount: 3 });
@@ -124,7 +124,7 @@ describe('users/data/delete', () => {
     const { removed, added, changed } = differences(before, after);
     for (const trace of traces) expect(JSON.stringify([...after])).not.toContain(trace);
     // A tombstone holds the id of a deleted thread, its document and the time.
-    expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
+    expect(added.filter((line) => !line.startsWith('DeletedThread '))).toEqual([]);
     // In each organization: two comments in threads of other users, `byAda` with two and `long` with 25.
     expect(typesOf(removed)).toMatchObject({
       Thread: 4,
@@ -248,14 +248,14 @@ describe('users/data/delete', () => {
     const organizations = [...before.values()].filter(({ _t }) => _t === 'Organization');
     const beta = organizations.find(({ organizationId }) => organizationId === 'beta')!.internalId;
     expect(
-      [...removed, ...changed.map((one) => one.after)].filter((item) => JSON.stringify(item).includes(beta)),
+      [...removed, ...changed.map((change) => change.after)].filter((item) => JSON.stringify(item).includes(beta)),
     ).toEqual([]);
     // A tombstone holds the id of a deleted thread, its document and the time.
-    expect(added.filter((one) => !one.startsWith('DeletedThread '))).toEqual([]);
+    expect(added.filter((line) => !line.startsWith('DeletedThread '))).toEqual([]);
     expect(typesOf(removed)).toMatchObject({ Thread: 2, Comment: 29 });
     expect(removed.some(({ _t }) => _t === 'User')).toBe(false);
-    const profile = (found: Map<string, Item>) =>
-      [...found.values()].find(({ _t, userId }) => _t === 'User' && userId === ada.userId);
+    const profile = (items: Map<string, Item>) =>
+      [...items.values()].find(({ _t, userId }) => _t === 'User' && userId === ada.userId);
     expect(profile(after)).toEqual(profile(before));
   });
 
@@ -381,9 +381,9 @@ describe('users/data/delete', () => {
     });
     const { tasksCount } = await begin({ userIds: ['u0', ...userIds], organizationIds: ['acme'] });
     expect(tasksCount).toBe(30);
-    const left = await customer.ok('/v2/users/get', { organizationId: 'acme' });
+    const remainingUsers = await customer.ok('/v2/users/get', { organizationId: 'acme' });
     expect(
-      left
+      remainingUsers
         .map(({ userId }: any) => userId)
         .filter((userId: string) => userIds.includes(userId))
         .toSorted(),
@@ -405,21 +405,21 @@ describe('users/data/delete', () => {
 });
 
 /** Injects a fault at every n-th write of a run. */
-class Storm extends Trial {
+class RepeatedFault extends Trial {
   readonly #every: number;
-  readonly #what: Omit<Fault, 'at'>;
+  readonly #fault: Omit<Fault, 'at'>;
   #writes = 0;
 
-  constructor(every: number, what: Omit<Fault, 'at'>) {
+  constructor(every: number, fault: Omit<Fault, 'at'>) {
     super();
-    [this.#every, this.#what] = [every, what];
+    [this.#every, this.#fault] = [every, fault];
   }
 
   override next(name: string): Fault | undefined {
-    const at = this.calls.push(name);
+    const callNumber = this.calls.push(name);
     if (/^(Get|BatchGet|Query)/.test(name) || ++this.#writes % this.#every !== 0) return undefined;
-    this.injected.push(`${this.#what.failure} ${this.#what.when} ${name}`);
-    return { at, ...this.#what };
+    this.injected.push(`${this.#fault.failure} ${this.#fault.when} ${name}`);
+    return { at: callNumber, ...this.#fault };
   }
 }
 
@@ -482,10 +482,10 @@ describe('erasure under faults', () => {
     [3, { failure: 'crash', when: 'after' }],
     [2, { failure: 'error', when: 'after' }],
     [1, { failure: 'repetition', when: 'after' }],
-  ])('an interrupted erasure ends with the same result: at every %i. write %j', async (every, what) => {
-    const storm = new Storm(every, what);
-    expect(await outcomeOf(`storm-${every}-${what.failure}-${what.when}`, storm)).toEqual(expected);
+  ])('an interrupted erasure ends with the same result: at every %ith write %j', async (every, what) => {
+    const trial = new RepeatedFault(every, what);
+    expect(await outcomeOf(`faults-${every}-${what.failure}-${what.when}`, trial)).toEqual(expected);
     // The faults hit every n-th write of the work.
-    expect(storm.injected.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
+    expect(trial.injected.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
   });
 });

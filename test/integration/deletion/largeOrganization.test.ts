@@ -11,7 +11,7 @@ import { itemsOfOrganization, itemsByKey, JobRunner } from '../../support/remova
 
 const OLD = { users: 2_000, documents: 500, folders: 20, contentEvery: 20, mark: 'old' };
 const NEW = { users: 200, documents: 50, folders: 4, contentEvery: 10, mark: 'new' };
-/** The lease of a job, milliseconds. */
+/** The lease of a job, in milliseconds. */
 const LEASE = 90_000;
 
 let engine: Engine;
@@ -35,8 +35,8 @@ const user = numbered('user', 1);
 const document = numbered('document', 1);
 
 /**
- * What readers see of the organization: the number of items of each kind, their text, and the permissions of a user.
- * `gone` if it does not exist.
+ * Requests that read the organization. They return the number of items of each kind, their text, and the permissions
+ * of a user, or `gone` if the organization does not exist.
  */
 const views: Readonly<Record<string, () => Promise<unknown>>> = {
   documents: async () =>
@@ -91,8 +91,8 @@ async function look(): Promise<Seen> {
 }
 
 /**
- * Reads the organization continuously, one view after the other. Expects of each read a state that is allowed at its
- * start or at its end.
+ * Reads the organization continuously, one view after the other. Expects each result to belong to a state that was
+ * allowed when the request started or ended.
  */
 class Readers {
   /** The allowed states. */
@@ -104,7 +104,7 @@ class Readers {
   constructor(allowed: readonly Seen[]) {
     this.allowed = allowed;
     this.#done = this.#read();
-    // `stop` reports the error.
+    // `stop` awaits the same promise and throws its error.
     this.#done.catch(() => undefined);
   }
 
@@ -112,13 +112,13 @@ class Readers {
     for (; !this.#stopped; this.#rounds++) {
       for (const [name, view] of Object.entries(views)) {
         const before = this.allowed;
-        const found = await view();
-        expect([...before, ...this.allowed].map((one) => one[name])).toContainEqual(found);
+        const value = await view();
+        expect([...before, ...this.allowed].map((state) => state[name])).toContainEqual(value);
       }
     }
   }
 
-  /** Waits for two more rounds of reads, so that one of them starts after the call. */
+  /** Waits for two more rounds of reads. The second round starts after the call. */
   async goOn(): Promise<void> {
     const until = this.#rounds + 2;
     while (this.#rounds < until) await Promise.race([this.#done, new Promise((resolve) => setTimeout(resolve, 1))]);
@@ -130,12 +130,12 @@ class Readers {
   }
 }
 
-/** Returns a table that fails permanently after a number of calls, like a killed function. */
+/** Returns a table whose calls all fail after a number of calls, like the calls of a killed function. */
 function killed(calls: number): Table {
-  let left = calls;
+  let remainingCalls = calls;
   return new Table(
     asDocumentClient({
-      send: (command: Command) => (left-- > 0 ? client.send(command) : Promise.reject(new Error('killed'))),
+      send: (command: Command) => (remainingCalls-- > 0 ? client.send(command) : Promise.reject(new Error('killed'))),
     }),
     TABLE_NAME,
   );
@@ -163,7 +163,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   const runner = new JobRunner(time, {
     steps: { removeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
-  /** Runs the job, and kills the run after a number of calls. No worker holds the lease then. */
+  /** Runs the job and ends the run after a number of calls. The lease of the job has then expired. */
   const run = async (calls: number) => {
     runner.now = time += 2 * LEASE;
     table = killed(calls);

@@ -12,27 +12,27 @@ import {
 import { DirectorySimulation, names, resourceOf, scopeOf } from '../../support/directorySimulation.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
 
-// Random sequences of requests: content is added, moved, enabled, disabled, shared and deleted through the handlers,
-// while jobs run at random times. A model without jobs (test/support/directoryModel.ts) runs the same sequence. After each step
-// the permissions of all users must match the model, and from time to time all listings too. A failure prints a seed
-// and a path. Set them in `replay` to repeat it.
+// The test sends random sequences of requests that add, move, disable, share and delete content. Jobs run at random
+// times. A model without jobs (test/support/directoryModel.ts) runs the same sequence. After each step the permissions
+// of all users must match the model. All listings are compared at some steps and at the end. A failure prints a seed
+// and a path. To repeat the failure, set both in `replay`.
 const replay: { seed?: number; path?: string } = {};
 const RUNS = 30;
-/** No run starts after this time, and shrinking of a failure ends. */
+/** The time limit of the test. No sequence starts after it, and fast-check stops to shrink a failure. */
 const LIMIT_MILLISECONDS = 20_000;
 
 interface Step {
   do(world: DirectorySimulation): Promise<unknown>;
-  /** Prints the step in a failure, in a form that can be copied into `youth`. */
+  /** Returns the code of the step for a failure report. The code can be copied into `initialSteps`. */
   [fc.toStringMethod](): string;
 }
 
-/** The state before a step: the organization if it exists, and the error that requests in it get. */
+/** The state before a step: the organization if it exists, and the error that its requests get. */
 interface Met {
   readonly world: DirectorySimulation;
   readonly organizationId: string;
   readonly org: ModelOrganization | undefined;
-  /** The errors of all requests (`unknown`), and of requests that add or change something (`closed`). */
+  /** The error of every request. `closed` is the error of requests that add or change something. */
   readonly unknown: 'INVALID_ARGUMENT' | undefined;
   readonly closed: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION' | undefined;
 }
@@ -49,17 +49,24 @@ function act<A extends object>(
   of: Arbitraries<A>,
   run: (met: Met, args: A) => Promise<unknown>,
 ) {
-  const step = (at: string, args: A, millisecondsLater = 1): Step => ({
+  const step = (organizationId: string, args: A, millisecondsLater = 1): Step => ({
     async do(world) {
       world.now += millisecondsLater;
-      const org = world.organizations.get(at);
+      const org = world.organizations.get(organizationId);
       const unknown = org ? undefined : 'INVALID_ARGUMENT';
       await run(
-        { world, organizationId: at, org, unknown, closed: org?.disabled ? 'FAILED_PRECONDITION' : unknown },
+        {
+          world,
+          organizationId,
+          org,
+          unknown,
+          closed: org?.disabled ? 'FAILED_PRECONDITION' : unknown,
+        },
         args,
       );
     },
-    [fc.toStringMethod]: () => `\n  ${name}.step('${at}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
+    [fc.toStringMethod]: () =>
+      `\n  ${name}.step('${organizationId}', ${JSON.stringify(args)} as never, ${millisecondsLater})`,
   });
   // Some steps happen in the same millisecond.
   const arbitrary = fc.tuple(
@@ -78,7 +85,7 @@ const into = fc.oneof(folder, fc.constant('root'));
 const disabled = fc.constantFrom(true, false, false);
 const accessType = fc.constantFrom<AccessType[]>('public', 'restricted', 'organizationPrivate');
 const accessRole = fc.constantFrom<AccessRole[]>('editor', 'viewer');
-const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const resource: fc.Arbitrary<NamedResource> = fc.oneof(
   fc.constant({ type: 'organization' as const, id: '' }),
   folder.map((id) => ({ type: 'folder' as const, id })),
@@ -322,12 +329,12 @@ const addUser = act(
         userId,
       ),
     ).toBe(expected);
-    const found = org?.find(to);
-    if (!org || !found || expected !== 'done') return;
+    const target = org?.find(to);
+    if (!org || !target || expected !== 'done') return;
     world.known.add(userId);
-    org.contactsOf(found).add(userId);
-    const grant = org.currentGrant(userId, found, world.now);
-    if (!grant) org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
+    org.contactsOf(target).add(userId);
+    const grant = org.currentGrant(userId, target, world.now);
+    if (!grant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
     else grant.role = role ?? grant.role;
   },
 );
@@ -355,10 +362,10 @@ const grant = act(
     expect(
       await world.outcome('/v2/auth/permissions/add', { user: { userId }, permissions: { resources: [resource] } }),
     ).toBe(expected);
-    const found = org?.find(to);
-    if (!org || !found || expected !== 'done') return;
+    const target = org?.find(to);
+    if (!org || !target || expected !== 'done') return;
     world.known.add(userId);
-    org.grantsOf(userId).set(found, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
+    org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
   },
 );
 
@@ -367,14 +374,14 @@ const revoke = act(
   2,
   { from: resource, user },
   async ({ world, organizationId, org, unknown }, { from, user: userId }) => {
-    const found = org?.find(from);
+    const target = org?.find(from);
     expect(
       await world.outcome('/v2/auth/permissions/remove', {
         userId,
         permissions: { resources: [resourceOf(from, organizationId)] },
       }),
-    ).toBe(unknown ?? (found ? 'done' : 'NOT_FOUND'));
-    if (found) org?.grantsOf(userId).delete(found);
+    ).toBe(unknown ?? (target ? 'done' : 'NOT_FOUND'));
+    if (target) org?.grantsOf(userId).delete(target);
   },
 );
 
@@ -383,15 +390,15 @@ const removeUsers = act(
   4,
   { from: resource, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
   async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
-    const found = org?.find(from);
+    const target = org?.find(from);
     const result = (userId: string) =>
       world.known.has(userId)
         ? { success: true, message: 'User removed.' }
         : { success: false, message: 'User does not exist.' };
     const expected =
-      unknown ?? (found ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
+      unknown ?? (target ? Object.fromEntries(userIds.map((userId) => [userId, result(userId)])) : 'NOT_FOUND');
     expect(await world.answer('/v2/users/delete', { organizationId, ...scopeOf(from), userIds })).toEqual(expected);
-    if (found) for (const userId of userIds) org?.removeUser(userId, found);
+    if (target) for (const userId of userIds) org?.removeUser(userId, target);
   },
 );
 

@@ -48,18 +48,18 @@ const internalId = async (organizationId: string) =>
   [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
     .internalId as string;
 const ofJobs = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
-/** Messages about purges. The queue also carries messages about editors. */
+/** Returns the messages of purge jobs. The queue also has messages of editor jobs. */
 const removals = async () => {
   const jobs = [...(await items()).values()].filter(
     ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
   );
   return ofJobs(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
-/** The same items without the jobs. */
+/** Returns the items without jobs. */
 const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
   new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
 
-/** Whether an item belongs to a document, by its internal id. Event records do not count, as they expire. */
+/** Returns whether an item contains the internal id of a document. Events and jobs are ignored because they expire. */
 const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) =>
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
@@ -160,18 +160,18 @@ describe('purge of a deleted organization', () => {
     const acme = await internalId('acme');
     const before = withoutJobs(await items());
     const all = itemsOfOrganization(before, acme);
-    const rest = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
+    const otherItems = new Map([...before].filter(([, item]) => !all.includes(item) && item.internalId !== acme));
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const job = { tenant: customer.apiKey, createdAt: Date.now(), data: JSON.stringify({ organizationKey: acme }) };
     await killedAtEveryCall((table) => purgeOrganizationStep(table, job, () => job.createdAt + MINUTE), all);
-    expect(withoutJobs(await items())).toEqual(rest);
+    expect(withoutJobs(await items())).toEqual(otherItems);
   });
 
   test('a purge of an organization takes several steps if one is too short', async () => {
     await fillOrganization(customer, 'acme', { documents: ['a', 'b', 'c'], each: 1 });
     const acme = await internalId('acme');
     const job = { tenant: customer.apiKey, createdAt: 0, data: JSON.stringify({ organizationKey: acme }) };
-    // Each reading of this clock takes a second.
+    // The clock advances by a second at each reading.
     let now = MINUTE;
     let steps = 1;
     while ((await purgeOrganizationStep(openTable(environment(process.env)), job, () => (now += 1_000))) !== 'done')
@@ -206,12 +206,12 @@ describe('purge of deleted documents', () => {
     const message = await removeDocument('acme', 'nda');
     const runner = new JobRunner(Date.now());
     await runner.run(message);
-    const at = { organizationId: 'acme', documentId: 'nda' };
+    const nda = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       documents: [{ documentId: 'nda' }],
     });
-    await fillDocument(customer, at, { mark: 'new' });
+    await fillDocument(customer, nda, { mark: 'new' });
     const mine = [...(await items()).values()].find(
       ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
     )!.internalId;
@@ -220,7 +220,7 @@ describe('purge of deleted documents', () => {
     await runner.finish(message);
     expect(await ofMine()).toEqual(before);
     expect(
-      (await customer.ok('/v2/commentannotations/get', { ...at, annotationIds: ['thread-0'] }))[0].comments[0]
+      (await customer.ok('/v2/commentannotations/get', { ...nda, annotationIds: ['thread-0'] }))[0].comments[0]
         .commentText,
     ).toBe('new');
     expect(
@@ -256,14 +256,14 @@ describe('purge of deleted documents', () => {
 
   test('a purge of documents takes several steps if one is too short, each with the unfinished documents', async () => {
     const documents = Array.from({ length: 12 }, (_each, index) => `doc-${index}`);
-    const at = { organizationId: 'acme' };
+    const acme = { organizationId: 'acme' };
     await customer.ok('/v2/organizations/documents/add', {
-      ...at,
+      ...acme,
       createOrganization: true,
       documents: documents.map((documentId) => ({ documentId })),
     });
     await Promise.all(
-      documents.map((documentId) => customer.ok('/v2/users/add', { ...at, documentId, users: [{ userId: 'ada' }] })),
+      documents.map((documentId) => customer.ok('/v2/users/add', { ...acme, documentId, users: [{ userId: 'ada' }] })),
     );
     const removed = [...(await items()).values()]
       .filter(({ _t }) => _t === 'Document')
@@ -274,7 +274,7 @@ describe('purge of deleted documents', () => {
       data: JSON.stringify({ organizationKey: await internalId('acme'), documents: removed }),
     };
     let now = MINUTE;
-    const left: number[] = [];
+    const remainingCounts: number[] = [];
     let progress: string | undefined;
     for (;;) {
       const result = await purgeDocumentsStep(
@@ -284,14 +284,14 @@ describe('purge of deleted documents', () => {
       );
       if (result === 'done') break;
       progress = JSON.stringify(result.progress);
-      left.push((result.progress as { left: unknown[] }).left.length);
+      remainingCounts.push((result.progress as { left: unknown[] }).left.length);
       // Documents that are missing in the progress have no items left.
       expect([...(await items()).values()].filter(({ _t }) => _t === 'Contact').length).toBeLessThanOrEqual(
-        left.at(-1)!,
+        remainingCounts.at(-1)!,
       );
     }
-    expect(left.length).toBeGreaterThan(0);
-    expect(left).toEqual(left.toSorted((a, b) => b - a));
+    expect(remainingCounts.length).toBeGreaterThan(0);
+    expect(remainingCounts).toEqual(remainingCounts.toSorted((a, b) => b - a));
     expect([...(await items()).values()].filter(({ _t }) => ['Contact', 'Grant'].includes(_t))).toEqual([]);
   });
 
@@ -358,21 +358,21 @@ async function killedAtEveryCall(
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
   const remainingKeys = async () =>
     (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
-  const trial = async (at: number, when: 'before' | 'after'): Promise<string[]> => {
+  const trial = async (callNumber: number, when: 'before' | 'after'): Promise<string[]> => {
     await restoreItems(lean, all);
     const calls: string[] = [];
     const dying = asDocumentClient({
       async send(command: Command) {
-        if (calls.length >= at) throw new Error('killed');
+        if (calls.length >= callNumber) throw new Error('killed');
         calls.push(command.constructor.name);
-        if (calls.length < at) return lean.send(command);
+        if (calls.length < callNumber) return lean.send(command);
         if (when === 'after') await lean.send(command);
         throw new Error('killed');
       },
     });
     await step(new Table(dying, 'table')).catch(() => undefined);
     while ((await step(table)) !== 'done');
-    expect([at, when, await remainingKeys()]).toEqual([at, when, []]);
+    expect([callNumber, when, await remainingKeys()]).toEqual([callNumber, when, []]);
     return calls;
   };
   try {

@@ -47,10 +47,10 @@ async function dump(): Promise<Map<string, Item>> {
 const leave = (more: object = {}, on: Table = table) =>
   purgeUserContent(on, scope, ada.userId, { removedAt: until, mode: 'remove', ...more }, Date.now, Infinity);
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
-  [_t, annotationId ?? id, commentId].filter((one) => one !== undefined).join(' ');
+  [_t, annotationId ?? id, commentId].filter((id) => id !== undefined).join(' ');
 
 describe('purgeUserContent of a user who is removed from an organization', () => {
-  test("removes the user's threads, recordings, reactions and involvements; comments in threads of other users keep the author's id", async () => {
+  test("removes the user's threads, recordings, reactions and involvements, and keeps the author's id of comments in other threads", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
     expect(await leave()).toBe('done');
     const after = await dump();
@@ -129,9 +129,11 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     const documents = (await itemsOf(engine, customer, 'Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
     await leave({ documents: new Set([offer]) });
-    const left = await involvements(engine, customer, ada.userId);
-    expect(left.filter(([, id]) => id === 'offered')).toEqual([]);
-    expect(left.map(([, id]) => id)).toEqual(expect.arrayContaining(['byAda', 'byGrace', 'both', 'ofAda', 'toAda']));
+    const remainingInvolvements = await involvements(engine, customer, ada.userId);
+    expect(remainingInvolvements.filter(([, id]) => id === 'offered')).toEqual([]);
+    expect(remainingInvolvements.map(([, id]) => id)).toEqual(
+      expect.arrayContaining(['byAda', 'byGrace', 'both', 'ofAda', 'toAda']),
+    );
     await new Promise((resolve) => setTimeout(resolve, 2));
     await customer.ok('/v2/commentannotations/add', {
       ...acme,

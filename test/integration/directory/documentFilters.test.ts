@@ -82,9 +82,9 @@ describe('filters of documents/get', () => {
 
   test('read a bounded number of documents per page and omit no matching document', async () => {
     const drafts = crowd.filter((_id, index) => index % 100 === 99);
-    const found = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
-    expect(found.flat()).toEqual(drafts);
-    expect(Math.max(...found.map(({ length }) => length))).toBe(7);
+    const documentPages = await pages({ organizationId: 'crowd', filters: isDraft, pageSize: 7 });
+    expect(documentPages.flat()).toEqual(drafts);
+    expect(Math.max(...documentPages.map(({ length }) => length))).toBe(7);
     expect((await pages({ organizationId: 'crowd', filters: isDraft })).map(({ length }) => length)).toEqual([20, 6]);
   });
 

@@ -43,8 +43,8 @@ async function jobs(): Promise<StoredJob[]> {
     .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1));
 }
 
-const runChangeFolders = (at: Table, job: StoredJob, now: () => number) =>
-  changeFoldersStep(at, job, now, purgeFolders);
+const runChangeFolders = (table: Table, job: StoredJob, now: () => number) =>
+  changeFoldersStep(table, job, now, purgeFolders);
 
 /**
  * Runs one step of a job as the worker does, and returns the job. With `twice`, two workers run the step at the same
@@ -100,7 +100,7 @@ async function storedTree(): Promise<Map<string, string>> {
   return new Map(
     items.map(({ folderId, ancestors, accessType }) => [
       folderId,
-      `${['root', ...ancestors.map((one: any) => one.folderId)].join('/')} ${accessType}`,
+      `${['root', ...ancestors.map((ancestor: any) => ancestor.folderId)].join('/')} ${accessType}`,
     ]),
   );
 }
@@ -214,8 +214,8 @@ test('the job counter decreases once for each job, also when two workers end a j
   const open = await jobs();
   now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
   for (const [index, job] of open.entries()) {
-    let at: StoredJob | 'done' = job;
-    while (at !== 'done') at = await step(at, { twice: true });
+    let nextJob: StoredJob | 'done' = job;
+    while (nextJob !== 'done') nextJob = await step(nextJob, { twice: true });
     expect(await counted()).toBe([2, 1, undefined][index]);
   }
 });
@@ -379,7 +379,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await expectGone();
   }, 60_000);
 
-  test('frees its ids at once for empty folders; the job deletes all old items and nothing else', async () => {
+  test('frees its ids at once for empty folders, and the job deletes all old items and nothing else', async () => {
     await addFolders({ folderId: 'keep' }, { folderId: 'filled' });
     await ok('/v2/users/add', { users: [{ userId: 'ada' }, { userId: 'grace' }] });
     await fill();
@@ -430,12 +430,12 @@ describe('deleting a folder with three levels, documents, comments and grants', 
       items
         .filter(({ _t }) => !['Job', 'FolderChange', 'Organization'].includes(_t))
         .toSorted((a, b) => (`${a.PK}${a.SK}` < `${b.PK}${b.SK}` ? -1 : 1));
-    const kept = jobless((await own()).filter((item) => !ofFirst(item)));
+    const otherItems = jobless((await own()).filter((item) => !ofFirst(item)));
 
     await runJobs({ twice: true });
-    const left = await own();
-    expect(left.filter(ofFirst)).toEqual([]);
-    expect(jobless(left)).toEqual(kept);
+    const remainingItems = await own();
+    expect(remainingItems.filter(ofFirst)).toEqual([]);
+    expect(jobless(remainingItems)).toEqual(otherItems);
     expect(await leftovers()).toEqual([]);
     expect(await counted()).toBeUndefined();
   }, 60_000);
@@ -464,10 +464,10 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     await addDocuments('keep', 'kept');
     const entries = await itemsOf(engine, customer, 'FolderEntry');
     const [doomed, keep, kept] = ['doomed', 'keep', 'kept'].map((id) => entries.find((entry) => entry.id === id)!);
-    const left = [keep, kept].map((entry) => ({
+    const outdatedEntries = [keep, kept].map((entry) => ({
       put: { ...entry!, PK: `${kept!.PK.split('#').slice(0, -1).join('#')}#${doomed!.internalId}` },
     }));
-    expect(await table.write(left)).toBe('done');
+    expect(await table.write(outdatedEntries)).toBe('done');
     await ok('/v2/commentannotations/add', {
       documentId: 'kept',
       commentAnnotations: [{ annotationId: 'thread', commentData: [{ commentText: 'Text', from: { userId: 'ada' } }] }],

@@ -42,9 +42,9 @@ const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
 /** Returns the place and access type of each folder, read one by one. */
 async function places(...folderIds: string[]): Promise<Record<string, string>> {
-  const found = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
+  const folders = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
   return Object.fromEntries(
-    found.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]),
+    folders.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]),
   );
 }
 async function error(path: string, data: object): Promise<unknown> {
@@ -78,7 +78,7 @@ async function grow(count: number, below: string, shape: (index: number) => numb
       upsert(FolderEntryEntity, { ...scope, folderKey: parent.internalId, kind: 'folder', id: folderId, internalId }),
     ];
   }).flat();
-  await inSlices(ops, 100, async (some) => [await table.write(some)]);
+  await inSlices(ops, 100, async (slice) => [await table.write(slice)]);
 }
 
 describe('folders/get', () => {
@@ -134,14 +134,14 @@ describe('folders/get', () => {
   test('pages over the first level to the end, at the top and in a folder', async () => {
     await grow(250, 'z', () => 0);
     const pages = async (more: object, shown: (data: any[]) => any[]) => {
-      const found: string[][] = [];
+      const folderPages: string[][] = [];
       let pageToken: string | undefined;
       do {
         const { body } = await customer.call(GET, { ...acme, ...more, pageToken });
-        found.push(shown(body.result.data).map(({ folderId }: any) => folderId));
+        folderPages.push(shown(body.result.data).map(({ folderId }: any) => folderId));
         pageToken = body.result.nextPageToken ?? undefined;
       } while (pageToken);
-      return found;
+      return folderPages;
     };
     expect(await pages({ pageSize: 1 }, (data) => data)).toEqual([['a'], ['z']]);
     const within = await pages({ folderId: 'z', pageSize: 100 }, ([z]) => z.subFolders);

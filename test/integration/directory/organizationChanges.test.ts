@@ -59,10 +59,10 @@ describe.each([
       [field, 1, ...(path === UPDATE ? ['organizationId'] : [])],
     ]);
     const results = await customer.ok(path, data(Array.from({ length: 500 }, (_each, index) => `o-${index}`)));
-    expect([Object.keys(results).length, new Set(Object.values(results).map((one) => JSON.stringify(one)))]).toEqual([
-      500,
-      new Set([JSON.stringify(unknown)]),
-    ]);
+    expect([
+      Object.keys(results).length,
+      new Set(Object.values(results).map((result) => JSON.stringify(result))),
+    ]).toEqual([500, new Set([JSON.stringify(unknown)])]);
   });
 
   test('fails only for an unknown organization or one of another tenant, and treats a repeated id as one item', async () => {

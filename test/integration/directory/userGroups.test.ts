@@ -209,14 +209,14 @@ describe('usergroups/users/add', () => {
   test('restores membership of a user who left the organization, while the purge job is not finished', async () => {
     await withGroup('lawyers', ['ada', 'bob']);
     const ada = (await table.get(UserEntity, { tenant: customer.apiKey, userId: 'ada' }))!;
-    const at = Date.now() + 5_000;
+    const revocationTime = Date.now() + 5_000;
     await table.write([
       replace(
         UserEntity,
         {
           tenant: customer.apiKey,
           ...ada,
-          revocations: [{ organizationKey: internalId, resource: internalId, at, jobId: 'job' }],
+          revocations: [{ organizationKey: internalId, resource: internalId, at: revocationTime, jobId: 'job' }],
         },
         ada._r,
       ),
@@ -235,7 +235,7 @@ describe('usergroups/users/add', () => {
     await customer.ok(ADD_USERS, { ...lawyers, userIds: ['ada'] });
     expect(await members()).toEqual(['ada', 'bob']);
     const after = (await table.get(GroupMemberEntity, key))!;
-    expect(after.addedAt).toBeGreaterThan(at);
+    expect(after.addedAt).toBeGreaterThan(revocationTime);
     // The purge deletes old items at the revision that it read, so it leaves the new item.
     expect(after._r).not.toBe(before._r);
   });
@@ -302,14 +302,14 @@ describe('usergroups/get', () => {
 
   test('lists all groups', async () => {
     await customer.ok(ADD, { ...acme, organizationUserGroups: ids('g', 250).map((groupId) => ({ groupId })) });
-    const found: string[][] = [];
+    const groupPages: string[][] = [];
     for (let pageToken: string | undefined | null; pageToken !== null;) {
       const { body } = await customer.call(GET, { ...acme, pageSize: 100, pageToken });
-      found.push(body.result.data.map(({ groupId }: any) => groupId));
+      groupPages.push(body.result.data.map(({ groupId }: any) => groupId));
       pageToken = body.result.nextPageToken;
     }
-    expect(found.map((page) => page.length)).toEqual([100, 100, 50]);
-    expect(found.flat()).toEqual(ids('g', 250));
+    expect(groupPages.map((page) => page.length)).toEqual([100, 100, 50]);
+    expect(groupPages.flat()).toEqual(ids('g', 250));
   });
 
   test('pages through groups and users without loss or repetition, also for some groups, and while users are added', async () => {
@@ -464,10 +464,10 @@ describe('usergroups/users/delete', () => {
       organizationUserGroupId: 'lawyers',
       message: 'User deleted from organization user group.',
     });
-    const left = (await everyItem(engine))
+    const remainingUserIds = (await everyItem(engine))
       .filter(({ PK, _t }) => _t === 'UserGroupMember' && PK.includes(internalId))
       .map(({ userId }) => userId);
-    expect(left).toEqual(['ada']);
+    expect(remainingUserIds).toEqual(['ada']);
     expect(await customer.ok(DELETE_USERS, { ...lawyers, deleteAll: true, userIds: [] })).toEqual({});
   });
 

@@ -75,9 +75,9 @@ describe('users/get with groups', () => {
   });
 
   test.each([1, 2, 3])('returns pages of %i without loss or repetition', async (pageSize) => {
-    const found = (await pages({ organizationUserGroupIds: ['two', 'one'], pageSize })).map(ids);
-    expect(found.flat()).toEqual(['u1', 'u2', 'u3', '\uffee', '😀']);
-    expect(Math.max(...found.map(({ length }) => length))).toBeLessThanOrEqual(pageSize);
+    const userPages = (await pages({ organizationUserGroupIds: ['two', 'one'], pageSize })).map(ids);
+    expect(userPages.flat()).toEqual(['u1', 'u2', 'u3', '\uffee', '😀']);
+    expect(Math.max(...userPages.map(({ length }) => length))).toBeLessThanOrEqual(pageSize);
   });
 
   test('answers NOT_FOUND when one of the groups does not exist', async () => {
@@ -111,10 +111,10 @@ describe('users/get with all documents', () => {
 
   test('returns a map by document with groupByDocumentId, in pages without loss', async () => {
     for (const pageSize of [1, 2, 4, 100]) {
-      const found = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) =>
+      const listedUsers = (await pages({ allDocuments: true, groupByDocumentId: true, pageSize })).flatMap((map) =>
         Object.keys(map).flatMap((id) => ids(map[id]).map((userId) => `${id} ${userId}`)),
       );
-      expect(found).toEqual(['__proto__ u5', 'a u1', 'a u2', 'a u3', 'b u2', 'b u4']);
+      expect(listedUsers).toEqual(['__proto__ u5', 'a u1', 'a u2', 'a u3', 'b u2', 'b u4']);
     }
     expect(await pages({ documentId: 'a', groupByDocumentId: true, userIds: ['u2'] })).toEqual([
       { a: [expect.objectContaining({ userId: 'u2' })] },

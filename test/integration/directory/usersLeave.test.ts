@@ -83,23 +83,23 @@ const remove = (where: object, ...userIds: string[]) => customer.ok(DELETE, { ..
 const contacts = async (where: object) =>
   (await customer.ok('/v2/users/get', { ...acme, ...where })).map(({ userId }: any) => userId);
 
-/** Returns what a user may do, by resource. */
+/** Returns the roles of a user by resource id. */
 async function roles(userId: string): Promise<Record<string, string>> {
-  const { [userId]: found } = await customer.ok('/v2/auth/permissions/get', {
+  const { [userId]: permissions } = await customer.ok('/v2/auth/permissions/get', {
     ...acme,
     userIds: [userId],
     folderIds: everywhere.folders,
     documentIds: everywhere.documents,
   });
-  const entries = Object.entries({ ...found.organization, ...found.folders, ...found.documents });
+  const entries = Object.entries({ ...permissions.organization, ...permissions.folders, ...permissions.documents });
   return Object.fromEntries(entries.flatMap(([id, { accessRole }]: any) => (accessRole ? [[id, accessRole]] : [])));
 }
 
-/** Returns the job messages that are scheduled for later. */
+/** The job messages that were sent with a delay and have not been handled. */
 let waiting: { readonly body: any }[] = [];
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Runs the jobs whose messages were sent, until each one ends or waits for a minute. */
+/** Runs the jobs whose messages were sent, until each job ends or, with `delay`, sends a delayed message. */
 async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const steps = {
@@ -128,7 +128,7 @@ async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
   }
 }
 
-/** Returns what the tenant stores about a user, except the profile. */
+/** Returns the type and sort key of each item of a user, except the profile and jobs. */
 async function traces(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
   return items
@@ -322,18 +322,21 @@ describe('users/delete with documentId', () => {
   test('removes a user from that document and its contact list only', async () => {
     await withEverything('ada');
     await remove({ documentId: 'nda' }, 'ada');
-    const left = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
+    const remainingRoles = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
     expect([
       await roles('ada'),
       await contacts({ documentId: 'nda' }),
       await contacts({ documentId: 'other' }),
       await contacts({}),
-    ]).toEqual([left, [], ['ada'], ['ada']]);
+    ]).toEqual([remainingRoles, [], ['ada'], ['ada']]);
     const before = await traces('ada');
     await runJobs();
     const { internalId } = (await table.get(DocumentEntity, { ...(await scope()), documentId: 'nda' }))!;
     expect(await traces('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
-    expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([left, ['ada']]);
+    expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([
+      remainingRoles,
+      ['ada'],
+    ]);
   });
 });
 
@@ -341,8 +344,8 @@ describe('users/delete with folderId', () => {
   test('removes a user from that folder and its contents at once, and the job removes the stored data', async () => {
     await withEverything('ada');
     await remove({ folderId: 'outer' }, 'ada');
-    const left = { acme: 'editor', nda: 'editor', other: 'editor' };
-    expect(await roles('ada')).toEqual(left);
+    const remainingRoles = { acme: 'editor', nda: 'editor', other: 'editor' };
+    expect(await roles('ada')).toEqual(remainingRoles);
     for (const where of [{ folderId: 'outer' }, { folderId: 'inner' }, { documentId: 'filed' }])
       expect(await contacts(where)).toEqual([]);
     expect(await customer.ok('/v2/users/get', { ...acme, allDocuments: true, groupByDocumentId: true })).toEqual({
@@ -350,7 +353,7 @@ describe('users/delete with folderId', () => {
       other: [expect.anything()],
     });
     await runJobs();
-    expect(await roles('ada')).toEqual(left);
+    expect(await roles('ada')).toEqual(remainingRoles);
     expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
     expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(3);
     expect((await traces('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
@@ -369,7 +372,7 @@ describe('users/delete with folderId', () => {
   });
 
   test('removes a user from a folder with more contents than one step of the job reads', async () => {
-    const at = await scope();
+    const acmeScope = await scope();
     const folders = Array.from({ length: 30 }, (_each, i) => ({
       folderId: `f${i}`,
       parentFolderId: i % 5 === 0 ? 'inner' : `f${i - 1}`,
@@ -389,7 +392,7 @@ describe('users/delete with folderId', () => {
     await grant('ada', on('document', 'nda'));
     await remove({ folderId: 'outer' }, 'ada');
     const { jobId } = queues.messagesOf('jobs')[0]!.body;
-    let job = (await new JobStore(table).get({ tenant: at.tenant, jobId }))!;
+    let job = (await new JobStore(table).get({ tenant: acmeScope.tenant, jobId }))!;
     for (
       let result = await removeUsersStep(table, job, () => Date.now() + REQUESTS_ENDED_MS, 7);
       result !== 'done';
@@ -407,11 +410,11 @@ describe('resources that move after users/delete with folderId', () => {
     customer.ok('/v2/organizations/documents/move', { ...acme, documentIds: [documentId], folderId });
   const moveFolder = (folderId: string, parentFolderId: string) =>
     customer.ok('/v2/organizations/folders/update', { ...acme, folders: [{ folderId, parentFolderId }] });
-  const writtenDown = async () =>
+  const revocationCount = async () =>
     (await everyItem(engine)).filter(
       ({ _t, PK }) => _t === 'FolderRevocation' && PK.startsWith(`T#${customer.apiKey}#`),
     ).length;
-  const counted = async () =>
+  const storedRevocationCount = async () =>
     (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!.folderRevocations;
 
   beforeEach(async () => {
@@ -449,14 +452,14 @@ describe('resources that move after users/delete with folderId', () => {
    * `outer`.
    */
   async function expectSides(): Promise<void> {
-    const { ada: found } = await customer.ok('/v2/auth/permissions/get', {
+    const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {
       ...acme,
       userIds: ['ada'],
       folderIds: ['outer', 'inner', 'apart', 'deep'],
       documentIds: ['filed', 'nda', 'other', 'lowest'],
     });
-    const viewers = Object.entries({ ...found.folders, ...found.documents }).flatMap(([id, { accessRole }]: any) =>
-      accessRole === 'viewer' ? [id] : [],
+    const viewers = Object.entries({ ...permissions.folders, ...permissions.documents }).flatMap(
+      ([id, { accessRole }]: any) => (accessRole === 'viewer' ? [id] : []),
     );
     expect(viewers).toEqual(['apart', 'nda', 'other', 'lowest']);
     expect([await contacts({ documentId: 'filed' }), await contacts({ documentId: 'nda' })]).toEqual([[], ['ada']]);
@@ -466,14 +469,14 @@ describe('resources that move after users/delete with folderId', () => {
     'a resource that moves %s is treated by its folder at the time of the removal',
     async (when) => {
       await remove({ folderId: 'outer' }, 'ada');
-      expect([await counted(), await writtenDown()]).toEqual([1, 1]);
+      expect([await storedRevocationCount(), await revocationCount()]).toEqual([1, 1]);
       if (when === 'between its rounds') await runJobs('settling');
       await moveAbout();
       await expectSides();
       await runJobs();
       await expectSides();
       expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
-      expect([await counted(), await writtenDown(), await jobsLeft()]).toEqual([undefined, 0, 0]);
+      expect([await storedRevocationCount(), await revocationCount(), await jobsLeft()]).toEqual([undefined, 0, 0]);
     },
   );
 
@@ -516,21 +519,21 @@ describe('resources that move after users/delete with folderId', () => {
     expect((await roles('ada')).filed).not.toBe('viewer');
     await runJobs();
     expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(1);
-    expect([await counted(), await writtenDown()]).toEqual([undefined, 0]);
+    expect([await storedRevocationCount(), await revocationCount()]).toEqual([undefined, 0]);
   });
 });
 
 describe('users/delete of a user with many grants', () => {
   test('makes all grants void at once, and the job deletes them', async () => {
-    const at = await scope();
+    const acmeScope = await scope();
     await grant('ada', on('organization', 'acme'), on('document', 'nda'), on('folder', 'outer'));
     const grants = Array.from({ length: 1_200 }, (_each, i): ScopedGrant => ({
-      scope: at,
+      scope: acmeScope,
       resource: { resourceType: 'document', internalId: `doc_${i}` },
       accessRole: 'viewer',
       accessFields: [`n:${i}`],
     }));
-    await new UserWriter(table).grant(at.tenant, 'ada', await stored('ada'), grants, Date.now());
+    await new UserWriter(table).grant(acmeScope.tenant, 'ada', await stored('ada'), grants, Date.now());
     await remove({}, 'ada');
     const { ada } = await customer.ok('/v2/auth/permissions/get', {
       ...acme,
@@ -594,19 +597,19 @@ describe('users/delete of a user who is added again', () => {
   });
 
   test('voids a grant of a request that began before the removal, whenever the grant is written', async () => {
-    const at = await scope();
+    const acmeScope = await scope();
     await grant('ada', on('document', 'nda'));
     const storedAda = await stored('ada');
     const began = Date.now();
     const late = async (internalId: string) =>
       new UserWriter(table).grant(
-        at.tenant,
+        acmeScope.tenant,
         'ada',
         storedAda,
-        [{ scope: at, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
+        [{ scope: acmeScope, resource: { resourceType: 'document', internalId }, accessRole: 'editor' }],
         began - 1,
       );
-    const { internalId } = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
+    const { internalId } = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
     await remove({}, 'ada');
     await late(internalId);
     expect(await roles('ada')).toEqual({});
@@ -685,9 +688,9 @@ describe('overlapping jobs of users/delete', () => {
 
 /** Passes a number of calls through, and fails every later call. */
 function breakingAfter(calls: number) {
-  let left = calls;
+  let remainingCalls = calls;
   return async (command: Parameters<LeanClient['send']>[0]) => {
-    if (left-- <= 0) throw new Error('broken off');
+    if (remainingCalls-- <= 0) throw new Error('broken off');
     return client.send(command);
   };
 }
@@ -753,9 +756,9 @@ describe('a disabled organization or document', () => {
     });
     await remove({}, 'bob');
     await disable(false);
-    const at = await scope();
-    const document = (await table.get(DocumentEntity, { ...at, documentId: 'nda' }))!;
-    await table.write([replace(DocumentEntity, { ...at, ...document, disabled: true }, document._r)]);
+    const acmeScope = await scope();
+    const document = (await table.get(DocumentEntity, { ...acmeScope, documentId: 'nda' }))!;
+    await table.write([replace(DocumentEntity, { ...acmeScope, ...document, disabled: true }, document._r)]);
     for (const [path, data] of [
       ['/v2/users/add', { ...nda, users: [{ userId: 'ada' }] }],
       ['/v2/auth/permissions/add', { user: { userId: 'ada' }, permissions: { resources: [on('document', 'nda')] } }],

@@ -106,9 +106,9 @@ describe('searchKey of users/get', () => {
   });
 
   test('reads a bounded number of users per page and omits no matching user', async () => {
-    const found = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
-    expect(found.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
-    expect(Math.max(...found.map(({ length }) => length))).toBe(7);
+    const userPages = await pages({ organizationId: 'crowd', searchKey: 'named', pageSize: 7 });
+    expect(userPages.flat()).toEqual(crowd.filter((_userId, index) => index % 100 === 99));
+    expect(Math.max(...userPages.map(({ length }) => length))).toBe(7);
     const rare = await pages({ organizationId: 'crowd', searchKey: 'c2599' });
     expect(rare).toEqual([[], ['c2599']]);
   });

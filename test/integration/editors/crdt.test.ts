@@ -28,7 +28,8 @@ beforeEach(async () => {
 const editor = { ...nda, editorId: 'summary' };
 const text = { ...editor, type: 'text' };
 const add = (fields: object = {}) => customer.ok(ADD, { ...text, data: 'one', ...fields });
-const values = async (at: object = nda) => ((await customer.ok(GET, at)) as any[]).map(({ id, data }) => [id, data]);
+const values = async (document: object = nda) =>
+  ((await customer.ok(GET, document)) as any[]).map(({ id, data }) => [id, data]);
 const answer = async (path: string, data: object) => {
   const { status, body } = await customer.call(path, data);
   return status === 200 ? body.result : { http: status, ...body.error };

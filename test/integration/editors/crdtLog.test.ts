@@ -75,7 +75,7 @@ async function valueOf() {
 }
 /** Returns the items whose attribute contains a text. */
 async function scan(attribute: string, value: string): Promise<Record<string, any>[]> {
-  const found: Record<string, any>[] = [];
+  const scannedItems: Record<string, any>[] = [];
   let from: object | undefined;
   do {
     const input = {
@@ -86,10 +86,10 @@ async function scan(attribute: string, value: string): Promise<Record<string, an
       ...(from && { ExclusiveStartKey: from }),
     };
     const { Items, LastEvaluatedKey } = await client.send({ constructor: { name: 'Scan' }, input });
-    found.push(...Items);
+    scannedItems.push(...Items);
     from = LastEvaluatedKey;
   } while (from);
-  return found;
+  return scannedItems;
 }
 /** Returns the items of the document's editors by type. */
 async function items(): Promise<Record<string, Record<string, any>[]>> {
@@ -200,8 +200,8 @@ describe('concurrent changes', () => {
       Y.applyUpdate(byVector.doc, Buffer.from(update, 'base64'));
     }
     const value = await valueOf();
-    for (const one of [byVersion, byVector, await new YjsClient().pull()])
-      expect(one.doc.getText('content').toJSON()).toBe(value);
+    for (const client of [byVersion, byVector, await new YjsClient().pull()])
+      expect(client.doc.getText('content').toJSON()).toBe(value);
   });
 
   test('compute a replace again after a conflict, so no text is inserted twice', async () => {
@@ -526,8 +526,8 @@ describe('purgeEditors.purge', () => {
     for (let i = 0; i < 5; i++) await addTo(context, `editor-${i}`);
     await addTo(newContext(), EDITOR);
     while (!(await purgeEditors.purge(tableOf(), context.scope)));
-    const left = await items();
-    expect(purgeEditors.entities.flatMap(({ type }) => left[type] ?? [])).toEqual([]);
+    const remainingItems = await items();
+    expect(purgeEditors.entities.flatMap(({ type }) => remainingItems[type] ?? [])).toEqual([]);
     expect((await scan('PK', `#doc_${number}#`)).map(({ editorId }) => editorId)).toContain(EDITOR);
   });
 });

@@ -40,11 +40,11 @@ beforeEach(async () => {
   await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
 });
 
-const at = { organizationId: 'acme', documentId: 'nda' };
+const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 const mention = (...userIds: string[]) => ({ taggedUserContacts: userIds.map((userId) => ({ userId })) });
 
-/** The events of the customer so far, oldest first. */
+/** Returns the events of the customer, oldest first. */
 async function events(): Promise<OccurredEvent[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
   const payloads = new Map(
@@ -68,7 +68,7 @@ async function fanOutAll(): Promise<void> {
 }
 const thread = (annotationId: string, more: object = {}, comment: object = {}) =>
   customer.ok('/v2/commentannotations/add', {
-    ...at,
+    ...nda,
     commentAnnotations: [
       {
         annotationId,
@@ -79,7 +79,7 @@ const thread = (annotationId: string, more: object = {}, comment: object = {}) =
   });
 const reply = (annotationId: string, comment: object) =>
   customer.ok('/v2/commentannotations/comments/add', {
-    ...at,
+    ...nda,
     annotationId,
     commentData: [{ commentText: 'Yes', from: { userId: 'grace' }, triggerNotification: true, ...comment }],
   });
@@ -101,7 +101,7 @@ describe('the in-app notification of a comment event', () => {
       displayHeadlineMessageTemplate: '{actionUser} commented',
       displayHeadlineMessageTemplateData: { actionUser: ada },
       displayBodyMessage: 'Look',
-      metadata: { apiKey: customer.apiKey, ...at },
+      metadata: { apiKey: customer.apiKey, ...nda },
       notifyUsers: { '9f528ceb410182ebd9d490172948f11f': true },
       notifyUsersByUserId: { '15e5c87b18c1289d45bb4a72961b58e8': true },
       notifyAll: false,
@@ -142,12 +142,12 @@ describe('the in-app notification of a comment event', () => {
   test('is split into one for each 50 recipients', async () => {
     const users = Array.from({ length: 70 }, (_, i) => `u${i}`);
     await thread('t', {}, mention(...users.slice(0, 25)));
-    for (const some of [users.slice(25, 50), users.slice(50)])
-      await reply('t', { triggerNotification: false, ...mention(...some) });
+    for (const mentionedUsers of [users.slice(25, 50), users.slice(50)])
+      await reply('t', { triggerNotification: false, ...mention(...mentionedUsers) });
     await reply('t', {});
     const event = (await events()).at(-1)!;
     await fanOut(event);
-    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...at });
+    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...nda });
     expect(notifications.map(({ notifyUsersByUserId }) => Object.keys(notifyUsersByUserId).length).sort()).toEqual([
       21, 50,
     ]);
@@ -192,13 +192,13 @@ describe('nobody is notified of an event', () => {
   test('without access to the current thread or the document', async () => {
     await thread('secret', { visibility: { type: 'restricted', userIds: ['grace', 'lin'] } }, mention('grace', 'lin'));
     await customer.ok('/v2/commentannotations/update', {
-      ...at,
+      ...nda,
       annotationIds: ['secret'],
       updatedData: { visibility: { type: 'restricted', userIds: ['lin'] } },
     });
     await fanOutAll();
     await customer.ok('/v2/commentannotations/update', {
-      ...at,
+      ...nda,
       annotationIds: ['secret'],
       updatedData: { visibility: { type: 'public' } },
     });
@@ -210,7 +210,7 @@ describe('nobody is notified of an event', () => {
       accessType: 'restricted',
     });
     await thread('open', {}, mention('grace', 'lin'));
-    await customer.ok('/v2/users/add', { ...at, users: [{ userId: 'lin' }] });
+    await customer.ok('/v2/users/add', { ...nda, users: [{ userId: 'lin' }] });
     for (const event of (await events()).slice(1)) await fanOut(event);
     expect([await inbox('grace'), (await inbox('lin')).length]).toEqual([[], 2]);
   });
@@ -228,7 +228,7 @@ describe('nobody is notified of an event', () => {
     await thread('t', context('eu'), mention('grace', 'lin'));
     await reply('t', { from: ada, ...context('us'), ...mention('grace', 'lin') });
     await fanOutAll();
-    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...at, order: 'asc' });
+    const notifications: any[] = await customer.ok('/v2/notifications/get', { ...nda, order: 'asc' });
     const all = notifications.map(({ context: { accessFields }, notifyUsersByUserId }) => [
       accessFields,
       Object.keys(notifyUsersByUserId).length,
@@ -252,7 +252,7 @@ describe('nobody is notified of an event', () => {
   test('of a deleted thread, except of the deletion of a comment', async () => {
     await thread('t', {}, mention('grace', 'stranger'));
     const [added] = await events();
-    await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['t'] });
+    await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['t'] });
     await fanOut(added!);
     expect(await inbox('grace')).toEqual([]);
     await fanOut({ ...added!, eventId: 'deleted', event: 'comment.delete' });
@@ -272,7 +272,7 @@ describe('nobody is notified of an event', () => {
         tenant: customer.apiKey,
         eventId: 'e',
         event: payload.source === 'huddle' ? 'huddle.create' : 'comment.add',
-        ...at,
+        ...nda,
         createdAt: Date.now(),
         payload,
       });

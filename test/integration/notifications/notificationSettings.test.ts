@@ -55,9 +55,9 @@ describe('POST /v2/notifications/config/get', () => {
 
   test('returns the organization first, each document once, and no unknown document', async () => {
     await set(['ada'], { inbox: 'NONE' });
-    const found = await read('ada', { getOrganizationConfig: true, documentIds: ['nda', 'nowhere', 'nda'] });
-    expect(found.map(({ metadata }: any) => metadata.documentId)).toEqual([undefined, 'nda']);
-    expect(found.map(({ config }: any) => config.inbox)).toEqual(['NONE', 'NONE']);
+    const settings = await read('ada', { getOrganizationConfig: true, documentIds: ['nda', 'nowhere', 'nda'] });
+    expect(settings.map(({ metadata }: any) => metadata.documentId)).toEqual([undefined, 'nda']);
+    expect(settings.map(({ config }: any) => config.inbox)).toEqual(['NONE', 'NONE']);
   });
 
   test("returns the effective level of each channel: the document's, the organization's, or ALL", async () => {

@@ -29,16 +29,16 @@ beforeEach(async () => {
   });
 });
 
-const at = { organizationId: 'acme', documentId: 'nda' };
+const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'Ada@Example.com' };
 const grace = { userId: 'grace', email: 'grace@example.com' };
 const texts = { displayHeadlineMessageTemplate: '{actionUser} signed', displayBodyMessage: 'It is done.' };
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
-/** Adds a notification for Grace, under an id. */
+/** Adds a notification for Grace. */
 const add = (notificationId: string, more: object = {}) =>
   customer.ok(ADD, {
-    ...at,
+    ...nda,
     notificationId,
     actionUser: ada,
     notifyUsers: [grace],
@@ -53,17 +53,17 @@ async function failure(path: string, data: object) {
   return { http: status, status: body.error?.status, message: body.error?.message };
 }
 
-/** All pages of a listing. */
+/** Returns all pages of a listing. */
 async function pages(data: object): Promise<any[][]> {
-  const found: any[][] = [];
+  const listedPages: any[][] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data, pageToken });
     expect(status).toBe(200);
-    found.push(body.result.data);
+    listedPages.push(body.result.data);
     pageToken = body.result.pageToken ?? undefined;
   } while (pageToken);
-  return found;
+  return listedPages;
 }
 
 describe('POST /v2/notifications/add', () => {
@@ -86,7 +86,7 @@ describe('POST /v2/notifications/add', () => {
   test('returns success and stores the documented notification', async () => {
     const before = Date.now();
     const { status, body } = await customer.call(ADD, {
-      ...at,
+      ...nda,
       notificationId: 'n-1',
       actionUser: ada,
       notifyUsers: [ada, grace, { userId: 'lin' }],
@@ -130,7 +130,7 @@ describe('POST /v2/notifications/add', () => {
   });
 
   test('requires both templates unless a resolver provides them', async () => {
-    const data = { ...at, actionUser: ada, notifyUsers: [grace] };
+    const data = { ...nda, actionUser: ada, notifyUsers: [grace] };
     expect(await failure(ADD, { ...data, displayHeadlineMessageTemplate: 'x' })).toEqual({
       http: 400,
       status: 'INVALID_ARGUMENT',
@@ -174,7 +174,7 @@ describe('POST /v2/notifications/add', () => {
     ],
   ])('rejects %s and stores nothing', async (_what, more, message) => {
     expect(
-      await failure(ADD, { ...at, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
+      await failure(ADD, { ...nda, actionUser: ada, notifyUsers: [grace], notifyAll: false, ...texts, ...more }),
     ).toEqual({ http: 400, status: 'INVALID_ARGUMENT', message });
     expect(await get({})).toEqual([]);
   });
@@ -266,7 +266,7 @@ describe('POST /v2/notifications/add', () => {
   });
 
   test('stores one notification under an Idempotency-Key', async () => {
-    const data = { ...at, actionUser: ada, notifyUsers: [grace], ...texts };
+    const data = { ...nda, actionUser: ada, notifyUsers: [grace], ...texts };
     for (let i = 0; i < 3; i++)
       expect((await customer.call(ADD, data, { 'idempotency-key': 'once' })).status).toBe(200);
     expect(await ids({})).toHaveLength(1);
@@ -320,7 +320,7 @@ describe('POST /v2/notifications/get', () => {
     'returns every notification of a document once in order %s while others are written',
     async (order) => {
       for (let i = 0; i < 25; i++) await add(`n${String(i).padStart(2, '0')}`);
-      const first = (await customer.call(GET, { ...at, order, pageSize: 10 })).body.result;
+      const first = (await customer.call(GET, { ...nda, order, pageSize: 10 })).body.result;
       await Promise.all([
         add('z-during'),
         customer.ok(UPDATE, {
@@ -331,13 +331,15 @@ describe('POST /v2/notifications/get', () => {
           ],
         }),
       ]);
-      const second = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: first.pageToken })).body.result;
-      const third = (await customer.call(GET, { ...at, order, pageSize: 10, pageToken: second.pageToken })).body.result;
-      const found = [...first.data, ...second.data, ...third.data].map(({ id }: any) => id);
-      expect(found.filter((id) => id !== 'z-during').sort()).toEqual(
+      const second = (await customer.call(GET, { ...nda, order, pageSize: 10, pageToken: first.pageToken })).body
+        .result;
+      const third = (await customer.call(GET, { ...nda, order, pageSize: 10, pageToken: second.pageToken })).body
+        .result;
+      const listedIds = [...first.data, ...second.data, ...third.data].map(({ id }: any) => id);
+      expect(listedIds.filter((id) => id !== 'z-during').sort()).toEqual(
         Array.from({ length: 25 }, (_, i) => `n${String(i).padStart(2, '0')}`),
       );
-      expect(new Set(found).size).toBe(found.length);
+      expect(new Set(listedIds).size).toBe(listedIds.length);
       expect(third.pageToken).toBeNull();
     },
   );
@@ -345,12 +347,12 @@ describe('POST /v2/notifications/get', () => {
   test('returns more than 1 MB in answers below 5 MB', async () => {
     const large = { notificationSourceData: { x: 'x'.repeat(60_000) }, metadata: { x: 'x'.repeat(60_000) } };
     for (let i = 0; i < 60; i++) await add(`n${i}`, large);
-    const found = await pages({ documentId: 'nda' });
-    expect(found.length).toBeGreaterThan(1);
-    expect(new Set(found.flat().map(({ id }) => id)).size).toBe(60);
-    expect(Math.max(...found.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
+    const listedPages = await pages({ documentId: 'nda' });
+    expect(listedPages.length).toBeGreaterThan(1);
+    expect(new Set(listedPages.flat().map(({ id }) => id)).size).toBe(60);
+    expect(Math.max(...listedPages.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
     const forGrace = await pages({ userId: 'grace' });
-    expect(forGrace.flat().map(({ id }) => id)).toEqual(found.flat().map(({ id }) => id));
+    expect(forGrace.flat().map(({ id }) => id)).toEqual(listedPages.flat().map(({ id }) => id));
     expect(Math.max(...forGrace.map((page) => JSON.stringify(page).length))).toBeLessThan(5_000_000);
   });
 });
@@ -385,9 +387,9 @@ describe('POST /v1/notifications/get', () => {
     for (let i = 0; i < 27; i++) await add(`n${i}`, large);
     const { status, body } = await customer.call(GET_V1, { organizationId: 'acme', documentId: 'nda' });
     expect(status).toBe(200);
-    const found = body.result.data.map(({ id }: any) => id);
-    expect(found.length).toBeLessThan(27);
-    expect(found).toEqual(Array.from({ length: found.length }, (_, i) => `n${26 - i}`));
+    const listedIds = body.result.data.map(({ id }: any) => id);
+    expect(listedIds.length).toBeLessThan(27);
+    expect(listedIds).toEqual(Array.from({ length: listedIds.length }, (_, i) => `n${26 - i}`));
     expect(
       await failure(GET_V1, { organizationId: 'acme', notificationIds: Array.from({ length: 27 }, (_, i) => `n${i}`) }),
     ).toMatchObject({ status: 'INVALID_ARGUMENT', message: expect.stringContaining('notificationIds') });
@@ -545,10 +547,10 @@ describe('POST /v2/notifications/delete', () => {
   test('leaves no item and releases the id', async () => {
     await add('a', { location: { id: 'l1' }, notifyAll: true });
     await remove({ notificationIds: ['a'] });
-    const left = (await everyItem(engine)).filter(
+    const remainingItems = (await everyItem(engine)).filter(
       ({ PK, _t }) => PK.includes(customer.apiKey) && ['Notification', 'Involvement', 'RecordId'].includes(_t),
     );
-    expect(left).toEqual([]);
+    expect(remainingItems).toEqual([]);
     await add('a', { documentId: 'offer' });
     expect(await ids({ documentId: 'offer' })).toEqual(['a']);
   });

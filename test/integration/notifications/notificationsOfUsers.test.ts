@@ -44,21 +44,21 @@ const notificationIds = async (userId: string, more: object = {}) =>
     ({ id }: { id: string }) => id,
   ) as string[];
 
-/** All pages of a user's notifications; `between` runs after each. */
+/** Returns all pages of a user's notifications. `between` runs after each page. */
 async function pages(
   data: object,
   between: (page: number) => Promise<unknown> = async () => undefined,
 ): Promise<string[][]> {
-  const found: string[][] = [];
+  const listedPages: string[][] = [];
   let pageToken: string | undefined;
   do {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', ...data, pageToken });
     expect(status).toBe(200);
-    found.push(body.result.data.map(({ id }: { id: string }) => id));
+    listedPages.push(body.result.data.map(({ id }: { id: string }) => id));
     pageToken = body.result.pageToken ?? undefined;
-    await between(found.length);
+    await between(listedPages.length);
   } while (pageToken);
-  return found;
+  return listedPages;
 }
 
 describe("a user's notifications", () => {
@@ -270,7 +270,7 @@ describe("pages of a user's notifications", () => {
     const own = numbered(40);
     for (const [index, id] of own.entries())
       await add(id, index % 3 === 0 ? 'everybody' : index % 3 === 1 ? ['grace'] : ['grace', 'lin']);
-    const found = await pages({ userId: 'grace', order, pageSize: 7 }, (page) =>
+    const listedPages = await pages({ userId: 'grace', order, pageSize: 7 }, (page) =>
       Promise.all([
         add(`new-${page}`, page % 2 ? ['grace'] : 'everybody'),
         customer.ok('/v2/notifications/update', {
@@ -280,8 +280,8 @@ describe("pages of a user's notifications", () => {
         customer.ok('/v2/notifications/delete', { organizationId: 'acme', notificationIds: [`new-${page - 1}`] }),
       ]),
     );
-    expect(found.length).toBeGreaterThan(5);
-    const flat = found.flat();
+    expect(listedPages.length).toBeGreaterThan(5);
+    const flat = listedPages.flat();
     expect(flat.filter((id) => !id.startsWith('new-'))).toEqual(order === 'asc' ? own : own.toReversed());
     expect(new Set(flat).size).toBe(flat.length);
   });
@@ -294,8 +294,8 @@ describe("pages of a user's notifications", () => {
     });
     for (const [index, id] of numbered(60).entries())
       await add(id, 'everybody', { documentId: index % 6 === 0 ? 'nda' : 'offer' });
-    const found = await pages({ userId: 'grace', order: 'asc', pageSize: 4 });
-    expect(found.map((page) => page.length)).toEqual([4, 4, 2]);
+    const listedPages = await pages({ userId: 'grace', order: 'asc', pageSize: 4 });
+    expect(listedPages.map((page) => page.length)).toEqual([4, 4, 2]);
   });
 
   test('lose nothing when notifications for everybody are much older', async () => {

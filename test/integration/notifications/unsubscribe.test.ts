@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 const open = (token: string | undefined, method = 'GET') => openLink(token, { method, handler: unsubscribePage });
-/** What a mail program does (RFC 8058). */
+/** Sends the request of a mail program's unsubscribe button (RFC 8058). */
 const oneClick = (token: string) => open(token, 'POST');
 const tokenFor = async (userId: string, organizationId: string = nda.organizationId) =>
   tokenOf(
@@ -109,11 +109,11 @@ describe('POST /v2/notifications/email/unsubscribe', () => {
     await addUsers('grace');
     const documents = Array.from({ length: 60 }, (_each, index) => ({ documentId: `doc-${index}` }));
     await customer.ok('/v2/organizations/documents/add', { organizationId: nda.organizationId, documents });
-    for (const some of [documents.slice(0, 30), documents.slice(30)])
+    for (const documentIds of [documents.slice(0, 30), documents.slice(30)])
       await set(
         'grace',
         { email: 'ALL', inbox: 'MINE' },
-        some.map(({ documentId }) => documentId),
+        documentIds.map(({ documentId }) => documentId),
       );
     await set('grace', { inbox: 'NONE' }, ['nda']);
     await oneClick(await tokenFor('grace'));
@@ -175,9 +175,9 @@ describe('an invalid unsubscribe token', () => {
   test('is rejected with any bit changed', async () => {
     const [version, sealed = ''] = (await tokenFor('grace')).split('.');
     const bytes = Buffer.from(sealed, 'base64url');
-    for (let at = 0; at < bytes.length; at += 7) {
+    for (let offset = 0; offset < bytes.length; offset += 7) {
       const changed = Buffer.from(bytes);
-      changed[at]! ^= 1;
+      changed[offset]! ^= 1;
       expectUnknown(await oneClick(`${version}.${changed.toString('base64url')}`));
     }
     expect(await itemsOf(engine, customer, 'NotificationSettings')).toEqual([]);

@@ -38,13 +38,12 @@ const addThread = (thread: object = {}) =>
 const getComments = (data: object = {}) =>
   customer.ok('/v2/commentannotations/comments/get', { ...nda, annotationId: 'thread', ...data });
 
-/** Each test has its own tenant. */
 beforeEach(async () => {
   customer = await newCustomer();
   await addDocument(customer);
 });
 
-/** Waits for a time later than all writes so far. */
+/** Waits until the clock shows a later time than all earlier writes have, and returns this time. */
 function nextMillisecond(): number {
   const before = Date.now();
   while (Date.now() === before);
@@ -137,11 +136,11 @@ describe('POST /v2/reactions/add on the document', () => {
   test('indexes a reaction with a location', async () => {
     const location = JSON.parse('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
     await react(thumb({ location }), thumb({ annotationId: 'elsewhere' }));
-    const found = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
-    expect(found.map(({ annotationId, gsi2pk }) => [annotationId, gsi2pk])).toEqual([
+    const indexedReactions = (await itemsOf(engine, customer, 'Reaction')).filter(({ gsi2pk }) => gsi2pk !== undefined);
+    expect(indexedReactions.map(({ annotationId, gsi2pk }) => [annotationId, gsi2pk])).toEqual([
       ['thumb', `T#${customer.apiKey}#LOCATION#nda#7`],
     ]);
-    expect(found[0]!.location).toBe('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
+    expect(indexedReactions[0]!.location).toBe('{"id":7,"locationName":"Page 7","__proto__":{"deep":[1]}}');
   });
 
   test('emits no event', async () => {
@@ -359,7 +358,7 @@ describe('comment.reaction_add', () => {
       reactionAnnotations: [{ annotationId: 'thumb', icon: '👍' }],
     });
     expect(
-      events.map((one) => one.data.targetComment.reactionAnnotations[0].fromUsers.map(({ from }: any) => from)),
+      events.map((event) => event.data.targetComment.reactionAnnotations[0].fromUsers.map(({ from }: any) => from)),
     ).toEqual([[ada], [bob]]);
     expect(data.metadata).toMatchObject({
       apiKey: customer.apiKey,

@@ -61,7 +61,7 @@ const scope = async (documentId = 'nda') => {
   }))!;
   return { tenant: customer.apiKey, organizationKey, documentKey };
 };
-/** The events of the customer with their data. */
+/** Returns the events of the customer with their data. */
 async function events(): Promise<any[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#EVENT#`));
   return items
@@ -206,17 +206,21 @@ describe('POST /v2/recordings/add', () => {
 
   test('adds the recording to the data of its user and indexes its location', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } }), recording({ annotationId: 'elsewhere' })]);
-    const at = await scope();
+    const documentScope = await scope();
     const involvements = (
-      await table.query(InvolvementEntity, { ...at, userId: 'ada' }, { prefix: ['DATA', 'recording'], limit: 10 })
+      await table.query(
+        InvolvementEntity,
+        { ...documentScope, userId: 'ada' },
+        { prefix: ['DATA', 'recording'], limit: 10 },
+      )
     ).values;
     expect(involvements.map(({ id, made }) => [id, made]).sort()).toEqual([
       ['elsewhere', true],
       ['r', true],
     ]);
     expect(
-      (await readRecordings(table, at, [...involvements, { ...involvements[0]!, id: 'none' }])).map(
-        (one) => one?.annotationId,
+      (await readRecordings(table, documentScope, [...involvements, { ...involvements[0]!, id: 'none' }])).map(
+        (recording) => recording?.annotationId,
       ),
     ).toEqual([...involvements.map(({ id }) => id), undefined]);
     const { keys } = await table.queryIndex(
@@ -224,14 +228,14 @@ describe('POST /v2/recordings/add', () => {
       indexPartition('tenant', [customer.apiKey, 'LOCATION', 'nda', 'page-3']),
       { limit: 10 },
     );
-    expect((await table.getByKeys(RecordingEntity, keys)).map((one) => one?.annotationId)).toEqual(['r']);
+    expect((await table.getByKeys(RecordingEntity, keys)).map((recording) => recording?.annotationId)).toEqual(['r']);
   });
 
   test('deletes a recording with id and involvement, and adds it again with a new event', async () => {
     await add([recording({ annotationId: 'r', location: { id: 'page-3' } })]);
-    const at = await scope();
-    const { values } = await table.query(RecordingEntity, at, { limit: 10 });
-    expect(await table.write(recordingDeletionOps(at, values))).toBe('done');
+    const documentScope = await scope();
+    const { values } = await table.query(RecordingEntity, documentScope, { limit: 10 });
+    expect(await table.write(recordingDeletionOps(documentScope, values))).toBe('done');
     expect(
       (await everyItem(engine)).filter(
         ({ PK, _t }) => PK.startsWith(`T#${customer.apiKey}#`) && ['Recording', 'RecordId', 'Involvement'].includes(_t),
@@ -352,14 +356,14 @@ describe('POST /v2/recordings/get', () => {
         );
     }
     const list = async (filter: object) => {
-      const found: any[][] = [];
+      const listedPages: any[][] = [];
       let pageToken: string | undefined;
       do {
         const { result } = (await customer.call(GET, { organizationId: 'acme', ...filter, pageToken })).body;
-        found.push(result.data);
+        listedPages.push(result.data);
         pageToken = result.pageToken ?? undefined;
       } while (pageToken);
-      return found;
+      return listedPages;
     };
     const whole = await list({});
     expect(whole.length).toBeGreaterThan(1);
