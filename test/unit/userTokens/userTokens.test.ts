@@ -144,7 +144,7 @@ describe('the access of a user with a token', () => {
   const removal = (internalId: string, fields: Partial<AccessRemoval> = {}): AccessRemoval => ({
     internalId,
     removedAt: NOW + 1,
-    isDeparture: false,
+    isRevocation: false,
     ...fields,
   });
 
@@ -169,9 +169,9 @@ describe('the access of a user with a token', () => {
 
   test.each([
     ['its grant was removed', [removal('doc_1')]],
-    ['the user was removed from the document', [removal('doc_1', { isDeparture: true })]],
-    ['the user was removed from a folder above', [removal('fol_0', { isDeparture: true })]],
-    ['the user was removed from the organization', [removal('org_1', { isDeparture: true })]],
+    ['the user was removed from the document', [removal('doc_1', { isRevocation: true })]],
+    ['the user was removed from a folder above', [removal('fol_0', { isRevocation: true })]],
+    ['the user was removed from the organization', [removal('org_1', { isRevocation: true })]],
   ])('ends when %s', (_what, removals) => {
     expect(roleWith([grantOn('doc_1')], stored(), removals)).toBeUndefined();
     const before = removals.map((one) => ({ ...one, removedAt: NOW - 1 }));
@@ -189,7 +189,7 @@ describe('the access of a user with a token', () => {
 
   test('keeps a stored grant that was given after a removal', () => {
     const user = stored({ grants: [grantOn('doc_1', { accessRole: 'viewer', grantedAt: NOW + 2 })] });
-    expect(roleWith([grantOn('doc_1')], user, [removal('doc_1', { isDeparture: true })])).toBe('viewer');
+    expect(roleWith([grantOn('doc_1')], user, [removal('doc_1', { isRevocation: true })])).toBe('viewer');
   });
 
   test.each([
