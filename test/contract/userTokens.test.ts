@@ -86,6 +86,8 @@ const inVersion2 = [
   'crdt/get',
   'crdt/updates/get',
   'crdt/updates/push',
+  'live/changes',
+  'live/connect',
   'livestate/get',
   'presence/add',
   'presence/delete',
@@ -201,6 +203,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
         field.split('.'),
         {
           user: { userId: 'mallory' },
+          users: [{ userId: 'mallory' }],
           userId: 'mallory',
           userIds: ['mallory'],
         }[holds],

@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/presence/add',
     summary: 'Show users as present in a document, until their leases end',
     auth: 'apiKey',
-    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users.*.userId', holds: 'userId' }] }),
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',
     input: PresenceCall,
     output: z.object({ data: z.object({ success: z.boolean() }) }),

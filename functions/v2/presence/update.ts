@@ -10,7 +10,7 @@ export const endpoint = defineEndpoint(
     path: '/v2/presence/update',
     summary: 'Change the presence of users in a document, and renew their leases',
     auth: 'apiKey',
-    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users.*.userId', holds: 'userId' }] }),
+    user: openToUsers({ needs: 'viewer', on: 'document', actor: [{ path: 'users', holds: 'users' }] }),
     kind: 'write',
     input: PresenceCall,
     output: z.object({ data: z.object({ success: z.boolean() }) }),

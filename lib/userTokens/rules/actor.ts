@@ -25,15 +25,20 @@ export function fillActor(data: unknown, fields: readonly ActorField[], actor: A
  * name of someone else.
  */
 export function completeActor(input: unknown, fields: readonly ActorField[], actor: Actor): unknown {
-  return fields
-    .filter(({ holds }) => holds === 'user')
-    .reduce<unknown>(
-      (completed, { path }) =>
-        changeAt(completed, path.split('.'), (value) =>
-          isObject(value) ? { userId: actor.userId, ...actor.profile } : value,
-        ),
-      input,
-    );
+  const { userId, profile } = actor;
+  const complete = {
+    user: (value: unknown) => (isObject(value) ? { userId, ...profile } : value),
+    // The users of a list have fields of their own, such as a status.
+    users: (value: unknown) =>
+      Array.isArray(value)
+        ? value.map((user: object) => ({ ...user, name: profile?.name, email: profile?.email }))
+        : value,
+  };
+  return fields.reduce<unknown>(
+    (completed, { path, holds }) =>
+      holds === 'user' || holds === 'users' ? changeAt(completed, path.split('.'), complete[holds]) : completed,
+    input,
+  );
 }
 
 /** Throws PERMISSION_DENIED if a request has one of these fields with another value than `false`. */
@@ -49,6 +54,7 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
   if (value === undefined || value === null) {
     if (keepMissing) return value;
     if (holds === 'user') return { userId };
+    if (holds === 'users') return [{ userId }];
     return holds === 'userIds' ? [userId] : userId;
   }
   const refuse = () => new ApiError('PERMISSION_DENIED', `${path} names another user than the user token.`);
@@ -60,6 +66,10 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
     if (Array.isArray(value) && value.some((id) => typeof id === 'string' && id !== userId)) throw refuse();
     return value;
   }
+  if (holds === 'users')
+    return Array.isArray(value)
+      ? value.map((user: unknown) => actorIn(user ?? {}, { path, holds: 'user' }, { userId }))
+      : value;
   if (!isObject(value)) return value;
   if (value.userId === undefined || value.userId === null) return { ...value, userId };
   if (typeof value.userId === 'string' && value.userId !== userId) throw refuse();

@@ -4,8 +4,8 @@ import type { AccessRole } from '../../directory/rules/access.ts';
 export interface ActorField {
   /** The way to the field from `data`. `*` stands for every item of a list: `comments.*.from`. */
   readonly path: string;
-  /** `user` is an object with `userId`, `userIds` a list of ids. */
-  readonly holds: 'user' | 'userId' | 'userIds';
+  /** `user` is an object with `userId`, `users` a list of such objects, `userIds` a list of ids. */
+  readonly holds: 'user' | 'users' | 'userId' | 'userIds';
   /** Whether a missing field stays missing. By default it becomes the user of the token. */
   readonly keepMissing?: true;
 }

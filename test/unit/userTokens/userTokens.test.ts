@@ -213,6 +213,10 @@ describe('the actor of a request', () => {
     });
     expect(fillActor({}, [{ path: 'userId', holds: 'userId' }], ada)).toEqual({ userId: 'ada' });
     expect(fillActor({}, [{ path: 'userIds', holds: 'userIds' }], ada)).toEqual({ userIds: ['ada'] });
+    expect(fillActor({}, [{ path: 'users', holds: 'users' }], ada)).toEqual({ users: [{ userId: 'ada' }] });
+    expect(fillActor({ users: [{ status: 'away' }] }, [{ path: 'users', holds: 'users' }], ada)).toEqual({
+      users: [{ status: 'away', userId: 'ada' }],
+    });
     expect(fillActor({}, [{ path: 'userId', holds: 'userId', keepMissing: true }], ada)).toEqual({});
   });
 
