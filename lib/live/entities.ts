@@ -14,8 +14,8 @@ const ChannelSchema = z.object({
   version: z.number(),
   /** Grows whenever a user loses access. The names of the channels contain it. */
   epoch: z.number(),
-  /** The epoch whose channels still have to get `system.revoked`. */
-  revoking: z.number().optional(),
+  /** The epochs whose channels still have to get `system.revoked`, each with the stream record that caused it. */
+  revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
   /** Until when somebody may listen, epoch ms. Changes after it are not recorded. */
   activeUntil: z.number(),
   /** The sequence number of the last recorded stream record, by the name of its partition. */

@@ -327,29 +327,34 @@ export class LiveStore {
 
   /**
    * Gives a document new channels and ends the sessions of users who lost access, in one transaction. The names of the old
-   * channels are not used any more. Returns `conflict` if a session changed: read the sessions again.
+   * channels are not used any more. `by` is the id of the stream record that caused it. Returns `conflict` if a session
+   * changed: read the sessions again.
    */
   async renewChannels(
     document: DocumentKeys,
     channel: StoredChannel,
     lost: readonly Stored<LiveSession>[],
+    by: string,
     now: number,
-  ): Promise<StoredChannel | 'conflict'> {
-    const next = { ...channel, epoch: channel.epoch + 1, revoking: channel.revoking ?? channel.epoch };
+  ): Promise<'done' | 'conflict'> {
+    const revoking = [...(channel.revoking ?? []), { epoch: channel.epoch, by }];
+    const next = { ...channel, epoch: channel.epoch + 1, revoking };
     const outcome = await this.#table.write([
       replace(LiveChannelEntity, { ...document, ...next }, channel._r),
       ...lost.map((session) => replace(DocumentSessionEntity, { ...document, ...session, endedAt: now }, session._r)),
     ]);
-    return outcome === 'done' ? { ...next, _r: channel._r + 1 } : 'conflict';
+    return outcome === 'done' ? 'done' : 'conflict';
   }
 
-  /** Notes that the channels of all epochs before this one got `system.revoked`. */
-  async endRevocation(document: DocumentKeys, epoch: number): Promise<void> {
+  /** Notes that the old channels of these stream records got `system.revoked`. */
+  async endRevocations(document: DocumentKeys, by: ReadonlySet<string>): Promise<void> {
     await retryOnConflict(async () => {
       const channel = await this.#table.get(LiveChannelEntity, document);
-      if (!channel || channel.epoch !== epoch || channel.revoking === undefined) return 'done';
-      const { revoking: _revoking, ...next } = channel;
-      const outcome = await this.#table.write([replace(LiveChannelEntity, { ...document, ...next }, channel._r)]);
+      const revoking = channel?.revoking?.filter((each) => !by.has(each.by));
+      if (!channel || revoking?.length === channel.revoking?.length) return 'done';
+      const outcome = await this.#table.write([
+        replace(LiveChannelEntity, { ...document, ...channel, revoking }, channel._r),
+      ]);
       return outcome === 'done' ? 'done' : 'conflict';
     });
   }

@@ -94,16 +94,11 @@ export async function publishChanges(
   });
   const accessChanges = changes.flatMap((change) => {
     const access = accessChangeOf(change);
-    return access ? [{ change, access }] : [];
+    return access ? [{ change, id: change.id, access }] : [];
   });
   await run(
     accessChanges.map(({ change }) => change),
-    () =>
-      revokeAccess(
-        ports,
-        accessChanges.map(({ access }) => access),
-        call,
-      ),
+    () => revokeAccess(ports, accessChanges, call),
   );
   return changes.flatMap(({ id }) => (failed.has(id) ? [id] : []));
 }

@@ -8,70 +8,87 @@ import { decodePart, type DocumentKeys, REVOKED } from './rules/hints.ts';
 /** Sessions that one transaction ends. */
 const MOST_ENDED_AT_ONCE = 50;
 
+/** A change that can take access away, with the id of its stream record. */
+export interface RecordedAccessChange {
+  readonly id: string;
+  readonly access: AccessChange;
+}
+
 /** A document whose sessions are checked. `userIds` limits the check to some of its users. */
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
+  /** The id of the stream record. */
+  readonly by: string;
 }
 
 /**
  * Gives new channels to the documents to which users of recent sessions lost access, and publishes `system.revoked` on the
- * old ones. Nothing follows on the old channels.
+ * old ones. Nothing follows on the old channels. Other runs leave them to this one, and a repeated run finishes them.
  */
 export async function revokeAccess(
   ports: LivePorts,
-  changes: readonly AccessChange[],
+  changes: readonly RecordedAccessChange[],
   call: PublishCall,
 ): Promise<void> {
   const now = call.clock();
   const candidates = (await Promise.all(changes.map((change) => candidatesOf(ports, change, now)))).flat();
   const byDocument = Map.groupBy(candidates, ({ document }) => document.documentKey);
-  for (const some of byDocument.values()) {
-    const [first] = some;
-    if (!first) continue;
-    const userIds = some.every((each) => each.userIds) ? some.flatMap((each) => each.userIds ?? []) : undefined;
-    await revokeDocument(ports, { document: first.document, userIds }, call);
-  }
+  for (const some of byDocument.values()) await revokeDocument(ports, some, call);
 }
 
-async function candidatesOf({ store }: LivePorts, change: AccessChange, now: number): Promise<Candidate[]> {
-  if (change.kind === 'document') return [{ document: change, userIds: undefined }];
-  const tenant = decodePart(change.tenantPart) ?? '';
-  if (change.kind === 'user') {
-    const sessions = await store.sessionsOfUser(change.tenantPart, change.userPart, change.organizationKey);
+async function candidatesOf(
+  { store }: LivePorts,
+  { id: by, access }: RecordedAccessChange,
+  now: number,
+): Promise<Candidate[]> {
+  if (access.kind === 'document') return [{ document: access, userIds: undefined, by }];
+  const tenant = decodePart(access.tenantPart) ?? '';
+  if (access.kind === 'user') {
+    const sessions = await store.sessionsOfUser(access.tenantPart, access.userPart, access.organizationKey);
     return sessions.map(({ userId, organizationKey, documentKey }) => ({
       document: { tenant, organizationKey, documentKey },
       userIds: [userId],
+      by,
     }));
   }
-  const { organizationKey } = change;
+  const { organizationKey } = access;
   const channels = await store.channelsOfOrganization({ tenant, organizationKey }, now);
   return channels.map(({ documentKey }) => ({
     document: { tenant, organizationKey, documentKey },
     userIds: undefined,
+    by,
   }));
 }
 
-async function revokeDocument(ports: LivePorts, { document, userIds }: Candidate, call: PublishCall): Promise<void> {
+/** Checks the sessions of one document, and publishes what this run has to revoke. */
+async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[], call: PublishCall): Promise<void> {
   const { store } = ports;
+  const [first] = candidates;
+  if (!first) return;
+  const { document, by } = first;
+  const userIds = candidates.every((each) => each.userIds)
+    ? candidates.flatMap((each) => each.userIds ?? [])
+    : undefined;
   for (;;) {
     const now = call.clock();
     const [channel] = await store.activeChannels([document], now);
     if (!channel) return;
-    const lost = await lostSessions(ports, { document, userIds }, channel, now);
+    const lost = await lostSessions(ports, document, userIds, channel, now);
     if (lost.length === 0) {
-      await publishRevocation(ports, document, channel, call);
+      await publishRevocations(ports, document, channel, new Set(candidates.map((each) => each.by)), call);
       return;
     }
     // On a conflict, and for more sessions than one transaction can end, everything is read again.
-    await store.renewChannels(document, channel, lost.slice(0, MOST_ENDED_AT_ONCE), now);
+    await store.renewChannels(document, channel, lost.slice(0, MOST_ENDED_AT_ONCE), by, now);
   }
 }
 
 /** Returns the sessions of users who may not open the document any more. */
 async function lostSessions(
   { store }: LivePorts,
-  { document, userIds }: Candidate,
+  document: DocumentKeys,
+  userIds: readonly string[] | undefined,
   channel: StoredChannel,
   now: number,
 ): Promise<Stored<LiveSession>[]> {
@@ -89,20 +106,22 @@ async function lostSessions(
   return checked.filter(({ userId }) => !allowed.has(userId));
 }
 
-/** Publishes `system.revoked` on the channels of all epochs that still have to get it. */
-async function publishRevocation(
+/** Publishes `system.revoked` on the channels of the epochs that these stream records ended. */
+async function publishRevocations(
   { store, keys, publisher }: LivePorts,
   document: DocumentKeys,
-  { revoking, epoch: current }: StoredChannel,
+  { revoking = [] }: StoredChannel,
+  by: ReadonlySet<string>,
   call: PublishCall,
 ): Promise<void> {
-  if (revoking === undefined) return;
+  const epochs = revoking.filter((each) => by.has(each.by)).map(({ epoch }) => epoch);
+  if (epochs.length === 0) return;
   await publisher.waitForRunning();
   const names = await keys.names();
-  for (let epoch = revoking; epoch < current; epoch++) {
+  for (const epoch of epochs) {
     const channels = names.ofDocument({ ...document, epoch });
     for (const channel of [channels.document, channels.awareness])
       await publisher.publishOrThrow(channel, { type: REVOKED }, call);
   }
-  await store.endRevocation(document, current);
+  await store.endRevocations(document, by);
 }

@@ -7,7 +7,7 @@ import { type Build, DEFAULT_FUNCTION, bundleEntries, projectDir, readBuilt } fr
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import { synthesise } from '../../infra/build/synthesise.ts';
-import { registeredAssets, registeredWorkers } from '../../infra/build/registry.ts';
+import { registeredAssets, registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
 import type { Capability } from '../../lib/app/capability.ts';
 import { endpointId } from '../../lib/app/endpoint.ts';
 import { capabilitiesOf } from '../../lib/http/capabilities.ts';
@@ -37,7 +37,7 @@ const MAX_UPDATE_BYTES = 555_000;
 /** Functions that are open to users include the check of user tokens and of the access of users: 18 kB. */
 const MAX_OPEN_BYTES = 530_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
-const entries = bundleEntries(registered, registeredWorkers());
+const entries = bundleEntries(registeredRoutes(), registeredWorkers());
 /** The cloud assembly of the app. */
 const deployed = join(folder, 'deployed');
 

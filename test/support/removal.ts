@@ -4,6 +4,10 @@ import { environment } from '../../lib/app/capability.ts';
 import type { JobMessage } from '../../lib/jobs/jobStore.ts';
 import { runJob, type RunJobDeps } from '../../lib/jobs/runJob.ts';
 import { runsJobs } from '../../lib/jobs/steps.ts';
+import { DocumentEntity } from '../../lib/directory/documents.ts';
+import { OrganizationEntity } from '../../lib/directory/organizations.ts';
+import { LiveChannelEntity } from '../../lib/live/entities.ts';
+import { openTable, upsert } from '../../lib/table/table.ts';
 import type { QueueMessage } from '../../lib/workers/sender.ts';
 import type { Customer } from './customer.ts';
 import { type Engine, TABLE_NAME } from './engine.ts';
@@ -12,6 +16,16 @@ import type { LeanClient } from './leanClient.ts';
 import { recordingMeasures } from './workers.ts';
 
 type Stored = Record<string, any>;
+
+/** Writes the channel of a document, as the first connection of a user does. */
+async function openChannel({ apiKey: tenant }: Customer, ids: { organizationId: string; documentId: string }) {
+  const table = openTable(environment(process.env));
+  const organization = await table.get(OrganizationEntity, { tenant, organizationId: ids.organizationId });
+  const scope = { tenant, organizationKey: organization!.internalId };
+  const document = await table.get(DocumentEntity, { ...scope, documentId: ids.documentId });
+  const channel = { documentKey: document!.internalId, ...ids, version: 0, epoch: 1, activeUntil: 0, marks: {} };
+  await table.write([upsert(LiveChannelEntity, { ...scope, ...channel })]);
+}
 
 /** Runs jobs on the table as the worker does. The clock jumps to the time of the next message. */
 export class JobRunner {
@@ -189,6 +203,9 @@ export async function fillDocument(
       location: { id: 'here' },
     })),
   });
+  await customer.ok('/v2/presence/add', { ...at, users: [{ userId: 'ada', name: mark }] });
+  await customer.ok('/v2/livestate/broadcast', { ...at, liveStateDataId: 'state', data: { mark } });
+  await openChannel(customer, at);
   for (const id of ids('notification', each)) {
     await customer.ok('/v2/notifications/add', {
       ...at,
