@@ -212,10 +212,11 @@ export class Cloud {
     }
   }
 
-  /** Returns whether a query reads a partition of the due index without entries. The query then needs no call of the engine. */
+  /** Returns whether a query of the sweep reads a partition of the due index without entries. The query then needs no call of the engine. */
   #isEmptyShard({ input }: Command): boolean {
     if (input.IndexName !== 'gsi3' || this.#partitions === undefined) return false;
-    return !this.#partitions.has(String(input.ExpressionAttributeValues[':pk']));
+    const partition = String(input.ExpressionAttributeValues[':pk']);
+    return isSwept(partition) && !this.#partitions.has(partition);
   }
 
   /** Runs the sweep once. Returns false if its process crashed or failed. */
@@ -470,8 +471,8 @@ export class Cloud {
   /** Returns the entries of the due index, each with the time from which the sweep processes it. */
   async due(): Promise<{ readonly what: string; readonly at: number }[]> {
     return (await this.#entries()).flatMap(({ gsi3pk, gsi3sk }) => {
-      const [, what] = String(gsi3pk).split('#') as [string, string];
-      if (!['DUE', 'FIRST', 'PENDING', 'MAILS', 'JOBS'].includes(what)) return [];
+      if (!isSwept(String(gsi3pk))) return [];
+      const what = kindOf(String(gsi3pk));
       return [{ what, at: Date.parse(String(gsi3sk).split('#')[0]!) + (what === 'PENDING' ? RECONCILE_AFTER : 0) }];
     });
   }
@@ -636,4 +637,14 @@ function nameOf(command: Command): string {
       ]
     : [...new Set(writtenItems(command).map(({ _t }) => String(_t)))];
   return [command.constructor.name.replace('Command', ''), ...what].join(' ');
+}
+
+/** Returns what a partition of the due index contains, by its key. */
+function kindOf(partition: string): string {
+  return partition.split('#')[1] ?? '';
+}
+
+/** Whether the sweep reads a partition of the due index. Jobs read others, such as the parked deliveries of an endpoint. */
+function isSwept(partition: string): boolean {
+  return ['DUE', 'FIRST', 'PENDING', 'MAILS', 'JOBS'].includes(kindOf(partition));
 }

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { emit } from '../../../lib/events/outbox.ts';
+import { emit, EventEntity } from '../../../lib/events/outbox.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
+import { tenantOf } from '../../../lib/table/keys.ts';
 import { insert } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
 import { EndpointHealthStore, parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
+import { deliveryLifetime } from '../../../lib/webhooks/rules/schedule.ts';
 import { createSigningSecret } from '../../../lib/webhooks/signingSecrets.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { Cloud } from '../../support/cloud.ts';
@@ -47,14 +49,23 @@ afterEach(() => cloud.stop());
 
 interface Subject {
   readonly trial: Trial;
+  readonly tenant: string;
   readonly endpointId: string;
   readonly events: string[];
 }
 
+interface TrialTimes {
+  /** How long the breaker of the endpoint pauses, milliseconds. */
+  readonly pauseMs: number;
+  /** How long before the trial the events happened, milliseconds. */
+  readonly eventAge: number;
+}
+const inTime: TrialTimes = { pauseMs: MINUTE, eventAge: 0 };
+
 let tenants = 0;
 
-/** Creates a tenant with one endpoint whose breaker is open for a minute, and publishes events. The trial records all AWS calls. */
-async function begin(trial: Trial): Promise<Subject> {
+/** Creates a tenant with one endpoint whose breaker is open for `pauseMs`, and publishes events. The trial records all AWS calls. */
+async function begin(trial: Trial, { pauseMs, eventAge }: TrialTimes): Promise<Subject> {
   const tenant = `parking${tenants++}`;
   const endpointId = `${tenant}_ep`;
   const now = cloud.now;
@@ -65,6 +76,8 @@ async function begin(trial: Trial): Promise<Subject> {
       endpointId,
       url: receiver.url,
       disabled: false,
+      // The endpoint does not get the events about exhausted deliveries. They would be retried for thirty hours.
+      filterTypes: ['huddle.create'],
       secrets: [secret.stored],
       createdAt: now,
       updatedAt: now,
@@ -78,7 +91,7 @@ async function begin(trial: Trial): Promise<Subject> {
     }),
     insert(AdvancedWebhookConfigEntity, { tenant, ...initialAdvancedConfig, isEnabled: true }),
   ]);
-  const breaker = { inARow: 10, open: { until: now + MINUTE, pauseMs: MINUTE } };
+  const breaker = { inARow: 10, open: { until: now + pauseMs, pauseMs } };
   const health = { about: 1, breaker, writtenAt: now };
   await new EndpointHealthStore(cloud.table).write({ tenant, endpointId }, health, undefined);
   cloud.watch(parkingJob(endpointId, 0).jobId, trial);
@@ -86,33 +99,33 @@ async function begin(trial: Trial): Promise<Subject> {
   for (let i = 0; i < EVENTS; i++) {
     const cause = { type: 'Test', id: `${tenant} ${i}`, revision: 1 };
     const payload = { source: 'huddle' as const, data: { metadata: { apiKey: tenant } } };
-    const ops = emit(tenant, { event: 'huddle.create', cause, payload }, now);
+    const ops = emit(tenant, { event: 'huddle.create', cause, payload }, now - eventAge);
     const { eventId } = (ops[0] as { put: { eventId: string } }).put;
     cloud.watch(eventId, trial);
     events.push(eventId);
     await cloud.table.write(ops);
   }
-  return { trial, endpointId, events };
+  return { trial, tenant, endpointId, events };
 }
 
-/** Runs trials until no work is left. Calls `recover` when all deliveries of the trials are parked. */
-async function goThrough(trials: readonly Trial[], recover: () => void): Promise<Subject[]> {
+/** Runs trials to their end. `recover` is called when their deliveries are parked. */
+async function goThrough(trials: readonly Trial[], recover: () => void, times = inTime): Promise<Subject[]> {
   const subjects: Subject[] = [];
   healthy = false;
-  await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
+  await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial, times)));
   await cloud.run(cloud.now + 30 * SECOND);
   recover();
   await cloud.run();
   return subjects;
 }
 
-/** Runs a trial without faults, and then one trial for each of its calls and each kind of fault. */
-async function withEachFault(recover: () => void): Promise<Subject[]> {
-  const [undisturbed] = await goThrough([new Trial()], recover);
+/** Runs one trial for each call and each kind of fault of an undisturbed trial. */
+async function withEachFault(recover: () => void, times?: TrialTimes): Promise<Subject[]> {
+  const [undisturbed] = await goThrough([new Trial()], recover, times);
   const { calls } = undisturbed!.trial;
   const trials = everyFault(calls).map((fault) => new Trial(fault));
-  const subjects = await goThrough(trials, recover);
-  // The order of the calls varies. A few trials end before they reach the call with the fault.
+  const subjects = await goThrough(trials, recover, times);
+  // The calls of one event can come in another order, so that a few trials are shorter.
   expect(subjects.filter(({ trial }) => trial.injected.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
   return [undisturbed!, ...subjects];
 }
@@ -146,5 +159,20 @@ describe('parked deliveries with a fault at any call', () => {
     await expectNothingLost(subjects, 'DELIVERED');
     expect(cloud.measures.counted.get('DeliveriesParked')).toBeGreaterThan(subjects.length);
     expect(cloud.measures.counted.get('DeliveriesReleased')).toBeGreaterThan(subjects.length);
+  });
+
+  test('are exhausted in bulk after their deadline, each with one event', async () => {
+    // The breaker pauses until after the deadline, so that no delivery is attempted.
+    // A delivery has at least an hour, also for an old event.
+    const eventAge = deliveryLifetime(cloud.webhookTiming.schedule);
+    const subjects = await withEachFault(() => undefined, { pauseMs: 62 * MINUTE, eventAge });
+    await expectNothingLost(subjects, 'EXHAUSTED');
+    const exhausted = new Map<string, number>();
+    for (const { _t, event, PK } of await everyItem(engine))
+      if (_t === EventEntity.type && event === 'message.attempt.exhausted') {
+        const tenant = tenantOf({ PK });
+        exhausted.set(tenant, (exhausted.get(tenant) ?? 0) + 1);
+      }
+    expect(subjects.map(({ tenant }) => exhausted.get(tenant))).toEqual(subjects.map(() => EVENTS));
   });
 });
