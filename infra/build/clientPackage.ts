@@ -1,0 +1,205 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import ts from 'typescript';
+import type * as z from 'zod';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+import { LiveStateResponse } from '../../lib/liveState/rules.ts';
+import { type JsonSchema, jsonSchemaOf } from '../../lib/openapi/jsonSchema.ts';
+import { PresenceResponse, presenceStatuses } from '../../lib/presence/rules.ts';
+import { errorCatalogue } from '../../lib/shared/errors.ts';
+import { projectDir } from './build.ts';
+import { clientMethods } from './client.ts';
+
+/** The entry points of the package. `user` has nothing of Node, so browsers load it. */
+const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
+
+/** The files of the client whose types the package has. */
+const typedFiles = [
+  'calls',
+  'editorProvider',
+  'emitter',
+  'eventSocket',
+  'index',
+  'liveDocument',
+  'liveView',
+  'ownPresence',
+  'pages',
+  'types',
+  'userClient',
+  'webhook',
+];
+
+/** A file of the package with its size in bytes, whole and compressed by gzip. */
+export interface PackageFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly gzipBytes: number;
+}
+
+/**
+ * Writes the client as a package: ES modules that depend on nothing but `yjs`, which only the editor provider needs, and
+ * types that depend on nothing else either. Deletes the old contents of `outdir`. Returns its modules with their sizes.
+ */
+export async function buildClientPackage(
+  endpoints: readonly (readonly [name: string, endpoint: Endpoint])[],
+  outdir: string,
+): Promise<PackageFile[]> {
+  await rm(outdir, { recursive: true, force: true });
+  await mkdir(join(outdir, 'types'), { recursive: true });
+  const { outputFiles } = await build({
+    entryPoints: Object.entries(entryPoints).map(([out, file]) => ({ in: join(projectDir, 'lib/client', file), out })),
+    absWorkingDir: projectDir,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2023',
+    mainFields: ['module', 'main'],
+    conditions: ['import', 'browser'],
+    external: ['yjs', 'node:*'],
+    legalComments: 'inline',
+    write: false,
+  });
+  for (const { path, contents } of outputFiles) await writeFile(path, contents);
+  await writeTypes(endpoints, join(outdir, 'types'));
+  await writeFile(join(outdir, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`);
+  return outputFiles.map(({ path, contents }) => ({
+    name: basename(path),
+    bytes: contents.length,
+    gzipBytes: gzipSync(contents).length,
+  }));
+}
+
+async function manifest(): Promise<object> {
+  const { name, version, dependencies } = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+    dependencies: Record<string, string>;
+  };
+  const entry = (file: string, types: string) => ({ types: `./types/${types}.d.ts`, default: `./${file}.js` });
+  return {
+    name: `${name}-client`,
+    version,
+    type: 'module',
+    exports: {
+      '.': entry('index', 'index'),
+      './user': entry('user', 'userClient'),
+      './editor': entry('editor', 'editorProvider'),
+    },
+    peerDependencies: { yjs: `^${dependencies.yjs}` },
+    peerDependenciesMeta: { yjs: { optional: true } },
+    sideEffects: false,
+  };
+}
+
+async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], outdir: string): Promise<void> {
+  for (const name of typedFiles) {
+    const source = await readFile(join(projectDir, 'lib/client', `${name}.ts`), 'utf8');
+    const { outputText } = ts.transpileDeclaration(source, {
+      fileName: `${name}.ts`,
+      compilerOptions: { target: ts.ScriptTarget.ES2024, module: ts.ModuleKind.ESNext, strict: true },
+    });
+    const text = outputText
+      .replace(
+        /'\.\.\/(?:liveState|presence)\/rules\.ts'|'\.\.\/shared\/errors\.ts'|'y-protocols\/awareness'/g,
+        "'./shared.js'",
+      )
+      .replace(/(from '\.\/\w+)\.ts'/g, "$1.js'")
+      // The types of methods from declarations: `methodTypes` writes them out.
+      .replace(/^import type \* as z from '[z]od';\n|^interface Typed \{[^]*$/gm, '');
+    await writeFile(join(outdir, `${name}.d.ts`), text);
+  }
+  await writeFile(join(outdir, 'shared.d.ts'), sharedTypes());
+  await writeFile(join(outdir, 'methods.d.ts'), methodTypes(endpoints));
+}
+
+/** Returns the types that the client takes from other parts of the project and from `y-protocols`. */
+function sharedTypes(): string {
+  const statuses = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(' | ');
+  return `export type ErrorStatus = ${statuses(Object.keys(errorCatalogue))};
+export type PresenceStatus = ${statuses(presenceStatuses)};
+export type PresenceResponse = ${typeOf(jsonSchemaOf(PresenceResponse))};
+export type LiveStateResponse = ${typeOf(jsonSchemaOf(LiveStateResponse))};
+export type PresenceMessage =
+  | { readonly type: 'presence.update'; readonly at: number; readonly user: PresenceResponse }
+  | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
+export type LiveStateMessage = LiveStateResponse & { readonly type: 'livestate.update'; readonly by?: string };
+/** The awareness of \`y-protocols\`. */
+export interface Awareness {
+  readonly clientID: number;
+  getLocalState(): Record<string, any> | null;
+  setLocalState(state: Record<string, any> | null): void;
+  setLocalStateField(field: string, value: unknown): void;
+  getStates(): Map<number, Record<string, any>>;
+  on(name: string, listener: (...args: any[]) => void): unknown;
+  off(name: string, listener: (...args: any[]) => void): unknown;
+}
+`;
+}
+
+/** Returns the methods of the client with plain types instead of those of the declarations. */
+function methodTypes(endpoints: readonly (readonly [string, Endpoint])[]): string {
+  const types = endpoints.map(([name, { input, output }]) => {
+    const result = `${typeOf(jsonSchemaOf(output))} & { readonly status?: 'success'; readonly message?: string }`;
+    return `type ${name} = { input: ${typeOf(jsonSchemaOf(input))}; output: ${result} };`;
+  });
+  const methods = clientMethods()
+    .replace(/^import [^\n]*\n/gm, '')
+    .replace(/Method<typeof registry\.(\w+)>/g, 'Method<$1>')
+    .replace(/export const operations[^]*$/, 'export declare const operations: readonly Operation[];\n');
+  return `import type { CallOptions } from './types.js';
+${types.join('\n')}
+type Method<E extends { input: unknown; output: unknown }> = (
+  ...args: {} extends E['input'] ? [data?: E['input'], options?: CallOptions] : [data: E['input'], options?: CallOptions]
+) => Promise<E['output']>;
+${methods}`;
+}
+
+/** Returns the TypeScript type of a JSON Schema. A schema that it does not know becomes \`unknown\`. */
+function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema): string {
+  if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
+  const {
+    const: value,
+    enum: values,
+    anyOf,
+    oneOf,
+    allOf,
+    type,
+    items,
+    properties,
+    required = [],
+    additionalProperties,
+  } = schema;
+  if (value !== undefined) return JSON.stringify(value);
+  if (values) return values.map((one) => JSON.stringify(one)).join(' | ');
+  const alternatives = anyOf ?? oneOf;
+  if (alternatives && !properties) return alternatives.map((one) => `(${typeOf(one)})`).join(' | ');
+  if (allOf && !properties) return allOf.map((one) => `(${typeOf(one)})`).join(' & ');
+  if (Array.isArray(type))
+    return (type as string[]).map((one) => typeOf({ ...schema, type: one } as JsonSchema)).join(' | ');
+  const name = String(type);
+  switch (name) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return name;
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'array':
+      return `(${items === undefined || Array.isArray(items) ? 'unknown' : typeOf(items)})[]`;
+    case 'object': {
+      const fields = Object.entries(properties ?? {}).map(
+        ([name, field]) => `${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field)}`,
+      );
+      if (fields.length === 0)
+        return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`;
+      return `{ ${fields.join('; ')} }`;
+    }
+    default:
+      return 'unknown';
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import ts from 'typescript';
+import * as registry from '../../functions/index.ts';
+import { projectDir } from '../../infra/build/build.ts';
+import { buildClientPackage, type PackageFile } from '../../infra/build/clientPackage.ts';
+import type { Endpoint } from '../../lib/app/endpoint.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'client-'));
+const outdir = join(folder, 'package');
+let files: PackageFile[];
+beforeAll(async () => {
+  files = await buildClientPackage(Object.entries<Endpoint>(registry), outdir);
+  symlinkSync(join(projectDir, 'node_modules'), join(folder, 'node_modules'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Returns the modules that a file imports, also through its chunks, that are not in the package. */
+function importsOf(name: string): string[] {
+  const text = readFileSync(join(outdir, name), 'utf8');
+  const imports = [...text.matchAll(/(?:from|import)\s*"([^"]+)"/g)].map(([, module = '']) => module);
+  return imports.flatMap((module) => (module.startsWith('./') ? importsOf(module.slice(2)) : [module]));
+}
+
+test('the client of users imports nothing, the editor provider only yjs, and the client of servers only Node', () => {
+  expect(importsOf('user.js')).toEqual([]);
+  expect(new Set(importsOf('editor.js'))).toEqual(new Set(['yjs']));
+  expect(importsOf('index.js')).toEqual(['node:crypto']);
+});
+
+test('the modules are small', () => {
+  const total = files.reduce((sum, { gzipBytes }) => sum + gzipBytes, 0);
+  expect(total).toBeLessThan(30_000);
+});
+
+test('the types need no other package than yjs', () => {
+  const types = join(outdir, 'types');
+  const imported = readdirSync(types).flatMap((name) =>
+    [...readFileSync(join(types, name), 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, module]) => module),
+  );
+  expect(imported.filter((module) => !module?.startsWith('./')).filter((module) => module !== 'yjs')).toEqual([]);
+});
+
+test('a program with strict types compiles with the package, and a wrong call does not', () => {
+  const program = (call: string) => {
+    const file = join(folder, 'sample.ts');
+    writeFileSync(
+      file,
+      `import { createUserClient } from './package/types/userClient.js';
+import { EditorProvider } from './package/types/editorProvider.js';
+import * as Y from 'yjs';
+const client = createUserClient({ baseUrl: 'https://api.test', token: async () => 'token' });
+const live = client.live({ organizationId: 'acme', documentId: 'nda' });
+live.on('presence', (users) => users.map(({ userId, status }) => [userId.length, status === 'online']));
+live.on('livestate', ({ data, at }) => [Object.keys(data), at + 1]);
+export const provider = new EditorProvider(new Y.Doc(), { client, organizationId: 'acme', documentId: 'nda', editorId: 'e' });
+export const answer = ${call};
+`,
+    );
+    const options: ts.CompilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
+      lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
+      types: [],
+    };
+    return ts
+      .getPreEmitDiagnostics(ts.createProgram([file], options))
+      .map(
+        ({ messageText, file: source }) => `${source?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+      );
+  };
+  expect(program("client.v2.presence.get({ organizationId: 'acme', documentId: 'nda' })")).toEqual([]);
+  expect(program("client.v2.presence.get({ organizationId: 'acme' })")).not.toEqual([]);
+});
