@@ -225,7 +225,7 @@ describe('the publisher', () => {
     expect([published, await recordedHints()]).toEqual([[], []]);
   });
 
-  test('processes a restored table, whose stream counts anew', async () => {
+  test('processes a restored table, whose stream starts its numbers again', async () => {
     await connect('ada');
     await addThread('a');
     const [thread] = await insertionsOf('Thread');
