@@ -28,6 +28,7 @@ ${functions} functions, started in ${seconds.toFixed(1)} s. Stop with Ctrl-C.
   Credentials       ${dataDir}/credentials.json
   Mail              ${dataDir}/outbox
   Dashboard         ${baseUrl}/_local/dashboard
+  Demo              ${baseUrl}/_local/demo?user=ada and ${baseUrl}/_local/demo?user=grace, in two windows
 
 Demo workspace ${workspaceId} of ${ownerEmail}
 

@@ -3,6 +3,7 @@ import { AwsEndpoint } from './iam/awsEndpoint.ts';
 import { loadAssembly } from './assembly/cloudAssembly.ts';
 import { localConsole } from './console/localConsole.ts';
 import { openDatabase } from './table/database.ts';
+import { demoTokens } from './demoTokens.ts';
 import { openDataDir } from './dataDir.ts';
 import { lockDataDir } from './dataLock.ts';
 import { type DemoCredentials, ensureDemoWorkspace } from './demoWorkspace.ts';
@@ -138,6 +139,8 @@ export async function startSystem(
   if (model.eventApi)
     eventApi.open({ model: model.eventApi, principals, invoke: (fn, payload) => pool.invoke(fn, payload) });
   const parts = toStoppableParts(engine, aws, messages);
+  // The console opens before the demo workspace exists. Its tokens wait for the workspace.
+  const issueToken = Promise.withResolvers<ReturnType<typeof demoTokens>>();
   gateway.open({
     routes: model.routes,
     invoke: (fn, payload) => pool.invoke(fn, payload),
@@ -145,6 +148,7 @@ export async function startSystem(
       snapshotOf: (minutes) => dashboardSnapshot(model.monitoring, metrics, { now: Date.now(), minutes }),
       parts,
       title: `${settings.serviceName} on this machine`,
+      issueToken: (user) => issueToken.promise.then((issue) => issue(user)),
     }),
     measure: (status, milliseconds) => measurements.recordRequest(status, milliseconds),
   });
@@ -163,6 +167,7 @@ export async function startSystem(
     },
     onCreation: () => report('Creating the demo workspace …'),
   });
+  issueToken.resolve(demoTokens(credentials));
   await checkReadiness(credentials);
   // The event sources start last, so that unfinished work of an earlier run does not delay the start.
   sources = startEventSources({

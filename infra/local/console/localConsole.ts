@@ -2,23 +2,33 @@ import { gatewayResponse, type GatewayResponse } from '../gateway/httpApiRespons
 import type { DashboardSnapshot } from '../metrics/dashboardSnapshot.ts';
 import type { Parts } from '../parts.ts';
 import { type ConsoleState, type PartsAnswer, ranges } from './consoleState.ts';
+import { type DemoUser, demoUsers, type TokenAnswer, type TokenRequest } from './demoDocument.ts';
 import type { LocalRequest } from './localRequest.ts';
-import { DASHBOARD, type PageFile, pageFiles } from './pageFiles.ts';
+import { DASHBOARD, DEMO, type PageFile, pageFiles } from './pageFiles.ts';
 
 export interface LocalConsoleOptions {
   /** Returns the data of the dashboard for the last `minutes`. */
   readonly snapshotOf: (minutes: number) => DashboardSnapshot;
   readonly parts: Pick<Parts, 'list' | 'stop' | 'start'>;
-  /** The title of the page. */
+  /** The title of the dashboard. */
   readonly title: string;
+  /** Returns a token for a user of the demo page. */
+  readonly issueToken: (user: DemoUser) => Promise<string>;
 }
 
 const PARTS = /^\/_local\/parts\/([^/]+)$/;
 
-/** The headers of every response. The page can load only its own files, and browsers cache no response. */
+/** A page can load only its own files. */
+const contentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** CodeMirror writes styles into the demo page, which also connects to the Event API at another port of this machine. */
+const demoContentPolicy = contentPolicy
+  .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+  .replace("connect-src 'self'", "connect-src 'self' ws://127.0.0.1:*");
+
+/** The headers of every response. Browsers cache no response. */
 const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': contentPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
@@ -30,19 +40,14 @@ type Handlers = Readonly<Record<string, () => GatewayResponse | Promise<GatewayR
 type Files = ReadonlyMap<string, PageFile>;
 
 /**
- * Returns the handler of requests below `/_local/`: the dashboard, its data as JSON, and the switches of the parts. A
- * switch requires the content type JSON, because CORS forbids pages of other origins to send it.
+ * Returns the handler of requests below `/_local/`: the dashboard with its data as JSON and the switches of the parts, and
+ * the demo page with its user tokens. A switch or a token requires the content type JSON, because CORS forbids pages of
+ * other origins to send it.
  */
 export function localConsole(options: LocalConsoleOptions): (request: LocalRequest) => Promise<GatewayResponse> {
-  let cachedFiles: Promise<Files> | undefined;
-  // The files are read once. After an error, the next request reads them again.
-  const files = () =>
-    (cachedFiles ??= pageFiles().catch((error: unknown) => {
-      cachedFiles = undefined;
-      throw error;
-    }));
+  const cachedFiles = new Map<string, Promise<Files>>();
   return async (request) => {
-    const answer = await answerRequest(request.method, await handlersOf(request, options, files));
+    const answer = await answerRequest(request.method, await handlersOf(request, options, cachedFiles));
     return { ...answer, headers: { ...headers, ...answer.headers } };
   };
 }
@@ -50,18 +55,40 @@ export function localConsole(options: LocalConsoleOptions): (request: LocalReque
 async function handlersOf(
   { path, query, headers: requestHeaders, body }: LocalRequest,
   options: LocalConsoleOptions,
-  files: () => Promise<Files>,
+  cachedFiles: Map<string, Promise<Files>>,
 ): Promise<Handlers | undefined> {
   if (path === `${DASHBOARD}.json`) return { GET: () => stateAnswer(query, options) };
+  const contentType = requestHeaders['content-type'];
+  if (path === `${DEMO}/token`) return { POST: () => tokenAnswer(contentType, body, options) };
   const name = PARTS.exec(path)?.[1];
   const part = options.parts.list().find((each) => each.name === name);
-  if (part) return { POST: () => switchAnswer(part.name, requestHeaders['content-type'], body, options) };
-  const file = (await files()).get(path);
-  return file && { GET: () => ({ status: 200, headers: { 'content-type': file.type }, body: file.body }) };
+  if (part) return { POST: () => switchAnswer(part.name, contentType, body, options) };
+  const file = await findFile(path, cachedFiles);
+  const policy = path === DEMO ? { 'content-security-policy': demoContentPolicy } : {};
+  return file && { GET: () => ({ status: 200, headers: { ...policy, 'content-type': file.type }, body: file.body }) };
+}
+
+/** Returns the file at a path. The files of a page are made at its first request. After an error, the next request makes them again. */
+async function findFile(path: string, cachedFiles: Map<string, Promise<Files>>): Promise<PageFile | undefined> {
+  const page = path.replace(/\.(js|css)$/, '');
+  const makeFiles = Object.hasOwn(pageFiles, page) ? pageFiles[page] : undefined;
+  if (!makeFiles) return undefined;
+  const files = cachedFiles.get(page) ?? makeFiles();
+  cachedFiles.set(page, files);
+  try {
+    return (await files).get(path);
+  } catch (error) {
+    cachedFiles.delete(page);
+    throw error;
+  }
 }
 
 function answerRequest(method: string, handlers: Handlers | undefined): GatewayResponse | Promise<GatewayResponse> {
-  if (!handlers) return gatewayResponse(404, `There is no page at this path. The dashboard is at ${DASHBOARD}.`);
+  if (!handlers)
+    return gatewayResponse(
+      404,
+      `There is no page at this path. The dashboard is at ${DASHBOARD}, the demo is at ${DEMO}.`,
+    );
   const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
   if (handler) return handler();
   const allow = Object.keys(handlers).join(', ');
@@ -81,10 +108,9 @@ async function switchAnswer(
   body: Buffer,
   { parts }: LocalConsoleOptions,
 ): Promise<GatewayResponse> {
-  if (!/^application\/json *(;|$)/i.test(contentType ?? ''))
-    return gatewayResponse(415, 'The content type must be application/json.');
-  const running = readRunning(body);
-  if (running === undefined)
+  if (!isJson(contentType)) return gatewayResponse(415, NOT_JSON);
+  const { running } = readBody(body) as { running?: unknown };
+  if (typeof running !== 'boolean')
     return gatewayResponse(
       400,
       'The body must be {"running": true} to start the part, or {"running": false} to stop it.',
@@ -93,13 +119,33 @@ async function switchAnswer(
   return json({ parts: parts.list() } satisfies PartsAnswer);
 }
 
-/** Returns whether the part is to run, or undefined for an invalid body. */
-function readRunning(body: Buffer): boolean | undefined {
+async function tokenAnswer(
+  contentType: string | undefined,
+  body: Buffer,
+  { issueToken }: LocalConsoleOptions,
+): Promise<GatewayResponse> {
+  if (!isJson(contentType)) return gatewayResponse(415, NOT_JSON);
+  const { userId } = readBody(body) as Partial<TokenRequest>;
+  const user = demoUsers.find((each) => each.userId === userId);
+  if (!user) {
+    const userIds = demoUsers.map((each) => each.userId).join(' or ');
+    return gatewayResponse(400, `The body must be {"userId": "..."} with a user of the demo: ${userIds}.`);
+  }
+  return json({ token: await issueToken(user) } satisfies TokenAnswer);
+}
+
+const NOT_JSON = 'The content type must be application/json.';
+
+function isJson(contentType = ''): boolean {
+  return /^application\/json *(;|$)/i.test(contentType);
+}
+
+/** Returns the JSON object of a body, or an empty object for an invalid body. */
+function readBody(body: Buffer): object {
   try {
-    const { running } = JSON.parse(body.toString()) as { running?: unknown };
-    return typeof running === 'boolean' ? running : undefined;
+    return Object(JSON.parse(body.toString())) as object;
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -10,39 +10,51 @@ export interface PageFile {
 
 /** The path of the dashboard. */
 export const DASHBOARD = '/_local/dashboard';
+/** The path of the demo page. */
+export const DEMO = '/_local/demo';
 
 const page = join(import.meta.dirname, 'page');
 const { resolve } = createRequire(import.meta.url);
 
 /**
- * Reads the files of the dashboard and returns them by path: the page, its script with the chart library, and its styles.
- * The page loads no file from the network.
+ * Reads the files of a page and returns them by path: the page, its script with its libraries, and its styles. The page
+ * loads no file from the network.
  */
-export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const [html, script, style, libraryStyle] = await Promise.all([
-    readFile(join(page, 'dashboard.html')),
-    bundledScript(),
-    readFile(join(page, 'dashboard.css')),
-    readFile(resolve('uplot/dist/uPlot.min.css')),
-  ]);
+export const pageFiles: Readonly<Record<string, () => Promise<ReadonlyMap<string, PageFile>>>> = {
+  [DASHBOARD]: async () =>
+    filesAt(DASHBOARD, {
+      html: await readFile(join(page, 'dashboard.html')),
+      script: await bundledScript(join(page, 'main.ts')),
+      style: Buffer.concat([
+        await readFile(resolve('uplot/dist/uPlot.min.css')),
+        Buffer.from('\n'),
+        await readFile(join(page, 'dashboard.css')),
+      ]),
+    }),
+  [DEMO]: async () =>
+    filesAt(DEMO, {
+      html: await readFile(join(page, 'demo/demo.html')),
+      script: await bundledScript(join(page, 'demo/demo.ts')),
+      style: await readFile(join(page, 'demo/demo.css')),
+    }),
+};
+
+function filesAt(path: string, { html, script, style }: Readonly<Record<'html' | 'script' | 'style', Buffer>>) {
   return new Map([
-    [DASHBOARD, { type: 'text/html; charset=utf-8', body: html }],
-    [`${DASHBOARD}.js`, { type: 'text/javascript; charset=utf-8', body: script }],
-    [
-      `${DASHBOARD}.css`,
-      { type: 'text/css; charset=utf-8', body: Buffer.concat([libraryStyle, Buffer.from('\n'), style]) },
-    ],
+    [path, { type: 'text/html; charset=utf-8', body: html }],
+    [`${path}.js`, { type: 'text/javascript; charset=utf-8', body: script }],
+    [`${path}.css`, { type: 'text/css; charset=utf-8', body: style }],
   ]);
 }
 
-/** Bundles the modules of the page into one script. */
-async function bundledScript(): Promise<Buffer> {
+/** Bundles a module of a page and its imports into one script. */
+async function bundledScript(entryPoint: string): Promise<Buffer> {
   // esbuild is imported on demand, because it starts a process.
   const { build } = await import('esbuild');
   const {
     outputFiles: [script],
   } = await build({
-    entryPoints: [join(page, 'main.ts')],
+    entryPoints: [entryPoint],
     bundle: true,
     write: false,
     format: 'esm',
@@ -50,6 +62,6 @@ async function bundledScript(): Promise<Buffer> {
     target: 'es2022',
     logLevel: 'warning',
   });
-  if (!script) throw new Error('esbuild made no script of the dashboard');
+  if (!script) throw new Error(`esbuild made no script of ${entryPoint}`);
   return Buffer.from(script.contents);
 }

@@ -44,6 +44,7 @@ function newConsole() {
     },
     parts,
     title: 'svc here',
+    issueToken: (user) => Promise.resolve(`token of ${user.userId}`),
   });
   const send = async (
     method: string,
@@ -188,7 +189,12 @@ describe('the switch of a part', () => {
       start: () => Promise.reject(new Error('It does not start')),
     };
     const parts = new Parts({ table: failing, queues: failing, mail: failing });
-    const handle = localConsole({ snapshotOf: () => picture, parts, title: 'svc' });
+    const handle = localConsole({
+      snapshotOf: () => picture,
+      parts,
+      title: 'svc',
+      issueToken: () => Promise.reject(new Error('No token')),
+    });
     const send = (running: boolean) =>
       handle({
         method: 'POST',
@@ -202,9 +208,50 @@ describe('the switch of a part', () => {
   });
 });
 
+describe('the tokens of the demo page', () => {
+  const send = (body: string, headers?: Record<string, string>) =>
+    newConsole().send('POST', '/_local/demo/token', body, headers);
+
+  test('are issued to the users of the demo', async () => {
+    const { status, text } = await send('{"userId": "grace"}');
+    expect([status, JSON.parse(text)]).toEqual([200, { token: 'token of grace' }]);
+  });
+
+  test('are refused to a page of another origin, which cannot send JSON without a preflight', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+      expect((await send('{"userId": "grace"}', { 'content-type': type })).status).toBe(415);
+  });
+
+  test.each(['', 'null', '{}', '[]', '{"userId": "eve"}', '{"userId": ["ada"]}', '{"userId": "toString"}'])(
+    'are refused for the body %j',
+    async (body) => expect((await send(body)).status).toBe(400),
+  );
+
+  test('are not read by GET', async () => {
+    const { status, headers } = await newConsole().send('GET', '/_local/demo/token');
+    expect([status, headers['allow']]).toEqual([405, 'POST']);
+  });
+});
+
+describe('the files of the demo page', () => {
+  test('allow scripts of the system only, and contain no credential header', async () => {
+    const { send } = newConsole();
+    const page = await send('GET', '/_local/demo');
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self';");
+    const script = await send('GET', '/_local/demo.js');
+    expect([script.status, script.headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(script.text).not.toMatch(/auth-token|api-key/);
+    expect((await send('GET', '/_local/demo.css')).status).toBe(200);
+  });
+});
+
 test.each([
   '/_local/',
   '/_local/dashboard/',
+  '/_local/demo/',
+  '/_local/demo/token/',
+  '/_local/page/demo/demo.ts',
   '/_local/dashboard.html',
   '/_local/page/main.ts',
   '/_local/parts',
@@ -219,7 +266,7 @@ test.each([
     const { status, headers, text } = await send(method, path, '{"running": false}');
     expect([status, JSON.parse(text)]).toEqual([
       404,
-      { message: 'There is no page at this path. The dashboard is at /_local/dashboard.' },
+      { message: 'There is no page at this path. The dashboard is at /_local/dashboard, the demo is at /_local/demo.' },
     ]);
     expect(headers).toHaveProperty('content-security-policy');
   }

@@ -1,0 +1,70 @@
+/** The script of the demo page: an editor, comments, presence and notifications of one document, for one of two users. */
+import type { LiveStatus } from '../../../../../lib/client/liveDocument.ts';
+import { createUserClient } from '../../../../../lib/client/userClient.ts';
+import { demoDocument, demoUsers, type TokenAnswer, type TokenRequest } from '../../demoDocument.ts';
+import { byId, setText } from '../dom.ts';
+import { NotificationList } from './notifications.ts';
+import { showPeople, showUserLinks } from './people.ts';
+import { showTextEditor } from './textEditor.ts';
+import { ThreadList } from './threads.ts';
+
+const statusTexts: Readonly<Record<LiveStatus, string>> = {
+  connecting: 'Connecting …',
+  live: 'Connected',
+  offline: 'Offline. Your edits are kept and sent later.',
+  denied: 'No access',
+  closed: 'Closed',
+};
+
+const requestedUser = new URLSearchParams(location.search).get('user');
+const user = demoUsers.find(({ userId }) => userId === requestedUser) ?? demoUsers[0];
+
+/** Gets a user token from the local run, as the page of an application gets it from the server of the application. */
+async function fetchToken(): Promise<string> {
+  const response = await fetch('demo/token', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ userId: user.userId } satisfies TokenRequest),
+  });
+  if (!response.ok) throw new Error(`The token request failed with ${response.status}`);
+  const { token } = (await response.json()) as TokenAnswer;
+  return token;
+}
+
+function reportError(error: unknown): void {
+  if (live.status === 'denied') return;
+  setText(byId('problem'), error instanceof Error ? error.message : String(error));
+}
+
+const client = createUserClient({ baseUrl: location.origin, token: fetchToken });
+const live = client.live(demoDocument);
+document.title = `Demo: ${user.name}`;
+showUserLinks(user.userId);
+
+const notifications = new NotificationList(client, user);
+const refreshNotifications = () => void notifications.refresh().catch(reportError);
+const editor = showTextEditor(client, user, () => threads.showQuote());
+const threads = new ThreadList({ client, user, selectedText: () => editor.selectedText(), report: reportError });
+const refreshThreads = () => void threads.refresh();
+
+live.on('status', showStatus);
+live.on('presence', showPeople);
+live.on('comment', refreshThreads);
+live.on('notification', refreshNotifications);
+live.on('reload', () => {
+  refreshThreads();
+  refreshNotifications();
+});
+live.presence.set({ name: user.name, email: user.email });
+editor.provider.on('rejected', reportError);
+
+function showStatus(status: LiveStatus): void {
+  setText(byId('status'), statusTexts[status]);
+  if (status === 'live') setText(byId('problem'), '');
+  if (status !== 'denied') return;
+  // A user without access sees nothing of the document any more.
+  editor.stop();
+  showPeople([]);
+  document.querySelector('main')?.remove();
+  setText(byId('problem'), `${user.name} has no access to this document.`);
+}

@@ -1,0 +1,47 @@
+import { demoUsers } from '../../demoDocument.ts';
+import { byId, element } from '../dom.ts';
+
+interface PresentUser {
+  readonly userId: string;
+  readonly name?: string | undefined;
+  readonly status: string;
+}
+
+const OTHER_COLOUR = '#57606a';
+
+/** Shows an avatar of each user who is present. */
+export function showPeople(users: readonly PresentUser[]): void {
+  byId('people').replaceChildren(
+    ...users.map(({ userId, name = userId, status }) => {
+      const avatar = element('span', { class: 'avatar', 'aria-hidden': 'true' }, initialsOf(name));
+      avatar.style.background = demoUsers.find((user) => user.userId === userId)?.colour ?? OTHER_COLOUR;
+      const label = status === 'away' ? `${name}, away` : name;
+      return element(
+        'li',
+        { class: status },
+        element('span', { role: 'img', 'aria-label': label, title: label }, avatar),
+      );
+    }),
+  );
+}
+
+/** Shows a link for each user of the demo. */
+export function showUserLinks(userId: string): void {
+  byId('users').replaceChildren(
+    ...demoUsers.map((user) =>
+      element(
+        'a',
+        { href: `?user=${user.userId}`, ...(user.userId === userId && { 'aria-current': 'page' }) },
+        user.name,
+      ),
+    ),
+  );
+}
+
+function initialsOf(name: string): string {
+  return name
+    .split(' ')
+    .map((word) => word.charAt(0))
+    .join('')
+    .slice(0, 2);
+}

@@ -1,0 +1,64 @@
+import { defaultKeymap } from '@codemirror/commands';
+import { Compartment, EditorState } from '@codemirror/state';
+import { EditorView, keymap } from '@codemirror/view';
+import { yCollab, yUndoManagerKeymap } from 'y-codemirror.next';
+import * as Y from 'yjs';
+import { EditorProvider } from '../../../../../lib/client/editorProvider.ts';
+import type { UserClient } from '../../../../../lib/client/userClient.ts';
+import { demoDocument, demoEditor, type DemoUser } from '../../demoDocument.ts';
+import { byId } from '../dom.ts';
+
+export interface TextEditor {
+  readonly provider: EditorProvider;
+  /** Returns the selected text. */
+  selectedText(): string;
+  /** Makes the text read-only and ends its synchronisation. */
+  stop(): void;
+}
+
+/** Shows the editor of the demo document. `onSelection` is called after each change of the selection. */
+export function showTextEditor(client: UserClient, user: DemoUser, onSelection: () => void): TextEditor {
+  const doc = new Y.Doc();
+  const text = doc.getText(demoEditor.contentKey);
+  const provider = new EditorProvider(doc, { client, ...demoDocument, editorId: demoEditor.editorId });
+  provider.awareness.setLocalStateField('user', {
+    name: user.name,
+    color: user.colour,
+    colorLight: `${user.colour}40`,
+  });
+  const editing = new Compartment();
+  const view = new EditorView({
+    parent: byId('editor'),
+    state: EditorState.create({
+      doc: text.toJSON(),
+      extensions: [
+        // Tab moves the focus, so that the page works with the keyboard only.
+        keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': 'Text of the document' }),
+        EditorView.updateListener.of(({ selectionSet }) => selectionSet && onSelection()),
+        editing.of(EditorView.editable.of(false)),
+        yCollab(text, provider.awareness),
+      ],
+    }),
+  });
+  const setEditable = (isEditable: boolean) =>
+    view.dispatch({ effects: editing.reconfigure(EditorView.editable.of(isEditable)) });
+  // The text is empty until the first read, and cannot be edited before.
+  const removeListener = provider.on('synced', (isSynced) => {
+    if (!isSynced) return;
+    removeListener();
+    setEditable(true);
+  });
+  return {
+    provider,
+    selectedText() {
+      const { from, to } = view.state.selection.main;
+      return view.state.sliceDoc(from, to);
+    },
+    stop() {
+      setEditable(false);
+      void provider.destroy();
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import type { UserClient } from '../../../../../lib/client/userClient.ts';
+import { demoDocument, type DemoUser } from '../../demoDocument.ts';
+import { byId, element, setChildren, setText } from '../dom.ts';
+import { mentionsIn, otherUsers } from './mentions.ts';
+
+interface Person {
+  readonly userId: string;
+  readonly name?: string | undefined;
+}
+
+/** The parts of a thread that the page shows. */
+interface Thread {
+  readonly annotationId: string;
+  readonly status: Readonly<Record<string, unknown>>;
+  readonly comments: readonly {
+    readonly commentId: number;
+    readonly commentText?: string | undefined;
+    readonly from: Person;
+    readonly createdAt: number;
+  }[];
+  readonly targetElement?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The elements of a thread. They stay while the thread changes, so that the focus and an unfinished reply stay too. */
+interface ThreadView {
+  readonly item: HTMLLIElement;
+  readonly show: (thread: Thread) => void;
+}
+
+export interface ThreadListOptions {
+  readonly client: UserClient;
+  readonly user: DemoUser;
+  /** Returns the selected text of the document. A new thread quotes the text. */
+  readonly selectedText: () => string;
+  /** Shows an error of a call. */
+  readonly report: (error: unknown) => void;
+}
+
+const QUOTE_CHARACTERS = 200;
+
+/** The comment threads beside the document. */
+export class ThreadList {
+  readonly #options: ThreadListOptions;
+  readonly #views = new Map<string, ThreadView>();
+  #reading: Promise<void> | undefined;
+  #mustRead = false;
+
+  constructor(options: ThreadListOptions) {
+    this.#options = options;
+    const names = otherUsers(options.user.userId).map(({ userId }) => `@${userId}`);
+    setText(byId('mention-help'), `Write ${names.join(' or ')} to mention a user.`);
+    const input = byId('new-comment') as HTMLTextAreaElement;
+    onSubmit(byId('new-thread'), input, (text) => this.#addThread(text), options.report);
+  }
+
+  /** Reads the threads and shows them. A call during a read starts another read. */
+  refresh(): Promise<void> {
+    this.#mustRead = true;
+    this.#reading ??= this.#readWhileChanged().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readWhileChanged(): Promise<void> {
+    while (this.#mustRead) {
+      this.#mustRead = false;
+      await this.#read().catch(this.#options.report);
+    }
+  }
+
+  /** Shows which text a new thread would quote. */
+  showQuote(): void {
+    const quote = this.#quote();
+    byId('quote').hidden = quote === '';
+    setText(byId('quote'), quote);
+  }
+
+  #quote(): string {
+    return this.#options.selectedText().trim().slice(0, QUOTE_CHARACTERS);
+  }
+
+  async #read(): Promise<void> {
+    const { data } = await this.#options.client.v2.commentannotations.get({ ...demoDocument, order: 'desc' });
+    const threads = (Array.isArray(data) ? data : []).filter((thread) => thread !== null) as Thread[];
+    const ids = new Set(threads.map(({ annotationId }) => annotationId));
+    for (const id of this.#views.keys()) if (!ids.has(id)) this.#views.delete(id);
+    const items = threads.map((thread) => {
+      const view = this.#views.get(thread.annotationId) ?? this.#createView(thread.annotationId);
+      this.#views.set(thread.annotationId, view);
+      view.show(thread);
+      return view.item;
+    });
+    setChildren(byId('threads'), items);
+    byId('no-thread').hidden = items.length > 0;
+  }
+
+  #createView(annotationId: string): ThreadView {
+    const { report } = this.#options;
+    const quote = element('p', { class: 'quote' });
+    const comments = element('ol', { 'aria-label': 'Comments of the thread' });
+    const input = element('textarea', { rows: '1', 'aria-label': 'Reply' });
+    const status = element('button', { type: 'button' });
+    const form = element('form', { class: 'reply' }, input, element('button', { type: 'submit' }, 'Reply'), status);
+    const item = element('li', { class: 'thread', role: 'listitem' }, quote, comments, form);
+    onSubmit(form, input, (text) => this.#reply(annotationId, text), report);
+    let isResolved = false;
+    status.addEventListener('click', () => void this.#setResolved(annotationId, !isResolved).catch(report));
+    return {
+      item,
+      show: (thread) => {
+        const [first] = thread.comments;
+        isResolved = thread.status.id === 'RESOLVED';
+        item.classList.toggle('resolved', isResolved);
+        item.setAttribute('aria-label', `${isResolved ? 'Resolved: ' : ''}${first?.commentText ?? 'Thread'}`);
+        setText(status, isResolved ? 'Reopen' : 'Resolve');
+        const { targetText } = thread.targetElement ?? {};
+        quote.hidden = typeof targetText !== 'string';
+        if (typeof targetText === 'string') setText(quote, targetText);
+        comments.replaceChildren(
+          ...thread.comments.map(({ commentText = '', from, createdAt }) =>
+            element(
+              'li',
+              { class: 'comment' },
+              element('span', { class: 'author' }, from.name ?? from.userId),
+              element('time', { class: 'when', datetime: new Date(createdAt).toISOString() }, timeOf(createdAt)),
+              element('br'),
+              commentText,
+            ),
+          ),
+        );
+      },
+    };
+  }
+
+  async #addThread(text: string): Promise<void> {
+    const quote = this.#quote();
+    await this.#options.client.v2.commentannotations.add({
+      ...demoDocument,
+      commentAnnotations: [
+        { commentData: [this.#commentOf(text)], ...(quote !== '' && { targetElement: { targetText: quote } }) },
+      ],
+    });
+    await this.refresh();
+  }
+
+  async #reply(annotationId: string, text: string): Promise<void> {
+    await this.#options.client.v2.commentannotations.comments.add({
+      ...demoDocument,
+      annotationId,
+      commentData: [this.#commentOf(text)],
+    });
+    await this.refresh();
+  }
+
+  async #setResolved(annotationId: string, isResolved: boolean): Promise<void> {
+    await this.#options.client.v2.commentannotations.update({
+      ...demoDocument,
+      annotationIds: [annotationId],
+      updatedData: { status: isResolved ? 'RESOLVED' : 'OPEN' },
+    });
+    await this.refresh();
+  }
+
+  #commentOf(text: string) {
+    const { userId, name, email } = this.#options.user;
+    return {
+      commentText: text,
+      from: { userId, name, email },
+      taggedUserContacts: mentionsIn(text),
+      triggerNotification: true,
+    };
+  }
+}
+
+/** Calls `send` with the text of a form. Enter sends too, and Shift+Enter starts a new line. The text is cleared after success. */
+function onSubmit(
+  form: HTMLElement,
+  input: HTMLTextAreaElement,
+  send: (text: string) => Promise<void>,
+  report: (error: unknown) => void,
+): void {
+  let isSending = false;
+  const submit = async () => {
+    const text = input.value.trim();
+    if (text === '' || isSending) return;
+    isSending = true;
+    try {
+      await send(text);
+      input.value = '';
+    } catch (error) {
+      report(error);
+    } finally {
+      isSending = false;
+    }
+  };
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void submit();
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    void submit();
+  });
+}
+
+function timeOf(createdAt: number): string {
+  return new Date(createdAt).toTimeString().slice(0, 5);
+}

@@ -1,0 +1,248 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type Tab, TestBrowser } from '../support/browser.ts';
+import { startSystem, type System } from './system.ts';
+
+const DEMO = '/_local/demo';
+/** The longest time from the removal of a permission to the end of the page. */
+const REVOKED_MILLISECONDS = 60_000;
+
+let system: System;
+let browser: TestBrowser;
+const tabs: Tab[] = [];
+
+// All tests share one system and its demo document. The last test removes the access of a user.
+beforeAll(async () => {
+  [system, browser] = await Promise.all([startSystem(), TestBrowser.start()]);
+});
+afterEach(() => Promise.all(tabs.splice(0).map(({ page }) => page.context().close())));
+afterAll(async () => {
+  await Promise.all([system.stop(), browser.stop()]);
+});
+
+const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of the document' });
+const statusOf = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text });
+
+/** Opens the demo as a user, and waits until the text can be edited. */
+async function open(userId: string): Promise<Tab> {
+  const tab = await browser.open();
+  tabs.push(tab);
+  await tab.page.goto(`${system.baseUrl}${DEMO}?user=${userId}`);
+  await textOf(tab.page).and(tab.page.locator('[contenteditable=true]')).waitFor();
+  await statusOf(tab.page, 'Connected').waitFor();
+  return tab;
+}
+
+async function openBoth(): Promise<{ ada: Page; grace: Page; problems: () => string[] }> {
+  const both = await Promise.all([open('ada'), open('grace')]);
+  const [ada, grace] = both;
+  return { ada: ada.page, grace: grace.page, problems: () => both.flatMap(({ problems }) => problems) };
+}
+
+/** Types at an end of the text. */
+async function typeAt(page: Page, end: 'Home' | 'End', text: string): Promise<void> {
+  await textOf(page).focus();
+  await page.keyboard.press(`Control+${end}`);
+  await page.keyboard.type(text, { delay: 15 });
+}
+
+// The code is a string, because the types of this file do not include the DOM.
+const READ_LINES = `[...document.querySelectorAll('.cm-line')].map((line) => {
+  const copy = line.cloneNode(true);
+  for (const caret of copy.querySelectorAll('.cm-ySelectionCaret')) caret.remove();
+  return copy.textContent;
+})`;
+
+/** Returns the lines of the text without the cursors of other users. */
+const linesOf = (page: Page) => page.evaluate<string[]>(READ_LINES);
+
+/** Waits until the document on a page contains all texts. */
+async function withTexts(page: Page, texts: readonly string[]): Promise<void> {
+  for (const text of texts) await textOf(page).filter({ hasText: text }).waitFor();
+}
+
+/** Adds a comment as a user of the page does. */
+async function addComment(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'New comment' }).fill(text);
+  await page.getByRole('button', { name: 'Comment', exact: true }).click();
+}
+
+const thread = (page: Page, name: string) => page.getByRole('listitem', { name, exact: true });
+
+/** Presses Tab until an element has the focus. */
+async function tabTo(page: Page, role: 'button' | 'textbox', name: string): Promise<void> {
+  const target = page.getByRole(role, { name, exact: true }).first().and(page.locator(':focus'));
+  for (let presses = 0; presses < 30; presses++) {
+    if ((await target.count()) > 0) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not reach the ${role} ${name}`);
+}
+
+describe('the demo page in two browsers', () => {
+  test('merges what both users type at the same time, and shows the cursor of the other user', async () => {
+    const { ada, grace, problems } = await openBoth();
+    await Promise.all([
+      typeAt(ada, 'Home', 'Ada wrote this at the start. '),
+      typeAt(grace, 'End', 'Grace wrote this at the end.'),
+    ]);
+    const texts = ['Ada wrote this at the start. ', 'Grace wrote this at the end.'];
+    await Promise.all([withTexts(ada, texts), withTexts(grace, texts)]);
+    expect(await linesOf(grace)).toEqual(await linesOf(ada));
+    await grace.locator('.cm-ySelectionInfo', { hasText: 'Ada Lovelace' }).waitFor();
+    await ada.locator('.cm-ySelectionInfo', { hasText: 'Grace Hopper' }).waitFor();
+    const lines = await linesOf(ada);
+    await grace.reload();
+    await withTexts(grace, texts);
+    expect(await linesOf(grace)).toEqual(lines);
+    expect(problems()).toEqual([]);
+  });
+
+  test('shows who is here', async () => {
+    const { ada, grace } = await openBoth();
+    for (const page of [ada, grace])
+      for (const name of ['Ada Lovelace', 'Grace Hopper'])
+        await page.getByRole('list', { name: 'Here now' }).getByRole('img', { name }).waitFor();
+  });
+
+  test('shows comments, replies and resolved threads to the other user', async () => {
+    const { ada, grace, problems } = await openBoth();
+    await addComment(ada, 'Is this right?');
+    const adas = thread(ada, 'Is this right?');
+    const graces = thread(grace, 'Is this right?');
+    await graces.getByRole('textbox', { name: 'Reply' }).fill('It is.');
+    await graces.getByRole('button', { name: 'Reply' }).click();
+    await adas.getByText('It is.').waitFor();
+    await adas.getByRole('button', { name: 'Resolve' }).click();
+    await thread(grace, 'Resolved: Is this right?').getByRole('button', { name: 'Reopen' }).click();
+    await adas.getByRole('button', { name: 'Resolve' }).waitFor();
+    expect(problems()).toEqual([]);
+  });
+
+  test('quotes the selected text in a new thread', async () => {
+    const { ada, grace } = await openBoth();
+    await typeAt(ada, 'End', '\nquoted words');
+    await ada.keyboard.press('Shift+Home');
+    await addComment(ada, 'About these words');
+    await thread(grace, 'About these words').getByText('quoted words').waitFor();
+  });
+
+  test('rings when the other user mentions the user', async () => {
+    const { ada, grace, problems } = await openBoth();
+    await addComment(ada, 'Please look, @grace');
+    await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
+    expect(await grace.title()).toBe('(1) Demo: Grace Hopper');
+    await grace.getByRole('button', { name: 'Notifications, 1 new' }).press('Enter');
+    const list = grace.getByRole('region', { name: 'Notifications' });
+    await list.getByRole('listitem').filter({ hasText: 'Ada Lovelace mentioned you: Please look, @grace' }).waitFor();
+    expect(await grace.title()).toBe('Demo: Grace Hopper');
+    await grace.keyboard.press('Escape');
+    await list.waitFor({ state: 'hidden' });
+    // The author gets no notification.
+    expect(await ada.getByRole('button', { name: 'Notifications', exact: true }).isVisible()).toBe(true);
+    expect(problems()).toEqual([]);
+  });
+
+  test('keeps edits of a user who is offline, and merges them afterwards', async () => {
+    const { ada, grace } = await openBoth();
+    await grace.context().setOffline(true);
+    await statusOf(grace, 'Offline').waitFor();
+    await typeAt(grace, 'End', '\nwritten offline');
+    await typeAt(ada, 'Home', 'written meanwhile ');
+    expect((await linesOf(ada)).join()).not.toContain('written offline');
+    expect((await linesOf(grace)).join()).not.toContain('written meanwhile');
+    await grace.context().setOffline(false);
+    const texts = ['written offline', 'written meanwhile '];
+    await Promise.all([withTexts(ada, texts), withTexts(grace, texts)]);
+    await statusOf(grace, 'Connected').waitFor();
+    expect(await linesOf(grace)).toEqual(await linesOf(ada));
+  });
+});
+
+describe('the demo page', () => {
+  test('works with the keyboard only', async () => {
+    const { page } = await open('ada');
+    await tabTo(page, 'textbox', 'Text of the document');
+    await page.keyboard.type('typed ');
+    await tabTo(page, 'textbox', 'New comment');
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await thread(page, 'By keyboard').waitFor();
+    await tabTo(page, 'textbox', 'Reply');
+    await page.keyboard.type('A reply');
+    await page.keyboard.press('Enter');
+    await thread(page, 'By keyboard').getByText('A reply').waitFor();
+    await tabTo(page, 'button', 'Resolve');
+    await page.keyboard.press('Space');
+    await thread(page, 'Resolved: By keyboard').waitFor();
+  });
+
+  test('has roles and names for screen readers', async () => {
+    const { page } = await open('grace');
+    await page.getByRole('listitem').filter({ hasText: 'By keyboard' }).first().waitFor();
+    const snapshot = await page.locator('body').ariaSnapshot();
+    for (const line of [
+      '- heading "Demo" [level=1]',
+      '- list "Here now"',
+      '- img "Grace Hopper"',
+      '- button "Notifications"',
+      '- navigation "Switch user"',
+      '- link "Ada Lovelace"',
+      '- region "Document"',
+      '- textbox "Text of the document"',
+      '- region "Comments"',
+      '- textbox "New comment"',
+      '- list "Comment threads"',
+    ])
+      expect(snapshot).toContain(line);
+    // Every control has a name.
+    expect(snapshot.match(/- (button|textbox|link|img)\b(?! ").*/g)).toBeNull();
+  });
+
+  test('switches the user by a link', async () => {
+    const { page } = await open('ada');
+    await page.getByRole('navigation').getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.waitForURL(/user=grace$/);
+    await statusOf(page, 'Connected').waitFor();
+    expect(await page.title()).toBe('Demo: Grace Hopper');
+  });
+
+  test('loads only from the system, and never sends or receives a credential of the API key', async () => {
+    const tab = await browser.open();
+    tabs.push(tab);
+    const exchanged: string[] = [];
+    tab.page.on('request', (request) => exchanged.push(JSON.stringify(request.headers())));
+    tab.page.on(
+      'response',
+      (response) =>
+        void response.text().then(
+          (text) => exchanged.push(text),
+          () => undefined,
+        ),
+    );
+    await tab.page.goto(`${system.baseUrl}${DEMO}`);
+    await statusOf(tab.page, 'Connected').waitFor();
+    expect(tab.requestedUrls.filter((url) => !url.startsWith(system.baseUrl) && !url.startsWith('data:'))).toEqual([]);
+    const { authToken, workspaceAuthToken } = system.credentials;
+    for (const secret of [authToken, workspaceAuthToken]) expect(exchanged.join()).not.toContain(secret);
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('ends for a user whose access is taken away, and goes on for the other user', async () => {
+    const { ada, grace } = await openBoth();
+    await system.client.v2.auth.permissions.remove({
+      userId: 'grace',
+      permissions: { resources: [{ type: 'document', id: 'welcome', organizationId: 'demo' }] },
+    });
+    await grace
+      .getByRole('alert')
+      .filter({ hasText: 'Grace Hopper has no access to this document.' })
+      .waitFor({ timeout: REVOKED_MILLISECONDS });
+    expect(await grace.getByRole('main').count()).toBe(0);
+    await typeAt(ada, 'End', '\nstill here');
+    await withTexts(ada, ['still here']);
+    await statusOf(ada, 'Connected').waitFor();
+    await grace.reload();
+    await grace.getByRole('alert').filter({ hasText: 'Grace Hopper has no access' }).waitFor();
+  });
+});
