@@ -106,7 +106,8 @@ export class Gateway {
       isLocal ? this.#answerLocal(request) : this.#answer(request, requestId)
     ).catch((error: unknown) => {
       // A client that disconnected is not an error.
-      if (!request.destroyed) process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
+      if (!request.socket.destroyed)
+        process.stderr.write(`The gateway failed: ${String((error as Error).stack ?? error)}\n`);
       return FAILED;
     });
     const { connection: _, 'transfer-encoding': __, ...functionHeaders } = headers;
