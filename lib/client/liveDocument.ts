@@ -153,6 +153,8 @@ export class LiveDocument {
   #check: ReturnType<typeof setTimeout> | undefined;
   #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly end: () => void } | undefined;
   readonly #onOnline = () => this.#pause?.end();
+  /** A browser that goes offline does not end its WebSockets, so the client ends its own. */
+  readonly #onOffline = () => this.#disconnect();
 
   constructor(ports: LivePorts) {
     this.#ports = ports;
@@ -169,6 +171,7 @@ export class LiveDocument {
       users: () => this.#users.users,
     };
     (globalThis as Partial<EventTarget>).addEventListener?.('online', this.#onOnline);
+    (globalThis as Partial<EventTarget>).addEventListener?.('offline', this.#onOffline);
     void this.#run();
   }
 
@@ -415,6 +418,7 @@ export class LiveDocument {
     this.#disconnect();
     this.#own.close();
     (globalThis as Partial<EventTarget>).removeEventListener?.('online', this.#onOnline);
+    (globalThis as Partial<EventTarget>).removeEventListener?.('offline', this.#onOffline);
     this.#pause?.end();
   }
 

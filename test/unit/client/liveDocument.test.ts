@@ -96,6 +96,30 @@ describe('a live document', () => {
     expect(shown.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
   });
 
+  test('ends its connection when the browser goes offline, and connects when it is online again', async () => {
+    const browser = new EventTarget();
+    Object.assign(globalThis, {
+      addEventListener: browser.addEventListener.bind(browser),
+      removeEventListener: browser.removeEventListener.bind(browser),
+    });
+    try {
+      const { live, shown } = open();
+      await wait();
+      service.isDown = true;
+      browser.dispatchEvent(new Event('offline'));
+      await wait();
+      expect(shown.slice(2)).toEqual(['offline']);
+      await wait(30_000);
+      service.isDown = false;
+      browser.dispatchEvent(new Event('online'));
+      await wait(10_000);
+      expect(live.status).toBe('live');
+    } finally {
+      Reflect.deleteProperty(globalThis, 'addEventListener');
+      Reflect.deleteProperty(globalThis, 'removeEventListener');
+    }
+  });
+
   test('reconnects with growing pauses while the service is down', async () => {
     service.isDown = true;
     const { live, shown } = open();
