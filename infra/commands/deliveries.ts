@@ -28,7 +28,7 @@ import * as sendTo from '../../lib/workers/sendTo.ts';
 import { columns } from './columns.ts';
 import { endpointIdOf, endpointReport, stateOf } from './endpointReport.ts';
 import { pascal } from '../constructs/names.ts';
-import { runCommand, localEnvironment, stackOutputs } from './operator.ts';
+import { localEnvironment, physicalId, runCommand, stackOutputs } from './operator.ts';
 
 const queueNames = Object.keys(queues) as QueueName[];
 
@@ -128,15 +128,6 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
     sqs: new SQSClient({ maxAttempts: 3, useQueueUrlAsEndpoint: false }),
     urlOf,
   };
-}
-
-async function physicalId(stack: string, logicalId: string): Promise<string> {
-  const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
-  const { StackResourceDetail } = await new CloudFormationClient().send(
-    new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }),
-  );
-  if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`Stack ${stack} has no resource ${logicalId}.`);
-  return StackResourceDetail.PhysicalResourceId;
 }
 
 async function status(context: OperatorContext, now: number): Promise<string> {

@@ -9,6 +9,16 @@ export async function stackOutputs(stack: string): Promise<Map<string, string>> 
   return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
+/** Returns the physical id of a resource of a stack, such as the URL of a queue or the name of an alarm. Throws if it does not exist. */
+export async function physicalId(stack: string, logicalId: string): Promise<string> {
+  const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
+  const { StackResourceDetail } = await new CloudFormationClient().send(
+    new DescribeStackResourceCommand({ StackName: stack, LogicalResourceId: logicalId }),
+  );
+  if (!StackResourceDetail?.PhysicalResourceId) throw new Error(`Stack ${stack} has no resource ${logicalId}.`);
+  return StackResourceDetail.PhysicalResourceId;
+}
+
 /**
  * Returns the environment that a local run wrote into `operator.json`. Also adds it to the environment of this process, from
  * which the SDK reads credentials and endpoints. Throws if the file does not exist.

@@ -7,10 +7,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runLoad } from '../../infra/commands/load.ts';
+import { runSmoke } from '../../infra/commands/smoke.ts';
 import { findProcesses } from '../../infra/local/processes.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
-import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
+import { mailsIn, startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
 // All tests share one data directory and three starts, because a start takes a second. The tests run in this order.
 describe('npm start', () => {
@@ -84,6 +85,29 @@ describe('npm start', () => {
     expect(report).toMatch(/^Cost at list prices: 0\.000\d dollars/m);
     const { body } = await system.post('/v2/organizations/get', {});
     expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
+  });
+
+  test('passes npm run smoke twice, which sends a webhook and a mail and deletes its data', async () => {
+    const options = {
+      baseUrl: system.baseUrl,
+      credentialsFile: join(dataDir, 'credentials.json'),
+      serviceName: 'svc',
+    };
+    for (const runs of [1, 2]) {
+      const { text, failed } = await runSmoke(options);
+      expect([failed, text.split('\n').filter((line) => line.includes('  failed  '))]).toEqual([0, []]);
+      expect(text).toMatch(/^webhook +ok +\d+ ms +delivered to 127\.0\.0\.1:\d+$/m);
+      expect(text).toMatch(/^alarm +skipped +needs --alarm$/m);
+      const mails = await mailsIn(dataDir);
+      expect(
+        mails.filter((mail) => /^To: success@simulator\.amazonses\.com/m.test(mail)).length,
+      ).toBeGreaterThanOrEqual(runs);
+    }
+    const { workspaceId, workspaceAuthToken } = system.credentials;
+    const headers = { 'x-svc-workspace-id': workspaceId, 'x-svc-workspace-auth-token': workspaceAuthToken };
+    const { body } = await system.post('/v2/workspace/apikeys/get', {}, headers);
+    const names = body.result.data.map(({ apiKeyName }: { apiKeyName: string }) => apiKeyName);
+    expect(names.filter((name: string) => name === 'npm run smoke')).toHaveLength(1);
   });
 
   test('answers bodies that are too large as AWS does', async () => {

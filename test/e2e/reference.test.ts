@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { referenceDocument } from '../../infra/build/reference.ts';
+import { exampleOrder, ExampleValues, requestsBefore } from '../../infra/commands/smoke/examples.ts';
 import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi/document.ts';
@@ -19,130 +20,27 @@ const ORGANIZATIONS = '/v2/organizations';
 const PATIENCE_MILLISECONDS = 20_000;
 const acme = { organizationId: 'acme' };
 
-/** Every operation, in an order in which each example finds the data that it needs. */
-const ownOrder: readonly string[] = [
-  ...[
-    'create',
-    'get',
-    'authtokens/get',
-    'domains/add',
-    'domains/get',
-    'email/send-login-link',
-    'email/status',
-    'domains/delete',
-    'apikeys/get',
-    'apikey/create',
-    'apikey/update',
-    'authtoken/reset',
-  ].map((name) => `${WORKSPACE}/${name}`),
-  ...['activityconfig', 'emailconfig', 'notificationconfig', 'permissionproviderconfig', 'webhookconfig'].flatMap(
-    (name) => [`${WORKSPACE}/${name}/get`, `${WORKSPACE}/${name}/update`],
-  ),
-  ...['advancedwebhookconfig', 'apikeyconfig'].flatMap((name) => [
-    `${WORKSPACE}/${name}/update`,
-    `${WORKSPACE}/${name}/get`,
-  ]),
-
-  ...['create', 'get', 'secret/get', 'secret/rotate', 'test'].map((name) => `${ADVANCED}/endpoints/${name}`),
-  ...[
-    'messages/get',
-    'attempts/get',
-    'messages/resend',
-    'endpoints/recover',
-    'endpoints/update',
-    'endpoints/delete',
-  ].map((name) => `${ADVANCED}/${name}`),
-
-  ...[
-    'add',
-    'get',
-    'update',
-    'folders/add',
-    'folders/get',
-    'documents/add',
-    'documents/access/update',
-    'documents/get',
-    'documents/update',
-    'documents/move',
-    'documents/count/get',
-    'folders/access/update',
-  ].map((name) => `${ORGANIZATIONS}/${name}`),
-  '/v2/users/add',
-  '/v2/users/get',
-  '/v2/users/count/get',
-  ...['add', 'users/add', 'get'].map((name) => `${ORGANIZATIONS}/usergroups/${name}`),
-  '/v2/users/update',
-  ...['add', 'get', 'remove'].map((name) => `/v2/auth/permissions/${name}`),
-
-  '/v2/commentannotations/add',
-  '/v2/commentannotations/get',
-  '/v2/commentannotations/comments/add',
-  '/v2/reactions/add',
-  ...['comments/get', 'comments/update', 'count/get', 'comments/delete', 'update'].map(
-    (name) => `/v2/commentannotations/${name}`,
-  ),
-  '/v2/reactions/delete',
-  '/v2/recordings/add',
-  '/v2/recordings/get',
-  '/v2/notifications/add',
-  '/v1/notifications/get',
-  ...['get', 'config/set', 'config/get', 'update', 'delete'].map((name) => `/v2/notifications/${name}`),
-  ...['add', 'get', 'updates/push', 'updates/get', 'update'].map((name) => `/v2/crdt/${name}`),
-  '/v2/events/publish',
-  '/v2/users/data/get',
-  ...['add', 'get', 'update', 'delete'].map((name) => `/v2/activities/${name}`),
-  '/v2/memory/judgments/add',
-  '/v2/memory/judgments/query',
-  '/v2/memory/search',
-  ...['extract', 'create', 'versions/list', 'version/update', 'get', 'update', 'versions/restore', 'delete'].map(
-    (name) => `/v2/agents/${name}`,
-  ),
-  ...['create', 'get', 'add-agents', 'list', 'remove-agents', 'update', 'delete'].map(
-    (name) => `/v2/agents/groups/${name}`,
-  ),
-
-  '/v2/crdt/delete',
-  '/v1/organizations/documents/locations/update',
-  '/v1/organizations/documents/locations/data/delete',
-  '/v2/commentannotations/delete',
-  '/v1/organizations/usergroups/users/delete',
-  '/v2/users/delete',
-  '/v2/users/data/delete',
-  '/v2/users/data/delete/status',
-  ...[
-    'folders/update',
-    'folders/delete',
-    'documents/access/disablestate/update',
-    'documents/delete',
-    'access/disablestate/update',
-    'delete',
-  ].map((name) => `${ORGANIZATIONS}/${name}`),
-];
-
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined && !hasOwnCases(twinOf));
 /** Twins that write are left out, because the same example already ran at their endpoints. The contract test of twins covers them. */
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
 /** The same operations, with each reading twin after its endpoint. */
-const order = ownOrder.flatMap((path) => [
-  path,
-  ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path),
-]);
+const order = exampleOrder
+  .filter((path) => !hasOwnCases(path))
+  .flatMap((path) => [
+    path,
+    ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path),
+  ]);
 
-/** Data that some examples need and that no other example creates. */
+/** Steps before examples, besides `requestsBefore`. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
-  [`${WORKSPACE}/domains/add`]: () => done(`${WORKSPACE}/domains/add`, { domains: ['localhost'] }),
   [`${WORKSPACE}/email/status`]: pressLoginLink,
   [`${ADVANCED}/messages/get`]: () =>
     until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
   [`${ORGANIZATIONS}/add`]: listen,
-  '/v2/notifications/add': () => done(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }),
+  '/v1/auth/token/get': async () => values.set('<signed token>', credentials['x-svc-auth-token']),
   // The event of the editor comes some seconds later, so this runs before the deletion of the editor.
   '/v2/crdt/delete': () => came('/advanced', ({ event }) => event === 'crdt.update_data'),
-  '/v2/activities/add': () =>
-    done(`${WORKSPACE}/activityconfig/update`, { activityServiceConfig: { isEnabled: true, immutable: false } }),
-  '/v2/memory/judgments/add': () =>
-    done(`${ORGANIZATIONS}/documents/add`, { ...acme, documents: [{ documentId: 'pricing' }] }),
   '/v2/memory/search': async () => {
     const [{ agent: _, annotationId: __, ...judgment }] = (
       exampleOf('/v2/memory/judgments/add').data as { judgments: [Record<string, unknown>] }
@@ -184,6 +82,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   '/v1/commentannotations/comments/get': [],
   '/v2/commentannotations/comments/get': ['result.data.0.reactionAnnotations.0.fromUsers.0.from.userId'],
   '/v2/commentannotations/count/get': ['result.data.nda.total', 'result.data.nda.unread'],
+  '/v2/auth/generate_signature': ['result.data.signature'],
   '/v2/crdt/updates/get': ['result.data.update'],
   '/v2/users/data/get': ['annotationId', 'commentId', 'status', 'commentText', 'isEdited'].map(
     (field) => `result.data.comments.0.${field}`,
@@ -217,29 +116,7 @@ async function read(path: string, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Maps values of the examples to values of the running system. */
-const actual = new Map<unknown, unknown>();
-/** Matches identifiers and secrets that the service generates. */
-const MADE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32}|<signed token>)$/;
-
-/** Returns an example with values of the running system, also in keys of objects. */
-function filledIn(example: unknown): unknown {
-  if (Array.isArray(example)) return example.map(filledIn);
-  if (typeof example !== 'object' || example === null) return actual.get(example) ?? example;
-  return Object.fromEntries(Object.entries(example).map(([key, value]) => [actual.get(key) ?? key, filledIn(value)]));
-}
-
-/** Records generated values of an answer where the example has generated values too. */
-function learn(example: unknown, answer: unknown): void {
-  if (typeof example === 'string' && MADE.test(example) && typeof answer === 'string') actual.set(example, answer);
-  if (typeof example !== 'object' || example === null || typeof answer !== 'object' || answer === null) return;
-  const found = Object.entries(answer);
-  for (const [index, [key, value]] of Object.entries(example).entries()) {
-    if (MADE.test(key) && found[index]) actual.set(key, found[index][0]);
-    learn(value, MADE.test(key) ? found[index]?.[1] : (answer as Record<string, unknown>)[key]);
-  }
-}
-
+const values = new ExampleValues();
 const KEY = 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ';
 const TOKEN = 'the token of the headers';
 const credentials: Record<string, string> = {};
@@ -273,7 +150,7 @@ function exampleOf(path: string): { data: unknown; answer: { result: Record<stri
 async function until(path: string, enough: (data: any) => boolean): Promise<void> {
   const end = Date.now() + PATIENCE_MILLISECONDS;
   for (;;) {
-    const { body } = await system.post(path, filledIn(exampleOf(path).data), headersOf(path));
+    const { body } = await system.post(path, values.fill(exampleOf(path).data), headersOf(path));
     if (body.result && enough(body.result.data ?? body.result)) return;
     if (Date.now() > end) throw new Error(`${path} does not come to what its example says: ${JSON.stringify(body)}`);
     await delay(50);
@@ -343,16 +220,17 @@ test('the document equals the registry, with the names and the address of the ru
 
 describe('the example of', () => {
   test.each(order)('%s gets the documented answer', async (path) => {
+    for (const [requestPath, data] of requestsBefore[path] ?? []) await done(requestPath, data);
     await before[path]?.();
     const example = exampleOf(path);
-    const answer = await system.post(path, filledIn(example.data), headersOf(path));
+    const answer = await system.post(path, values.fill(example.data), headersOf(path));
     expect([answer.status, answer.body.error]).toEqual([200, undefined]);
     expectDocumented(
       endpoints.find((endpoint) => endpoint.path === path)!,
       { ...answer, headers: Object.fromEntries(answer.headers) },
     );
-    learn(example.answer, answer.body);
-    expect(unlike(filledIn(example.answer), answer.body)).toEqual(
+    values.learn(example.answer, answer.body);
+    expect(unlike(values.fill(example.answer), answer.body)).toEqual(
       elsewhere[path] ?? elsewhere[otherVersion(path)] ?? [],
     );
     remember(path, answer);
@@ -368,11 +246,11 @@ function remember(path: string, { body }: Answer): void {
       'x-svc-workspace-auth-token': authToken,
       'x-svc-api-key': Object.keys(apiKeyList)[0],
     });
-    actual.set(KEY, credentials['x-svc-api-key']);
+    values.set(KEY, credentials['x-svc-api-key']);
   }
   if (path === `${WORKSPACE}/authtokens/get`) {
     credentials['x-svc-auth-token'] = body.result.data.authTokens[0].token;
-    actual.set(TOKEN, credentials['x-svc-auth-token']);
+    values.set(TOKEN, credentials['x-svc-auth-token']);
   }
 }
 
