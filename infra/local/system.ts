@@ -33,6 +33,7 @@ import { StoppableMessages } from './queues/stoppableMessages.ts';
 import { StreamPositions } from './streams/streamPositions.ts';
 import { openStreams } from './streams/streams.ts';
 import { ensureTable, keyNames, withoutVectorIndexes } from './table/table.ts';
+import { indexKeySizes } from './table/requestFault.ts';
 import { TableCalls } from './table/tableCalls.ts';
 
 /**
@@ -102,6 +103,7 @@ export async function startSystem(
   const table = new TableCalls({
     engine: engine.connections,
     keyNames: new Map(model.tables.map((tableModel) => [tableModel.name, keyNames(tableModel)])),
+    indexKeySizes: new Map(model.tables.flatMap(({ properties }) => [...indexKeySizes(properties)])),
     measurements,
     onWrite: () => sources?.wakeStreams(),
   });

@@ -1,6 +1,8 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { Connections, type Reply } from '../../infra/local/table/connections.ts';
+import { findRequestFault, type IndexKeySizes } from '../../infra/local/table/requestFault.ts';
+import { indexNames } from '../../lib/app/capability.ts';
 import { fromErrorBody, fromResponseBody, toRequestBody } from '../../lib/table/attributeValues.ts';
 import { documentClients, operationOf } from '../../lib/table/documentClient.ts';
 
@@ -11,6 +13,14 @@ export interface Command {
   readonly constructor: { readonly name: string };
   readonly input: Json;
 }
+
+/** The limits of DynamoDB for keys of indexes, which the engine does not check. */
+const sizes: IndexKeySizes = new Map(
+  indexNames.flatMap((name): [string, number][] => [
+    [`${name}pk`, 2_048],
+    [`${name}sk`, 1_024],
+  ]),
+);
 
 /** Returns the headers of a call. The engine reads the access key but does not check the signature. */
 const headers = () =>
@@ -30,7 +40,10 @@ export class LeanClient {
   readonly #headers = headers();
 
   async send(command: Command): Promise<Json> {
-    const { status, body } = await this.#post(operationOf(command), toRequestBody(command.input));
+    const operation = operationOf(command);
+    const fault = findRequestFault(operation, command.input, sizes);
+    if (fault !== undefined) throw errorOf(400, { __type: 'ValidationException', message: fault });
+    const { status, body } = await this.#post(operation, toRequestBody(command.input));
     if (status === 200) return fromResponseBody(body);
     throw errorOf(status, fromErrorBody(body));
   }

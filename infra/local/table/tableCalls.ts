@@ -9,6 +9,7 @@ import {
 } from './consumedCapacity.ts';
 import type { EngineConnections } from './engineCall.ts';
 import { GroupedWrites, type Write } from './groupedWrites.ts';
+import { findRequestFault, type IndexKeySizes } from './requestFault.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'TransactWriteItems']);
@@ -17,6 +18,8 @@ export interface TableCallsOptions {
   readonly engine: Pick<EngineConnections, 'post'>;
   /** The names of the key attributes, by table. Writes to these tables are grouped. */
   readonly keyNames: ReadonlyMap<string, readonly string[]>;
+  /** The largest sizes of the keys of indexes, of all tables. */
+  readonly indexKeySizes: IndexKeySizes;
   readonly measurements: Pick<Measurements, 'recordCapacity'>;
   /** Called after every write to a table. */
   readonly onWrite: () => void;
@@ -37,6 +40,8 @@ export class TableCalls {
   }
 
   async answer({ operation, input, body, isAborted }: AwsCall): Promise<AwsAnswer> {
+    const fault = findRequestFault(operation, input, this.#options.indexKeySizes);
+    if (fault !== undefined) return errorAnswer(400, 'ValidationException', fault);
     const call = { operation, input, body };
     try {
       return await (WRITES.has(operation) ? this.#writes.send(call) : this.#send(call, 1, isAborted));

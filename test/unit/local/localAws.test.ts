@@ -90,6 +90,7 @@ beforeAll(async () => {
   const table = new TableCalls({
     engine: connections,
     keyNames: new Map(),
+    indexKeySizes: new Map(),
     measurements: { recordCapacity: (kind, each) => void consumed.push([kind, each]) },
     onWrite: () => tableWrites++,
   });

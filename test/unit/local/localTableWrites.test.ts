@@ -58,6 +58,7 @@ function tableCalls(): (operation: string, input: object) => Promise<[status: nu
       },
     },
     keyNames: new Map([['grouped', ['PK']]]),
+    indexKeySizes: new Map(),
     measurements: { recordCapacity: (_kind, capacity) => void consumed.push(capacity) },
     onWrite: () => writes++,
   });

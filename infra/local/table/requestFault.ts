@@ -1,0 +1,104 @@
+/**
+ * The requests that DynamoDB rejects and the local engine accepts. Keys that come from customers' input can cause both faults, so
+ * a test on the local engine alone would not find them.
+ */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The largest size in bytes of each attribute that is a key of an index. */
+export type IndexKeySizes = ReadonlyMap<string, number>;
+
+const MOST_PARTITION_KEY_BYTES = 2_048;
+const MOST_SORT_KEY_BYTES = 1_024;
+
+/** Returns the largest sizes for the indexes of a table's definition. */
+export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySizes {
+  const indexes = GlobalSecondaryIndexes as readonly {
+    readonly KeySchema: readonly { readonly AttributeName: string; readonly KeyType: string }[];
+  }[];
+  return new Map(
+    indexes
+      .flatMap(({ KeySchema }) => KeySchema)
+      .map(({ AttributeName, KeyType }) => [
+        AttributeName,
+        KeyType === 'HASH' ? MOST_PARTITION_KEY_BYTES : MOST_SORT_KEY_BYTES,
+      ]),
+  );
+}
+
+/**
+ * Returns the message with which DynamoDB rejects a request, or undefined. Values of attributes may be texts, or have the type
+ * of the wire format (`{ S: 'text' }`).
+ */
+export function findRequestFault(operation: string, input: Json, sizes: IndexKeySizes): string | undefined {
+  if (operation === 'Query') return findStartKeyFault(input);
+  for (const action of actionsOf(operation, input)) {
+    for (const [name, value] of writtenValues(action)) {
+      const most = sizes.get(name);
+      const bytes = Buffer.byteLength(textOf(value) ?? '');
+      if (most !== undefined && bytes > most)
+        return `One or more parameter values were invalid: Size of the index key ${name} has exceeded the maximum size limit of ${most} bytes`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the fault of a start key that is outside the range of sort keys that the query reads. */
+function findStartKeyFault(query: Json): string | undefined {
+  const { ExclusiveStartKey: startKey, KeyConditionExpression: condition } = query;
+  if (startKey === undefined || startKey === null || typeof condition !== 'string') return undefined;
+  const start = (name: string) => textOf((startKey as Json)[attributeName(query, name)]) ?? '';
+  const value = (placeholder: string) => textOf(((query.ExpressionAttributeValues ?? {}) as Json)[placeholder]) ?? '';
+  const [, prefixed, prefix] = /begins_with\s*\(\s*([#\w]+)\s*,\s*(:\w+)\s*\)/i.exec(condition) ?? [];
+  const [, ranged, from, to] = /([#\w]+)\s+BETWEEN\s+(:\w+)\s+AND\s+(:\w+)/i.exec(condition) ?? [];
+  const isOutside =
+    (prefixed && prefix && !start(prefixed).startsWith(value(prefix))) ||
+    (ranged && from && to && (isBefore(start(ranged), value(from)) || isBefore(value(to), start(ranged))));
+  return isOutside ? 'The provided starting key is outside query boundaries based on provided conditions' : undefined;
+}
+
+/** Compares texts by their bytes, as DynamoDB does. */
+function isBefore(one: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0;
+}
+
+/** Returns the puts and updates of a request. */
+function actionsOf(operation: string, input: Json): readonly Json[] {
+  switch (operation) {
+    case 'PutItem':
+    case 'UpdateItem':
+      return [input];
+    case 'TransactWriteItems':
+      return ((input.TransactItems ?? []) as readonly { Put?: Json; Update?: Json }[])
+        .map(({ Put, Update }) => Put ?? Update)
+        .filter((action) => action !== undefined);
+    case 'BatchWriteItem':
+      return Object.values((input.RequestItems ?? {}) as Readonly<Record<string, readonly { PutRequest?: Json }[]>>)
+        .flat()
+        .map(({ PutRequest }) => PutRequest)
+        .filter((action) => action !== undefined);
+    default:
+      return [];
+  }
+}
+
+/** Returns the attributes that a put or an update writes, as names and values. */
+function writtenValues(action: Json): readonly (readonly [name: string, value: unknown])[] {
+  if (action.Item) return Object.entries(action.Item);
+  if (typeof action.UpdateExpression !== 'string') return [];
+  const values = (action.ExpressionAttributeValues ?? {}) as Json;
+  return [...action.UpdateExpression.matchAll(/([#\w]+)\s*=\s*(:\w+)/g)].map(
+    ([, name = '', placeholder = '']) => [attributeName(action, name), values[placeholder]] as const,
+  );
+}
+
+function attributeName({ ExpressionAttributeNames: names }: Json, name: string): string {
+  return ((names ?? {}) as Readonly<Record<string, string>>)[name] ?? name;
+}
+
+/** Returns the text of a value. Undefined for another type. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  const text = typeof value === 'object' && value !== null && 'S' in value ? value.S : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
