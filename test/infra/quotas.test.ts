@@ -1,0 +1,161 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
+import { faultsMetric } from '../../lib/observability/faults.ts';
+import { type Assembly, assemblyOf, functionsOf, type Resource } from './assembly.ts';
+import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
+
+/** The quotas of AWS that a deployment can exceed. AWS raises none of them on request, except the number of routes. */
+const quotas = {
+  environmentBytes: 4_096,
+  policyCharacters: 10_240,
+  templateBytes: 1_000_000,
+  descriptionCharacters: 1_024,
+  routes: 300,
+  lambdaTimeoutSeconds: 900,
+};
+
+/** The metrics of AWS that alarms and the dashboard read, by namespace. A misspelt metric never has data, so its alarm never fires. */
+const awsMetrics: Readonly<Record<string, readonly string[]>> = {
+  'AWS/ApiGateway': ['4xx', '5xx', 'Count', 'DataProcessed', 'IntegrationLatency', 'Latency'],
+  'AWS/DynamoDB': [
+    'AccountProvisionedReadCapacityUtilization',
+    'ConditionalCheckFailedRequests',
+    'ConsumedReadCapacityUnits',
+    'ConsumedWriteCapacityUnits',
+    'ReadThrottleEvents',
+    'SuccessfulRequestLatency',
+    'SystemErrors',
+    'TransactionConflict',
+    'WriteThrottleEvents',
+  ],
+  'AWS/Events': ['FailedInvocations', 'Invocations', 'MatchedEvents'],
+  'AWS/Lambda': [
+    'AsyncEventsDropped',
+    'ConcurrentExecutions',
+    'DeadLetterErrors',
+    'Duration',
+    'Errors',
+    'Invocations',
+    'IteratorAge',
+    'RecursiveInvocationsDropped',
+    'Throttles',
+  ],
+  'AWS/SES': ['Bounce', 'Complaint', 'Delivery', 'Reject', 'Reputation.BounceRate', 'Reputation.ComplaintRate', 'Send'],
+  'AWS/SQS': [
+    'ApproximateAgeOfOldestMessage',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesVisible',
+    'NumberOfMessagesDeleted',
+    'NumberOfMessagesReceived',
+    'NumberOfMessagesSent',
+  ],
+};
+const ownMetrics = [...Object.keys(deliveryMetrics), faultsMetric.name, faultsMetric.frequentName];
+
+let assembly: Assembly;
+let all: [id: string, resource: Resource][];
+beforeAll(() => {
+  const settings = { alarmEmail: 'ops@example.com', mailFrom: 'no-reply@example.com', domainName, certificateArn };
+  assembly = assemblyOf([...registered, greedy], settings);
+  all = assembly.templates.flatMap((template) => Object.entries(template.Resources));
+});
+const ofType = (type: string) => all.filter(([, { Type }]) => Type === type);
+
+/** Returns the size of a value in bytes, with 100 bytes for each reference whose value only the deployment knows. */
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value, (_key, node) => (isReference(node) ? 'x'.repeat(100) : node)));
+}
+
+function isReference(node: unknown): boolean {
+  const [name, ...more] = typeof node === 'object' && node !== null ? Object.keys(node) : [];
+  return more.length === 0 && (name === 'Ref' || name?.startsWith('Fn::') === true);
+}
+
+/** Returns all objects in a value, also nested ones. */
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const children = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? children : [value as Record<string, unknown>, ...children];
+}
+
+describe('the quotas of AWS', () => {
+  test('for environment variables are kept by every function, with long values of references', () => {
+    for (const [id, { Properties }] of assembly.templates.flatMap(functionsOf))
+      expect([id, sizeOf(Properties.Environment?.Variables ?? {}) <= quotas.environmentBytes]).toEqual([id, true]);
+  });
+
+  test('for timeouts are kept by every function', () => {
+    for (const [, { Properties }] of assembly.templates.flatMap(functionsOf)) {
+      expect(Properties.Timeout).toBeLessThanOrEqual(quotas.lambdaTimeoutSeconds);
+      expect([128, 256, 512, 1_024, 1_769, 2_048, 3_008]).toContain(Properties.MemorySize);
+    }
+  });
+
+  test('for inline policies are kept by every role', () => {
+    const roles = ofType('AWS::IAM::Role');
+    expect(roles.length).toBeGreaterThan(100);
+    for (const [id, { Properties }] of roles) {
+      const documents = (Properties.Policies ?? []) as { PolicyDocument: unknown }[];
+      const characters = documents.reduce((sum, { PolicyDocument }) => sum + sizeOf(PolicyDocument), 0);
+      expect([id, characters <= quotas.policyCharacters]).toEqual([id, true]);
+    }
+  });
+
+  test('for templates are kept by every stack', () => {
+    for (const template of assembly.templates)
+      expect(Buffer.byteLength(JSON.stringify(template))).toBeLessThan(quotas.templateBytes);
+  });
+
+  test('for routes are kept by the API', () => {
+    const routes = ofType('AWS::ApiGatewayV2::Route');
+    expect(routes.length).toBeGreaterThan(100);
+    expect(routes.length).toBeLessThanOrEqual(quotas.routes);
+  });
+
+  test('for texts of alarms are kept, and an alarm has at most ten metrics', () => {
+    for (const [id, { Properties }] of ofType('AWS::CloudWatch::Alarm')) {
+      expect([id, String(Properties.AlarmDescription).length <= quotas.descriptionCharacters]).toEqual([id, true]);
+      const metrics = ((Properties.Metrics ?? []) as object[]).filter((metric) => 'MetricStat' in metric);
+      expect([id, metrics.length <= 10]).toEqual([id, true]);
+    }
+  });
+});
+
+describe('a queue that Lambda polls', () => {
+  test('hides a message for at least the timeout of its function. AWS rejects a shorter time', () => {
+    const mappings = ofType('AWS::Lambda::EventSourceMapping').filter(([, { Properties }]) => Properties.ScalingConfig);
+    expect(mappings.length).toBeGreaterThan(3);
+    const resourceOf = new Map(all);
+    for (const [id, { Properties }] of mappings) {
+      const { Timeout } = resourceOf.get(Properties.FunctionName.Ref)!.Properties;
+      const { VisibilityTimeout } = resourceOf.get(Properties.EventSourceArn['Fn::GetAtt'][0])!.Properties;
+      expect([id, VisibilityTimeout >= Timeout]).toEqual([id, true]);
+      expect(Properties.ScalingConfig.MaximumConcurrency).toBeGreaterThanOrEqual(2);
+      expect(Properties.ScalingConfig.MaximumConcurrency).toBeLessThanOrEqual(1_000);
+    }
+  });
+
+  test('keeps messages for at most 14 days', () => {
+    for (const [, { Properties }] of ofType('AWS::SQS::Queue'))
+      expect(Properties.MessageRetentionPeriod ?? 345_600).toBeLessThanOrEqual(1_209_600);
+  });
+});
+
+describe('metrics', () => {
+  test('of alarms are metrics that AWS or this service writes', () => {
+    const simple = ofType('AWS::CloudWatch::Alarm')
+      .flatMap(([, { Properties }]) => objectsIn(Properties))
+      .filter(({ Namespace, MetricName }) => Namespace !== undefined && MetricName !== undefined)
+      .map(({ Namespace, MetricName }) => [Namespace as string, MetricName as string] as const);
+    const queried = ofType('AWS::CloudWatch::Alarm')
+      .flatMap(([, { Properties }]) => objectsIn(Properties))
+      .map(({ Expression }) => JSON.stringify(Expression ?? ''))
+      .flatMap((text) => [...text.matchAll(/SELECT \w+\(\\?"?([\w.]+)\\?"?\) FROM SCHEMA\(\\?"([^"\\]+)/g)])
+      .map(([, name = '', namespace = '']) => [namespace, name] as const);
+    expect([simple.length > 20, queried.length > 10]).toEqual([true, true]);
+    const unknown = [...simple, ...queried].filter(
+      ([namespace, name]) => !(awsMetrics[namespace] ?? ownMetrics).includes(name),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
