@@ -535,13 +535,19 @@ const covered = Object.values(registry as Record<string, Endpoint>).filter(
   ({ path, twinOf = path }) => !hasOwnCases(twinOf),
 );
 
+/** Returns the credentials of the second tenant for an auth level. */
+function headersFor(auth: Endpoint['auth']): Record<string, string> {
+  if (auth === 'workspace') return secondWorkspace.headers;
+  if (auth === 'apiKey') return second.headers;
+  return {};
+}
+
 describe.each(covered)('$path', ({ path, twinOf, auth }) => {
   test('returns nothing of another tenant for its ids and page tokens', async () => {
     const isolationCase = cases[twinOf ?? path];
     if (!isolationCase) throw new Error(`${path} has no case: what would a second tenant send to reach the first?`);
-    const headers = auth === 'workspace' ? secondWorkspace.headers : auth === 'apiKey' ? second.headers : {};
     for (const data of isolationCase()) {
-      const { status, body } = await post(await handlerOf(path), headers, data);
+      const { status, body } = await post(await handlerOf(path), headersFor(auth), data);
       expect(status).toBeLessThan(500);
       const text = JSON.stringify(body);
       for (const foreign of [

@@ -51,8 +51,9 @@ describe('advanced webhooks by state', () => {
 
   /** Returns the state of a customer. Only the error message of endpoints/get distinguishes "never configured" from "disabled". */
   async function stateOf(customer: Customer): Promise<State> {
-    const listed = await outcome(customer, paths.list, {});
-    return listed === 'done' ? 'enabled' : listed[1] === NOT_CONFIGURED[1] ? 'never configured' : 'disabled';
+    const answer = await outcome(customer, paths.list, {});
+    if (answer === 'done') return 'enabled';
+    return answer[1] === NOT_CONFIGURED[1] ? 'never configured' : 'disabled';
   }
 
   type Expected = Record<State, { answer: 'done' | readonly [string, string]; next?: State }>;
@@ -254,14 +255,14 @@ describe('the basic webhook service by state', () => {
 
     const seeds = data.useWebhookService === true && Object.keys(before.config.triggers ?? {}).length === 0;
     const triggers = { ...(seeds && on), ...before.config.triggers, ...data.webhookServiceConfig?.triggers };
-    const speaksOfTriggers = seeds || before.config.triggers || data.webhookServiceConfig?.triggers;
+    const hasTriggers = seeds || before.config.triggers || data.webhookServiceConfig?.triggers;
     const expected = {
       useWebhookService: data.useWebhookService ?? before.use,
       webhookServiceConfig: {
         ...(seeds && { enableDataProtection: false }),
         ...before.config,
         ...data.webhookServiceConfig,
-        ...(speaksOfTriggers && { triggers }),
+        ...(hasTriggers && { triggers }),
       },
     };
     expect(await customer.ok(paths.updateBasic, data)).toEqual(expected);

@@ -89,7 +89,11 @@ function integer(bytes: Buffer): Buffer {
 }
 
 function der(tag: number, content: Buffer): Buffer {
-  const { length } = content;
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+  return Buffer.concat([Buffer.from([tag, ...derLength(content.length)]), content]);
+}
+
+function derLength(length: number): number[] {
+  if (length < 0x80) return [length];
+  if (length < 0x100) return [0x81, length];
+  return [0x82, length >> 8, length & 0xff];
 }
