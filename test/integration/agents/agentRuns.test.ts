@@ -110,9 +110,9 @@ describe('executionCount and lastExecutedAt in /v2/agents/get', () => {
     const before = Date.now();
     await addThreads(customer, [finding('other', 'run-1', { createdAt: before + 1_000_000_000 })]);
     await count();
-    const [, at] = await countOf();
-    expect(at).toBeGreaterThanOrEqual(before);
-    expect(at).toBeLessThanOrEqual(Date.now());
+    const [, lastExecutedAt] = await countOf();
+    expect(lastExecutedAt).toBeGreaterThanOrEqual(before);
+    expect(lastExecutedAt).toBeLessThanOrEqual(Date.now());
   });
 
   test('ignores external agents and comments without an executionId', async () => {
@@ -191,7 +191,7 @@ describe('an execution of an agent', () => {
     expect(
       answers.map(({ status, body }) => [
         status,
-        Object.values(body.result.data).every((one: any) => one.success !== false),
+        Object.values(body.result.data).every((item: any) => item.success !== false),
       ]),
     ).toEqual(times(8, () => [200, true]));
     await count();
@@ -288,23 +288,23 @@ describe('failures while executions are recorded and counted', () => {
 
   test.each(['before', 'after'] as const)('gives the same count after a crash %s any write', async (when) => {
     let callCount = 0;
-    for (let at = 1; ; at++) {
+    for (let writeNumber = 1; ; writeNumber++) {
       await addThreads(
         customer,
-        times(3, (n) => finding(`${at}-${n}`, `run-${callCount + n}`)),
+        times(3, (n) => finding(`${writeNumber}-${n}`, `run-${callCount + n}`)),
       );
       callCount += 3;
       const [job] = await jobs();
       const runner = new JobRunner(job!.createdAt);
-      const fault = failAt(at, when);
+      const fault = failAt(writeNumber, when);
       await runner.run(job!).catch((error: unknown) => expect(error).toEqual(new Error('crash')));
       fault.heal();
       // The lease of the crashed run has expired.
       runner.now += 100_000;
       await runner.finish(job!);
-      expect([at, await executions()]).toEqual([at, callCount]);
+      expect([writeNumber, await executions()]).toEqual([writeNumber, callCount]);
       if (!fault.struck()) break;
-      expect(at).toBeLessThan(10);
+      expect(writeNumber).toBeLessThan(10);
     }
     // The job makes three writes: the lease, the count and the end of the job.
     expect(callCount).toBe(3 * 4);
@@ -332,10 +332,10 @@ describe('the count of executions while its agent changes', () => {
     ['its name', () => ok('update', { agentId, name: 'New' }), { name: 'New', version: 1 }],
   ])('is kept together with a concurrent change of %s', async (_what, change, expected) => {
     await addThreads(customer, [finding('other', 'run-1')]);
-    let counted = 0;
-    beforeWrite(async () => (counted = await count()), writesAgent);
+    let countedJobs = 0;
+    beforeWrite(async () => (countedJobs = await count()), writesAgent);
     await change();
-    expect(counted).toBe(1);
+    expect(countedJobs).toBe(1);
     expect((await ok('get', { agentId })).agent).toMatchObject({ ...expected, executionCount: 1 });
   });
 
@@ -350,18 +350,18 @@ describe('the count of executions while its agent changes', () => {
   });
 
   test('is deleted with the agent, like the runs and pending counts', async () => {
-    const kept = await create();
+    const otherId = await create();
     await addThreads(customer, [finding('other', 'run-1')]);
     await count();
     await addThreads(customer, [
       finding('second', 'run-2'),
-      thread('third', { commentData: [findingComment('run-1', { agentId: kept })] }),
+      thread('third', { commentData: [findingComment('run-1', { agentId: otherId })] }),
     ]);
     await ok('delete', { agentId });
     expect(await count()).toBe(2);
     const [removal] = await jobs('removeAgent');
     await new JobRunner(Date.now()).finish(removal!);
-    expect([await runs(), await executions(kept)]).toEqual([['COUNTED#run-1'], 1]);
+    expect([await runs(), await executions(otherId)]).toEqual([['COUNTED#run-1'], 1]);
     expect(await getThread(customer, 'second')).toMatchObject({
       comments: [{ agent: { agentId, executionId: 'run-2' } }],
     });
@@ -436,23 +436,23 @@ test('any order of comments and counting jobs counts each execution once', async
     { weight: 3, arbitrary: fc.array(fc.tuple(fc.nat(2), fc.nat(6)), { minLength: 1, maxLength: 4 }) },
     { weight: 1, arbitrary: fc.constant('count' as const) },
   );
-  const told = agents.map(() => new Set<string>());
+  const runIds = agents.map(() => new Set<string>());
   let threads = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
-      for (const one of steps) {
-        if (one === 'count') await count();
+      for (const step of steps) {
+        if (step === 'count') await count();
         else
           await addThreads(
             customer,
-            one.map(([agent, run]) =>
+            step.map(([agent, run]) =>
               thread(`t${threads++}`, { commentData: [findingComment(`run-${run}`, { agentId: agents[agent] })] }),
             ),
           );
-        for (const [agent, run] of one === 'count' ? [] : one) told[agent]!.add(`run-${run}`);
+        for (const [agent, run] of step === 'count' ? [] : step) runIds[agent]!.add(`run-${run}`);
       }
       await count();
-      expect(await Promise.all(agents.map((id) => executions(id)))).toEqual(told.map(({ size }) => size));
+      expect(await Promise.all(agents.map((id) => executions(id)))).toEqual(runIds.map(({ size }) => size));
     }),
     { numRuns: 8 },
   );

@@ -37,9 +37,9 @@ const change = async (agentId: string, fields: object): Promise<number> =>
   (await ok('version/update', { agentId, ...fields })).version;
 const versions = async (agentId: string) => (await ok('versions/list', { agentId })).versions;
 /** Returns the stored behaviour of the current version with its secrets decrypted. */
-async function opened(agentId: string): Promise<any> {
-  const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
-  return (await openVersion(secretBox.open(process.env as never), customer.apiKey, agentId, found!.current)).behaviour;
+async function storedBehaviour(agentId: string): Promise<any> {
+  const agent = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
+  return (await openVersion(secretBox.open(process.env as never), customer.apiKey, agentId, agent!.current)).behaviour;
 }
 
 describe('POST /v2/agents/create and /v2/agents/get', () => {
@@ -128,7 +128,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
   });
 
   test('returns any accepted configuration unchanged', async () => {
-    const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((some) => some.isWellFormed());
+    const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((value) => value.isWellFormed());
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
     const block = fc.dictionary(fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'open')), json, {
       maxKeys: 4,
@@ -173,7 +173,7 @@ describe('POST /v2/agents/create and /v2/agents/get', () => {
     const large = Object.fromEntries(times(3, (n) => [`k${n}`, 'ü'.repeat(32_000)]));
     const secrets = { a: { auth: times(7, () => 'x'.repeat(9_000)) } };
     const agentId = await create({ ...large, ...secrets });
-    expect(await opened(agentId)).toEqual({ ...large, ...secrets });
+    expect(await storedBehaviour(agentId)).toEqual({ ...large, ...secrets });
     expect(await status('create', { name: 'A', ...large, more: 'x'.repeat(100_000) })).toBe('INVALID_ARGUMENT');
     expect(await status('version/update', { agentId, more: 'x'.repeat(100_000) })).toBe('INVALID_ARGUMENT');
   });
@@ -392,13 +392,13 @@ describe('concurrent changes of an agent', () => {
       this: Table,
       ...call: Parameters<Table['get']>
     ) {
-      const found = await readFirst.apply(this, call);
+      const item = await readFirst.apply(this, call);
       // agents/get has read the agent and is about to read its version.
       if (call[0].type === 'Agent' && ++read === 1) {
         await ok('versions/restore', { agentId });
         await change(agentId, { instructions: 'new', metadata: { says: 'new' } });
       }
-      return found;
+      return item;
     });
     try {
       expect(await get(agentId)).toMatchObject({ version: 2, instructions: 'new', metadata: { says: 'new' } });
@@ -493,7 +493,7 @@ describe('the secrets of an agent', () => {
     expect(answers.map(({ status: http }) => http)).toEqual([200, 400, 200, 200, 200, 200]);
     expect(answers[3]!.body.result.data.agent).toMatchObject(hidden);
     expect(answers[5]!.body.result.data.versions).toMatchObject([hidden, hidden]);
-    expect(await opened(agentId)).toEqual({ ...sent, instructions: 'more' });
+    expect(await storedBehaviour(agentId)).toEqual({ ...sent, instructions: 'more' });
     const everything = JSON.stringify([answers.map(({ body }) => body), await everyItem(engine), lines]);
     expect(everything).toContain(REDACTED);
     expect(lines.length).toBeGreaterThan(0);
@@ -507,15 +507,15 @@ describe('the secrets of an agent', () => {
     const agentId = await create(sent);
     const { contextGathering, execution } = await get(agentId);
     await change(agentId, { contextGathering, execution });
-    expect(await opened(agentId)).toEqual(sent);
+    expect(await storedBehaviour(agentId)).toEqual(sent);
     await change(agentId, {
       execution: { mcpServers: [{ ...execution.mcpServers[0], auth: { type: 'bearer', token: 'rotated' } }] },
     });
-    expect((await opened(agentId)).execution.mcpServers[0].auth.token).toBe('rotated');
+    expect((await storedBehaviour(agentId)).execution.mcpServers[0].auth.token).toBe('rotated');
     await ok('versions/restore', { agentId });
-    expect(await opened(agentId)).toEqual(sent);
+    expect(await storedBehaviour(agentId)).toEqual(sent);
     await change(agentId, { instructions: 'secrets stay' });
-    expect(await opened(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
+    expect(await storedBehaviour(agentId)).toEqual({ ...sent, instructions: 'secrets stay' });
   });
 
   test('are required by version/update: __redacted__ without a stored secret is rejected with its field', async () => {
@@ -535,10 +535,10 @@ describe('the secrets of an agent', () => {
 
   test('cannot be decrypted for another agent or another customer', async () => {
     const agentId = await create(sent);
-    const found = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
+    const agent = await new AgentReader(openTable(process.env as never)).get(customer.apiKey, agentId);
     const box = secretBox.open(process.env as never);
-    await expect(openVersion(box, customer.apiKey, await create(), found!.current)).rejects.toThrow('does not open');
-    await expect(openVersion(box, (await newCustomer()).apiKey, agentId, found!.current)).rejects.toThrow(
+    await expect(openVersion(box, customer.apiKey, await create(), agent!.current)).rejects.toThrow('does not open');
+    await expect(openVersion(box, (await newCustomer()).apiKey, agentId, agent!.current)).rejects.toThrow(
       'does not open',
     );
   });

@@ -88,7 +88,7 @@ describe('POST /v2/agents/extract with a table of agents', () => {
     });
     expect(skipped.map(({ row }: { row: number }) => row)).toEqual([5, 11, 17, 23]);
     expect(summary).toMatch(/^26 agents extracted, 4 parts of the file skipped\..*not used: "Owner"/);
-    const ids = await Promise.all(agents.map((one: object) => customer.ok('/v2/agents/create', one)));
+    const ids = await Promise.all(agents.map((agentConfig: object) => customer.ok('/v2/agents/create', agentConfig)));
     const { agent: stored } = await customer.ok('/v2/agents/get', { agentId: ids[0].agentId });
     expect(stored).toMatchObject(agents[0]);
     expect(converse.calls).toEqual([]);
@@ -182,7 +182,7 @@ describe('POST /v2/agents/extract with a model', () => {
     expect((await extract('Flag what shouts.', 'text/plain', { ...(provider && { provider }) })).agents).toEqual([
       agent,
     ]);
-    expect(converse.calls.map((asked) => asked.modelId)).toEqual([modelId]);
+    expect(converse.calls.map((call) => call.modelId)).toEqual([modelId]);
   });
 
   test('calls the model once, with a token limit and a required tool', async () => {
@@ -265,11 +265,11 @@ describe('POST /v2/agents/extract with a model', () => {
     ['has text instead of a list', { input: { agents: '[{"name":' } }, 0, /has another form than requested/],
   ] as const)(
     'keeps valid agents and reports the other items when the answer of the model %s',
-    async (_what, reply, kept, reason) => {
+    async (_what, reply, agentCount, reason) => {
       setUp(models);
       converse.script = () => reply;
       const { agents, skipped } = await extract('Rules', 'text/plain');
-      expect(agents).toHaveLength(kept);
+      expect(agents).toHaveLength(agentCount);
       expect(skipped).toEqual([{ originalText: 'Rules', reason: expect.stringMatching(reason) }]);
     },
   );
@@ -340,7 +340,7 @@ describe('the call of a model that does not answer', () => {
     setUp(models);
     converse.script = () => 'hang';
     const logged: unknown[] = [];
-    const note = (...said: unknown[]) => void logged.push(...said);
+    const note = (...values: unknown[]) => void logged.push(...values);
     const run = endpoint.run({
       input: endpoint.input.parse({
         fileBase64: base64('The text of the file'),

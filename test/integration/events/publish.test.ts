@@ -10,7 +10,7 @@ import { type Queues, startQueues } from '../../support/queues.ts';
 import { newWebhookCustomer, outcome, paths } from '../../support/webhooks.ts';
 
 const PUBLISH = '/v2/events/publish';
-const at = { organizationId: 'acme', documentId: 'nda' };
+const document = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada' };
 
 let engine: Engine;
@@ -60,7 +60,7 @@ describe('POST /v2/events/publish', () => {
   test("delivers the customer's data with actor and metadata", async () => {
     await endpoint('/a');
     const eventId = await publish({
-      ...at,
+      ...document,
       actionUser: ada,
       data: { huddleId: 'h', metadata: { room: 4, apiKey: 'forged' }, actionUser: 'forged' },
     });
@@ -118,15 +118,15 @@ describe('POST /v2/events/publish', () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/workspace/notificationconfig/update', { useNotificationService: true });
     await customer.ok('/v2/users/add', {
-      ...at,
+      ...document,
       users: ['ada', 'grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
     });
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
+      ...document,
       commentAnnotations: [{ annotationId: 't', commentData: [{ commentText: 'Look', from: ada }] }],
     });
     const eventId = await publish({
-      ...at,
+      ...document,
       event: 'comment.add',
       actionUser: ada,
       data: {
@@ -153,11 +153,11 @@ describe('POST /v2/events/publish', () => {
   test('sends no mail to users who may not see a private thread, for any payload', async () => {
     await customer.ok('/v2/workspace/emailconfig/update', { useEmailService: true });
     await customer.ok('/v2/users/add', {
-      ...at,
+      ...document,
       users: ['grace', 'lin'].map((userId) => ({ userId, email: `${userId}@example.com` })),
     });
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
+      ...document,
       commentAnnotations: [
         {
           annotationId: 't',
@@ -169,7 +169,7 @@ describe('POST /v2/events/publish', () => {
     system.replacedPorts.fanOut = { consumers: fanOutCapability.open(environment(process.env)).consumers };
     await deliver(
       await publish({
-        ...at,
+        ...document,
         event: 'comment.add',
         actionUser: ada,
         data: {
@@ -187,12 +187,12 @@ describe('eventId of POST /v2/events/publish', () => {
   test('is accepted again, also in parallel and with other contents, and the first contents are delivered once', async () => {
     await endpoint('/a');
     await publish({ eventId: 'huddle-1', data: { n: 1 } });
-    const again = await Promise.all(
+    const repeated = await Promise.all(
       [2, 3, 4].map((n) =>
         publish({ eventId: 'huddle-1', event: n === 4 ? 'huddle.join' : 'huddle.create', data: { n } }),
       ),
     );
-    expect(again).toEqual(['huddle-1', 'huddle-1', 'huddle-1']);
+    expect(repeated).toEqual(['huddle-1', 'huddle-1', 'huddle-1']);
     expect(await events()).toHaveLength(1);
     expect((await deliver('huddle-1', 'huddle-1')).map(({ event, data }) => [event, data.n])).toEqual([
       ['huddle.create', 1],
@@ -224,8 +224,8 @@ describe('eventId of POST /v2/events/publish', () => {
 
   test('causes one event per tenant, and without eventId each call causes an event unless its Idempotency-Key is the same', async () => {
     await publish({ eventId: 'e' });
-    const [one, two] = [await publish({}), await publish({})];
-    expect(one).not.toBe(two);
+    const [first, two] = [await publish({}), await publish({})];
+    expect(first).not.toBe(two);
     const keyed = await Promise.all(
       [1, 2].map(() =>
         customer.call(PUBLISH, { event: 'huddle.join', organizationId: 'acme' }, { 'idempotency-key': 'k' }),

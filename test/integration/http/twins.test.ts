@@ -153,13 +153,13 @@ describe('the endpoints of the directory under /v1', () => {
       ['/v1/organizations/documents/get', acme, 'id'],
       ['/v1/users/get', { ...acme, groupByDocumentId: true }, 'userId'],
     ] as const;
-    const found = [];
+    const ids = [];
     for (const [path, data, id] of reads) {
       const { data: rows, ...more } = await result(path, { ...data, pageSize: 1 });
       expect(Object.keys(more)).toEqual(['status', 'message']);
-      found.push(rows.map((row: any) => row[id]));
+      ids.push(rows.map((row: any) => row[id]));
     }
-    expect(found).toEqual([
+    expect(ids).toEqual([
       ['acme', 'beta', 'gamma'],
       ['a', 'b'],
       ['ada', 'bob'],

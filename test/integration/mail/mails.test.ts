@@ -367,7 +367,7 @@ describe('the sending of a mail after failures of workers and providers', () => 
     for (let i = 0; i < 6; i++) system.results.push({ outcome: 'failed', reason: '500', retry: true });
     const mail = await key();
     const startedAt = system.now;
-    const at: number[] = [];
+    const attemptMinutes: number[] = [];
     system.queue.length = 0;
     await system.processMessage(mail);
     for (let stored = await system.store.get(mail); stored?.status === 'READY'; stored = await system.store.get(mail)) {
@@ -376,13 +376,13 @@ describe('the sending of a mail after failures of workers and providers', () => 
         expect(next.delaySeconds).toBeLessThanOrEqual(900);
         system.now += next.delaySeconds! * 1_000;
         await system.processMessage(next.body as never);
-        at.push(Math.round((system.now - startedAt) / MINUTE));
+        attemptMinutes.push(Math.round((system.now - startedAt) / MINUTE));
       } else {
         system.now = stored.dueAt! + 1;
         await system.sweep();
       }
     }
-    expect(at).toEqual([1, 6, 36, 156, 516]);
+    expect(attemptMinutes).toEqual([1, 6, 36, 156, 516]);
     expect(await only()).toMatchObject({ status: 'FAILED', attempts: 6, reason: '500' });
     // The sixth attempt is the last one of the schedule and is not retried.
     expect(system.measures.counted).toEqual(

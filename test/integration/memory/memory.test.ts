@@ -30,8 +30,10 @@ const judgment = (fields: object = {}) => ({
   actionUser: grace,
   ...fields,
 });
-const add = (judgments: object[], at: object = nda) =>
-  customer.ok(ADD, { ...at, judgments }) as Promise<Record<string, { success: boolean; id: string; message: string }>>;
+const add = (judgments: object[], scope: object = nda) =>
+  customer.ok(ADD, { ...scope, judgments }) as Promise<
+    Record<string, { success: boolean; id: string; message: string }>
+  >;
 
 async function search(data: object): Promise<any> {
   const { status, body } = await customer.call(SEARCH, data);
@@ -111,10 +113,10 @@ describe('POST /v2/memory/judgments/add', () => {
       r: { success: true, id: 'r', message: 'Judgment updated.' },
     });
     const {
-      results: [shown],
+      results: [first],
       totalInScope,
     } = await search({ query: 'rejected\ngreen giraffes', ...nda });
-    expect([shown.decision, shown.similarity, shown.createdAt, totalInScope]).toEqual(['rejected', 1, 5 * DAY_MS, 1]);
+    expect([first.decision, first.similarity, first.createdAt, totalInScope]).toEqual(['rejected', 1, 5 * DAY_MS, 1]);
     expect(await searchIds({ query: 'old content', embeddingType: 'content' })).toEqual([]);
     await add([judgment({ recordId: 'r', reasoning: 'green giraffes', createdAt: 9 * DAY_MS })]);
     expect(
@@ -125,7 +127,7 @@ describe('POST /v2/memory/judgments/add', () => {
   });
 
   test('keeps judgments with the same id in different documents apart', async () => {
-    for (const at of [nda, tos, acme]) await add([judgment({ recordId: 'r' })], at);
+    for (const scope of [nda, tos, acme]) await add([judgment({ recordId: 'r' })], scope);
     expect((await search({ query: 'clause' })).totalInScope).toBe(3);
     expect(await searchIds({ query: 'clause', ...tos })).toEqual(['r']);
   });
@@ -164,8 +166,8 @@ describe('POST /v2/memory/judgments/add', () => {
       'Document does not exist',
     ]);
     await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
-    for (const at of [acme, nda])
-      expect(await failure(ADD, { ...at, judgments: [judgment()] })).toEqual([
+    for (const scope of [acme, nda])
+      expect(await failure(ADD, { ...scope, judgments: [judgment()] })).toEqual([
         400,
         'FAILED_PRECONDITION',
         'The organization is disabled',
@@ -486,7 +488,7 @@ describe('the judgments of deleted organizations, documents and users', () => {
   });
 
   test('are purged with a deleted organization', async () => {
-    for (const at of [nda, acme]) await add([judgment()], at);
+    for (const scope of [nda, acme]) await add([judgment()], scope);
     await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] });
     expect([await searchIds({ query: 'clause' }), await searchIds({ recencyDays: 1 }), (await query({})).ids]).toEqual([
       [],

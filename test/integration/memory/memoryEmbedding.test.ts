@@ -37,7 +37,7 @@ afterAll(async () => {
 beforeEach(async () => {
   // The sweeper reads the jobs of all tenants.
   await clearTable(engine);
-  setting('lexical');
+  deployWith('lexical');
   queues.clear();
   titan.calls.length = 0;
   titan.script = () => undefined;
@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 
 /** Configures the model and restarts the functions, as a deployment does. */
-function setting(model: 'lexical' | typeof TITAN_MODEL): void {
+function deployWith(model: 'lexical' | typeof TITAN_MODEL): void {
   process.env.EMBEDDING_MODEL = model;
   restartFunctions();
 }
@@ -60,13 +60,13 @@ interface Judged {
   readonly reasoning: string;
 }
 
-const about = (recordId: string, reasoning: string): Judged => ({ recordId, reasoning });
+const judgedBy = (recordId: string, reasoning: string): Judged => ({ recordId, reasoning });
 const judged: readonly Judged[] = [
-  about('liability', 'Liability is unlimited, the contract has no cap'),
-  about('payment', 'Payment within ninety days is too late'),
-  about('contrast', 'Grey text on white has too little contrast'),
+  judgedBy('liability', 'Liability is unlimited, the contract has no cap'),
+  judgedBy('payment', 'Payment within ninety days is too late'),
+  judgedBy('contrast', 'Grey text on white has too little contrast'),
   ...Array.from({ length: 25 }, (_each, index) =>
-    about(`other-${index}`, `Number ${index} of many sentences about the weather`),
+    judgedBy(`other-${index}`, `Number ${index} of many sentences about the weather`),
   ),
 ];
 const add = (
@@ -74,11 +74,11 @@ const add = (
 ): Promise<Record<string, { success: boolean; id: string; message: string }>> =>
   customer.ok('/v2/memory/judgments/add', {
     ...acme,
-    judgments: judgments.map((one) => ({
-      ...one,
+    judgments: judgments.map((judgment) => ({
+      ...judgment,
       decision: 'rejected',
       actionUser,
-      content: `Content of ${one.recordId}`,
+      content: `Content of ${judgment.recordId}`,
     })),
   });
 async function search(query: string): Promise<string[]> {
@@ -115,7 +115,7 @@ async function stored() {
   };
 }
 /** Returns the expected stored state when no job is left. */
-const rest = (model: string, vectors: Record<string, number>) => ({
+const stateAtRest = (model: string, vectors: Record<string, number>) => ({
   state: { model },
   vectors,
   judgments: expect.anything(),
@@ -134,7 +134,7 @@ const LIABILITY = 'cap on liability in the contract';
 const expectBest = async () => expect(await search(LIABILITY)).toEqual(['liability']);
 
 describe('a judgment whose embedding failed', () => {
-  beforeEach(() => setting(TITAN_MODEL));
+  beforeEach(() => deployWith(TITAN_MODEL));
 
   test('is stored without vectors, and the worker embeds it later', async () => {
     titan.script = () => refused;
@@ -151,7 +151,7 @@ describe('a judgment whose embedding failed', () => {
     expect(await search(LIABILITY)).toEqual([]);
     const [message] = await startedJobs();
     await new EmbeddingWorker(Date.now()).run(message!);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 3)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 3)));
     await expectBest();
   });
 
@@ -175,19 +175,19 @@ describe('a judgment whose embedding failed', () => {
     expect(await add(judged[0]!)).toEqual({
       liability: { success: true, id: 'liability', message: 'Judgment added.' },
     });
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 1)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 1)));
   });
 
   test('is embedded once when the worker continues after a crash', async () => {
-    setting('lexical');
+    deployWith('lexical');
     await add(...judged);
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     const { PK } = (await stored()).judgments[0]!;
     const [message, now] = [{ tenant: customer.apiKey, jobId: 'left' }, Date.now()];
     const refs = judged.map(({ recordId }) => ({ organizationKey: PK.split('#')[3]!, recordId }));
     await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, 'left', refs, now)]);
     let steps = 0;
-    const dying = new EmbeddingWorker(now, (deps) => ({
+    const crashing = new EmbeddingWorker(now, (deps) => ({
       ...deps,
       steps: {
         ...deps.steps,
@@ -195,7 +195,7 @@ describe('a judgment whose embedding failed', () => {
           ++steps > 1 ? Promise.reject(new Error('killed')) : deps.steps.embedJudgments(...step),
       },
     }));
-    await expect(dying.run(message)).rejects.toThrow('killed');
+    await expect(crashing.run(message)).rejects.toThrow('killed');
     expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 25), 50]);
     await new EmbeddingWorker(now + 10 * MINUTE).run(message);
     expect([(await stored()).vectors, titan.calls.length]).toEqual([both(28, 28), 56]);
@@ -203,7 +203,7 @@ describe('a judgment whose embedding failed', () => {
   });
 
   test('causes the worker to write the embedding state of a tenant with its first judgment', async () => {
-    setting('lexical');
+    deployWith('lexical');
     await add(...judged.slice(0, 3));
     const [{ PK, SK }, message] = [
       EmbeddingStateEntity.key({ tenant: customer.apiKey }),
@@ -212,9 +212,9 @@ describe('a judgment whose embedding failed', () => {
     await engine.lean.send(new DeleteCommand({ TableName: TABLE_NAME, Key: { PK, SK } }));
     const refs = [{ organizationKey: (await stored()).judgments[0]!.PK.split('#')[3]!, recordId: 'liability' }];
     await openTable(environment(process.env)).write([startEmbedding(customer.apiKey, message.jobId, refs, Date.now())]);
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await new EmbeddingWorker(Date.now()).run(message);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(3, 1)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(3, 1)));
   });
 
   test('is skipped when it was deleted before the worker runs', async () => {
@@ -242,54 +242,54 @@ describe('a judgment whose embedding failed', () => {
 describe('a change of the embedding model', () => {
   test('keeps searches working and purges the vectors of the old model, from lexical to Titan and back', async () => {
     await add(...judged);
-    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
+    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
 
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await expectBest();
     // Titan does not embed queries before all judgments have Titan vectors.
     await expectBest();
     expect([titan.calls, (await stored()).jobs.map(({ kind }) => kind)]).toEqual([[], ['changeEmbedding']]);
-    await add(about('tone', 'Too formal for our brand voice'));
+    await add(judgedBy('tone', 'Too formal for our brand voice'));
     expect((await stored()).vectors).toEqual(both(29, 1));
-    const [there] = await startedJobs();
-    const steps = await new EmbeddingWorker(Date.now()).finish(there!, async () => {
+    const [message] = await startedJobs();
+    const steps = await new EmbeddingWorker(Date.now()).finish(message!, async () => {
       expect(await search('formal brand voice')).toEqual(['tone']);
     });
     expect(steps).toBeGreaterThan(4);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 29)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 29)));
     const before = titan.calls.length;
     await expectBest();
     expect(titan.calls.slice(before).map(({ inputText }) => inputText)).toEqual([LIABILITY]);
 
     // The model is changed back to lexical. Functions then cannot call Titan.
-    setting('lexical');
+    deployWith('lexical');
     queues.clear();
     await expectBest();
     const [back] = await startedJobs();
-    await add(about('budget', 'Travel costs exceed the budget'));
+    await add(judgedBy('budget', 'Travel costs exceed the budget'));
     expect(await search('budget for travel')).toEqual(['budget']);
     await new EmbeddingWorker(Date.now()).finish(back!, expectBest);
-    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(30, 0)));
+    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(30, 0)));
     expect(titan.calls).toHaveLength(before + 1);
   });
 
   test('purges the vectors of the new model when the change is reverted half-way', async () => {
     await add(...judged);
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await expectBest();
     const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
     await worker.run(message!, { deadline: 0 });
     await worker.run(message!, { deadline: 0 });
     expect(await stored()).toMatchObject({ state: { model: LEXICAL_MODEL, next: TITAN_MODEL }, vectors: both(28, 25) });
-    setting('lexical');
+    deployWith('lexical');
     await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!, expectBest);
-    expect(await stored()).toEqual(rest(LEXICAL_MODEL, both(28, 0)));
+    expect(await stored()).toEqual(stateAtRest(LEXICAL_MODEL, both(28, 0)));
   });
 
   test('has the same result when every step runs twice in parallel and is repeated', async () => {
     await add(...judged);
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await expectBest();
     const [message] = await startedJobs();
     const twice = new EmbeddingWorker(Date.now(), (deps) => ({
@@ -303,12 +303,12 @@ describe('a change of the embedding model', () => {
       },
     }));
     await twice.finish(message!, expectBest);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 28)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 28)));
   });
 
   test('embeds judgments that functions of the previous deployment write meanwhile', async () => {
     await add(...judged.slice(0, 3));
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await expectBest();
     const [message] = await startedJobs();
     const worker = new EmbeddingWorker(Date.now());
@@ -330,9 +330,9 @@ describe('a change of the embedding model', () => {
       }),
     );
     // A function of the previous deployment stores a judgment. Its worker leaves the judgment to the new deployment.
-    setting('lexical');
+    deployWith('lexical');
     queues.clear();
-    expect((await add(about('late', 'Written by the version before'))).late!.message).toMatch(
+    expect((await add(judgedBy('late', 'Written by the version before'))).late!.message).toMatch(
       /after the embedding model has answered/,
     );
     const own = (await startedJobs()).find(({ jobId }) => jobId !== message!.jobId);
@@ -342,16 +342,16 @@ describe('a change of the embedding model', () => {
       both(4, 2),
       [{ body: own, groupId: own!.tenant, delaySeconds: 60 }],
     ]);
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     await new EmbeddingWorker(Date.now() + 2 * MINUTE).run(own!);
     expect((await stored()).vectors).toEqual(both(4, 3));
     await new EmbeddingWorker(worker.now + 10 * MINUTE).finish(message!);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 4)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 4)));
   });
 
   test('waits while the model does not answer, and searches use the old model', async () => {
     await add(...judged.slice(0, 3));
-    setting(TITAN_MODEL);
+    deployWith(TITAN_MODEL);
     titan.script = () => refused;
     await expectBest();
     const [message] = await startedJobs();
@@ -360,7 +360,7 @@ describe('a change of the embedding model', () => {
     await expectBest();
     titan.script = () => undefined;
     await new EmbeddingWorker(Date.now() + 10 * MINUTE).finish(message!, expectBest);
-    expect(await stored()).toEqual(rest(TITAN_MODEL, both(0, 3)));
+    expect(await stored()).toEqual(stateAtRest(TITAN_MODEL, both(0, 3)));
   });
 });
 

@@ -22,7 +22,7 @@ let customer: Customer;
 /** The number of SearchVectors calls since the last reset. */
 let searches = 0;
 const judgments = manyJudgments(COUNT);
-let there: readonly SentJudgment[] = [];
+let stored: readonly SentJudgment[] = [];
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
@@ -53,17 +53,17 @@ async function recall(
   meets: (judgment: SentJudgment) => boolean,
 ): Promise<{ recall: number; matches: number }> {
   const random = numbers(seed);
-  let [hits, wanted] = [0, 0];
-  const matching = there.filter(meets);
+  let [hits, expected] = [0, 0];
+  const matching = stored.filter(meets);
   for (let n = 0; n < 2; n++) {
     const query = queryOf(random);
     const exact = rankedExactly(matching, query, LIMIT);
-    const found = (await search({ query, ...data })).results.map(({ recordId }: { recordId: string }) => recordId);
-    expect(found).toEqual(exact);
-    hits += exact.filter((id) => found.includes(id)).length;
-    wanted += exact.length;
+    const ids = (await search({ query, ...data })).results.map(({ recordId }: { recordId: string }) => recordId);
+    expect(ids).toEqual(exact);
+    hits += exact.filter((id) => ids.includes(id)).length;
+    expected += exact.length;
   }
-  return { recall: wanted === 0 ? 1 : hits / wanted, matches: matching.length };
+  return { recall: expected === 0 ? 1 : hits / expected, matches: matching.length };
 }
 
 const at = (days: number) => FIRST_DAY + days * DAY_MS;
@@ -89,8 +89,8 @@ const ranges: readonly [string, number, number][] = [
 
 describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (count) => {
   beforeAll(async () => {
-    await putMany(engine.lean, customer, 'acme', judgments.slice(there.length, count));
-    there = judgments.slice(0, count);
+    await putMany(engine.lean, customer, 'acme', judgments.slice(stored.length, count));
+    stored = judgments.slice(0, count);
   });
 
   test.each(filtered)('finds all nearest judgments with a filter that matches %s', async (_what, data, meets) => {
@@ -146,15 +146,15 @@ describe('POST /v2/memory/search among many judgments', () => {
       createdAt: at(n % 4) + n,
     }));
     await putMany(engine.lean, other, 'acme', same);
-    const found = async (limit: number) =>
+    const searchIds = async (limit: number) =>
       (await other.call('/v2/memory/search', { query: 'always the same', limit })).body.result.results.map(
         ({ recordId }: { recordId: string }) => recordId,
       );
-    const latest = await found(50);
-    expect(latest).toEqual(await found(50));
+    const latest = await searchIds(50);
+    expect(latest).toEqual(await searchIds(50));
     const times = latest.map((id: string) => same.find(({ recordId }) => recordId === id)!.createdAt);
     expect(times).toEqual(times.toSorted((a: number, b: number) => b - a));
     await other.ok('/v2/organizations/documents/delete', { organizationId: 'acme', documentIds: ['gone'] });
-    expect(await found(50)).toEqual(['same-150']);
+    expect(await searchIds(50)).toEqual(['same-150']);
   });
 });

@@ -165,9 +165,9 @@ describe('a call with an Idempotency-Key', () => {
     const read = () => post(getOrganizations, { ...workspace.keyHeaders, 'idempotency-key': 'read' }, {});
     await read();
     await add('later');
-    const again = await read();
-    expect(again.headers).not.toHaveProperty(REPLAYED);
-    expect(again.body.result.data).toHaveLength(1);
+    const repeated = await read();
+    expect(repeated.headers).not.toHaveProperty(REPLAYED);
+    expect(repeated.body.result.data).toHaveLength(1);
     const signUp = () =>
       post(createWorkspace, { 'idempotency-key': 'public' }, { ownerEmail: `public-${workspace.id}@example.com` });
     expect((await signUp()).status).toBe(200);

@@ -327,11 +327,11 @@ describe('Table.getMany', () => {
     await store(Array.from({ length: 230 }, (_, i) => thing(`${i}`)));
     sent = [];
     const ids = [...Array.from({ length: 230 }, (_, i) => `${229 - i}`), 'absent', '7', '7'];
-    const found = await table.getMany(
+    const values = await table.getMany(
       Thing,
       ids.map((id) => ({ tenant, id })),
     );
-    expect(found.map((one) => one?.id)).toEqual(ids.map((id) => (id === 'absent' ? undefined : id)));
+    expect(values.map((value) => value?.id)).toEqual(ids.map((id) => (id === 'absent' ? undefined : id)));
     expect(sent).toEqual(['BatchGetItemCommand', 'BatchGetItemCommand', 'BatchGetItemCommand']);
   });
 
@@ -342,11 +342,11 @@ describe('Table.getMany', () => {
 
   test('returns more than 16 MB, the limit of one call', async () => {
     await store(Array.from({ length: 60 }, (_, i) => thing(`${i}`, { text: 'x'.repeat(380_000) })));
-    const found = await table.getMany(
+    const values = await table.getMany(
       Thing,
       Array.from({ length: 60 }, (_, i) => ({ tenant, id: `${i}` })),
     );
-    expect(found.map((one) => one?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
+    expect(values.map((value) => value?.id)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
   });
 
   test('repeats unprocessed keys', async () => {
@@ -359,11 +359,11 @@ describe('Table.getMany', () => {
       () => ({ UnprocessedKeys: { [TABLE_NAME]: { Keys: [Thing.key({ tenant, id: 'b' })] } } }),
       () => ({ Responses: { [TABLE_NAME]: [item('b')] } }),
     );
-    const found = await stubbed.getMany(
+    const values = await stubbed.getMany(
       Thing,
       ['a', 'b'].map((id) => ({ tenant, id })),
     );
-    expect(found.map((one) => one?.id)).toEqual(['a', 'b']);
+    expect(values.map((value) => value?.id)).toEqual(['a', 'b']);
     expect(inputs.map((input) => input.RequestItems[TABLE_NAME].Keys.length)).toEqual([2, 1, 1]);
     expect(inputs.every((input) => input.RequestItems[TABLE_NAME].ConsistentRead === true)).toBe(true);
   });
@@ -495,7 +495,7 @@ describe('an expired item', () => {
           Thing,
           ['a', 'b', 'c', 'd'].map((id) => ({ tenant, id })),
         )
-      ).map((one) => one?.id),
+      ).map((value) => value?.id),
     ).toEqual([undefined, undefined, 'c', 'd']);
     expect((await table.query(Thing, { tenant }, { limit: 10 })).values.map(({ id }) => id)).toEqual(['c', 'd']);
     expect((await storedItem(engine, Thing.key({ tenant, id: 'c' })))?.ttl).toBe(SECONDS + 1);
@@ -564,10 +564,10 @@ describe('Table.putIf', () => {
 
 describe('Table.countUp and Table.increment', () => {
   test('count up to the limit and no further under simultaneous calls', async () => {
-    const counted = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 30 }, () => table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)),
     );
-    expect(counted.filter(Boolean)).toHaveLength(12);
+    expect(results.filter(Boolean)).toHaveLength(12);
     expect(await table.get(Counter, { name: tenant })).toMatchObject({ count: 12, expiresAt: SECONDS + 60 });
     expect(await table.countUp(Counter, { name: tenant }, 12, SECONDS + 60)).toBe(false);
     expect(await table.countUp(Counter, { name: tenant }, 13, SECONDS + 60)).toBe(true);

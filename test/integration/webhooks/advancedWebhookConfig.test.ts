@@ -148,11 +148,11 @@ describe('the public key of an advanced webhook config', () => {
   ])('is required while encryptData is true: %s', async (_what, before, data) => {
     const customer = before ? await newWebhookCustomer() : await newCustomer();
     for (const request of before ?? []) await update(customer, request);
-    const was = await stored(customer);
+    const storedBefore = await stored(customer);
     const { status, body } = await customer.call(paths.updateConfig, data);
     expect(status).toBe(400);
     expect(body.error).toEqual(needsKey);
-    expect(await stored(customer)).toEqual(was);
+    expect(await stored(customer)).toEqual(storedBefore);
   });
 
   test('can be cleared together with encryptData, and sent before it', async () => {

@@ -177,14 +177,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
   });
 
   test('creates 200 of 230 parallel endpoints and rejects 30 with RESOURCE_EXHAUSTED, none with ABORTED', async () => {
-    let left = 230;
+    let remaining = 230;
     const outcomes: string[] = [];
     await withoutRetryLimit(() =>
       Promise.all(
         Array.from({ length: 25 }, async () => {
-          while (left-- > 0) {
-            const came = await outcome(customer, paths.create, { url: HOOK });
-            outcomes.push(came === 'done' ? came : came[0]);
+          while (remaining-- > 0) {
+            const answer = await outcome(customer, paths.create, { url: HOOK });
+            outcomes.push(answer === 'done' ? answer : answer[0]);
           }
         }),
       ),
@@ -435,7 +435,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
 
 describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
   test('deletes the endpoint with its secrets, its uid and its list entry in one write', async () => {
-    const [kept, made] = [await create(), await create({ uid: 'mine' })];
+    const [other, made] = [await create(), await create({ uid: 'mine' })];
     const write = jest.spyOn(openTable(environment(process.env)), 'write');
     const { status, body } = await customer.call(paths.delete, { endpointId: made.id });
     expect(write).toHaveBeenCalledTimes(1);
@@ -446,7 +446,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/delete', () => {
       data: { endpointId: made.id, deleted: true },
     });
     expect([await stored(made.id), await uidItem('mine'), await count()]).toEqual([undefined, undefined, 1]);
-    expect(await listed()).toEqual([kept]);
+    expect(await listed()).toEqual([other]);
     for (const [path, data] of [
       [paths.delete, {}],
       [paths.getSecret, {}],

@@ -102,8 +102,8 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     expect(back.map((page) => page.ids)).toEqual([ids(20, 25), ids(10, 20), ids(0, 10)]);
     expect(back.at(-1)).toMatchObject({ prevIterator: null, done: false });
     // The iterator of the first page leads forward again.
-    const again = await list({ limit: 10, iterator: back.at(-1)!.iterator });
-    expect(again.ids).toEqual(ids(10, 20));
+    const next = await list({ limit: 10, iterator: back.at(-1)!.iterator });
+    expect(next.ids).toEqual(ids(10, 20));
   });
 
   test('accepts another limit for the next page', async () => {
@@ -136,9 +136,9 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
     await add(...ids(0, 20));
     const first = await list({ limit: 10 });
     await drop(...ids(10, 20));
-    const rest = await list({ limit: 10, iterator: first.iterator });
-    expect(rest).toMatchObject({ ids: [], iterator: null, done: true });
-    expect((await list({ limit: 10, iterator: rest.prevIterator })).ids).toEqual(ids(0, 10));
+    const lastPage = await list({ limit: 10, iterator: first.iterator });
+    expect(lastPage).toMatchObject({ ids: [], iterator: null, done: true });
+    expect((await list({ limit: 10, iterator: lastPage.prevIterator })).ids).toEqual(ids(0, 10));
   });
 
   test('returns the new first page when all earlier endpoints were deleted', async () => {
@@ -178,14 +178,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/get', () => {
         fc.array(step, { maxLength: 8 }),
         async (initial, steps) => {
           customer = await newWebhookCustomer();
-          let there = new Set(initial.map(idOf));
-          await add(...there);
+          let stored = new Set(initial.map(idOf));
+          await add(...stored);
           let page = await list({ limit: 4 });
           for (const { move, limit, added, dropped } of steps) {
-            if (!there.has(idOf(added))) await add(idOf(added));
+            if (!stored.has(idOf(added))) await add(idOf(added));
             await drop(idOf(dropped));
-            there = new Set([...there, idOf(added)].filter((id) => id !== idOf(dropped)));
-            const all = [...there].sort();
+            stored = new Set([...stored, idOf(added)].filter((id) => id !== idOf(dropped)));
+            const all = [...stored].sort();
             const iterator = move === 'next' ? page.iterator : page.prevIterator;
             const from = move === 'next' ? page.ids.at(-1) : page.ids.at(0);
             page = await list({ limit, iterator: iterator ?? undefined });
@@ -234,8 +234,8 @@ describe('the iterator of endpoints/get', () => {
     await add(...ids(0, 3));
     const { iterator } = await list({ limit: 1 });
     const middle = Math.floor(iterator!.length / 2);
-    const bent = iterator!.slice(0, middle) + (iterator![middle] === 'A' ? 'B' : 'A') + iterator!.slice(middle + 1);
-    for (const wrong of [bent, iterator!.slice(4), `${iterator!}${iterator!}`, 'ep_1', 'AAAA']) {
+    const damaged = iterator!.slice(0, middle) + (iterator![middle] === 'A' ? 'B' : 'A') + iterator!.slice(middle + 1);
+    for (const wrong of [damaged, iterator!.slice(4), `${iterator!}${iterator!}`, 'ep_1', 'AAAA']) {
       const { body } = await customer.call(paths.list, { iterator: wrong });
       expect([body.error.status, body.error.message, body.error.details.issues[0].path]).toEqual([
         ...refused,

@@ -285,7 +285,7 @@ describe('a failed attempt', () => {
     await system.runUntilEnded(tenant, eventId, [endpointId]);
 
     const due = [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305];
-    expect(times.map((at) => Math.floor(at / SECOND))).toHaveLength(8);
+    expect(times.map((time) => Math.floor(time / SECOND))).toHaveLength(8);
     for (const [index, at] of times.entries()) expect(Math.abs(at / SECOND - due[index]!)).toBeLessThan(10);
     expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 8]);
     expect(await system.attempts(tenant, eventId)).toMatchObject(
@@ -299,11 +299,11 @@ describe('a failed attempt', () => {
     );
 
     // The event about the exhausted delivery is in the outbox and not yet fanned out.
-    const told = (await everyItem(engine)).filter(
+    const exhaustedEvents = (await everyItem(engine)).filter(
       ({ _t, event, PK }) => _t === 'Event' && event === 'message.attempt.exhausted' && PK.startsWith(`T#${tenant}#`),
     );
-    expect(told).toHaveLength(1);
-    await system.fanOut(tenant, told[0]!.eventId);
+    expect(exhaustedEvents).toHaveLength(1);
+    await system.fanOut(tenant, exhaustedEvents[0]!.eventId);
     await system.drain();
     expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({
       event: 'message.attempt.exhausted',
@@ -367,9 +367,9 @@ describe('a failed attempt', () => {
   });
 
   test('has the error "connection refused" when no receiver listens', async () => {
-    const gone = await new WebhookReceiver().start();
-    const url = gone.url('/');
-    await gone.stop();
+    const stopped = await new WebhookReceiver().start();
+    const url = stopped.url('/');
+    await stopped.stop();
     const { id: endpointId } = await customer.ok(paths.create, { url });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
@@ -543,11 +543,11 @@ describe('a worker that receives a queue message', () => {
     const real = system.attemptPorts.deliveries;
     for (let step = 0; step < 8; step++) {
       for (const when of ['before', 'after'] as const) {
-        let left = step;
+        let remainingCalls = step;
         const faulty =
           <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
           async (...args: A): Promise<R> => {
-            const fails = left-- === 0;
+            const fails = remainingCalls-- === 0;
             if (fails && when === 'before') throw new Error('a fault of ours');
             const result = await work.apply(real, args);
             if (fails) throw new Error('a fault of ours');
@@ -585,7 +585,7 @@ describe('the rate limit of an endpoint', () => {
     expect(times).toHaveLength(36);
     // deliveryRuntime.test.ts checks the exact limit.
     for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(11);
+      expect(times.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(11);
     for (const eventId of ids) expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 1]);
     expect(system.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(0);
     expect(times.at(-1)! - times[0]!).toBeLessThan((35 / 10) * SECOND * 1.1);
@@ -613,7 +613,7 @@ describe('the rate limit of an endpoint', () => {
     await system.drainInParallel();
     expect(times).toHaveLength(60);
     for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + SECOND).length).toBeLessThanOrEqual(22);
+      expect(times.filter((time) => time >= from && time < from + SECOND).length).toBeLessThanOrEqual(22);
   });
 
   test('does not count long deferred messages as lost, even beyond the longest delay of a queue message', async () => {
@@ -802,11 +802,11 @@ describe('an endpoint that fails for days', () => {
     await system.drain();
     expect(await stateOf(second, endpointId)).toEqual(['CANCELLED', 1]);
     expect(hooks.at('/dead')).toHaveLength(3);
-    const told = (await everyItem(engine)).filter(
+    const disabledEvents = (await everyItem(engine)).filter(
       ({ _t, event, PK }) => _t === 'Event' && event === 'endpoint.disabled' && PK.startsWith(`T#${tenant}#`),
     );
-    expect(told).toHaveLength(1);
-    await system.fanOut(tenant, told[0]!.eventId);
+    expect(disabledEvents).toHaveLength(1);
+    await system.fanOut(tenant, disabledEvents[0]!.eventId);
     await system.drain();
     expect(JSON.parse(hooks.at('/ops')[0]!.body)).toMatchObject({
       data: { endpointId, firstFailureAt: new Date(since).toISOString(), metadata: { apiKey: tenant } },

@@ -78,7 +78,7 @@ describe('npm run deliveries', () => {
   test('status prints due and overdue deliveries and the queues', async () => {
     for (const late of [10 * SECOND, 2 * HOUR]) {
       const eventId = await system.emit(tenant);
-      const at = Date.now() - late;
+      const dueAt = Date.now() - late;
       await system.table.write([
         upsert(DeliveryEntity, {
           tenant,
@@ -89,10 +89,10 @@ describe('npm run deliveries', () => {
           attempts: 0,
           uncounted: 0,
           sweeps: 0,
-          nextAt: at,
-          dueAt: at,
-          deadline: at + 30 * HOUR,
-          createdAt: at,
+          nextAt: dueAt,
+          dueAt: dueAt,
+          deadline: dueAt + 30 * HOUR,
+          createdAt: dueAt,
           shard: 3,
         }),
       ]);
@@ -115,15 +115,15 @@ describe('npm run deliveries', () => {
     hooks.answer('/a?token=secret', { status: 500, body: 'private' });
     const eventId = await system.publish(tenant);
     await system.processNextMessage();
-    const shown = await operate('endpoint', tenant, endpointId);
-    expect(shown).toMatch(/^State +enabled$/m);
-    expect(shown).toMatch(/^Rate limit +7 per second$/m);
-    expect(shown).toMatch(new RegExp(`^Failing +since ${new Date(system.now).toISOString().slice(0, 10)}`, 'm'));
-    expect(shown).toMatch(new RegExp(`Z ${eventId} +comment\\.add +PENDING +1 +20\\S+ +failed 500$`, 'm'));
-    const told = await operate('message', tenant, eventId);
-    expect(told).toMatch(/^Event +comment\.add$/m);
-    expect(told).toMatch(new RegExp(`${endpointId} +1 +failed +500 +\\d+`));
-    expect(`${shown}${told}`).not.toMatch(/secret|private/);
+    const endpointPage = await operate('endpoint', tenant, endpointId);
+    expect(endpointPage).toMatch(/^State +enabled$/m);
+    expect(endpointPage).toMatch(/^Rate limit +7 per second$/m);
+    expect(endpointPage).toMatch(new RegExp(`^Failing +since ${new Date(system.now).toISOString().slice(0, 10)}`, 'm'));
+    expect(endpointPage).toMatch(new RegExp(`Z ${eventId} +comment\\.add +PENDING +1 +20\\S+ +failed 500$`, 'm'));
+    const messagePage = await operate('message', tenant, eventId);
+    expect(messagePage).toMatch(/^Event +comment\.add$/m);
+    expect(messagePage).toMatch(new RegExp(`${endpointId} +1 +failed +500 +\\d+`));
+    expect(`${endpointPage}${messagePage}`).not.toMatch(/secret|private/);
   });
 
   test('endpoint ignores health from before the last change of the endpoint', async () => {
@@ -156,7 +156,7 @@ describe('npm run deliveries', () => {
   });
 
   test('endpoint reports no failure after a success that was not sampled', async () => {
-    const learn = async (since: number) => {
+    const storeFailing = async (since: number) => {
       const runtime = new EndpointHealthStore(system.table);
       const { _r } = (await system.table.get(WebhookEndpointEntity, { tenant, endpointId }))!;
       const failing = { since, last: since, days: 1, warned: 0 };
@@ -171,7 +171,7 @@ describe('npm run deliveries', () => {
         await runtime.get({ tenant, endpointId }),
       );
     };
-    await learn(system.now - MINUTE);
+    await storeFailing(system.now - MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now - MINUTE).toISOString()}`);
     system.random = () => 0.999;
     await system.publish(tenant);
@@ -180,7 +180,7 @@ describe('npm run deliveries', () => {
       failing: { since: system.now - MINUTE },
     });
     expect(rowsOf(await show()).Failing).toBe('no');
-    await learn(system.now + MINUTE);
+    await storeFailing(system.now + MINUTE);
     expect(rowsOf(await show()).Failing).toBe(`since ${new Date(system.now + MINUTE).toISOString()}`);
   });
 
@@ -200,8 +200,8 @@ describe('npm run deliveries', () => {
       filterTypes: ['comment.add', 'comment.update'],
       channels: ['sales'],
     });
-    const shown = await operate('endpoint', tenant, 'crm');
-    expect(rowsOf(shown)).toMatchObject({
+    const printed = await operate('endpoint', tenant, 'crm');
+    expect(rowsOf(printed)).toMatchObject({
       Endpoint: id,
       Uid: 'crm',
       State: 'enabled',
@@ -210,7 +210,7 @@ describe('npm run deliveries', () => {
       Channels: 'events with one of sales',
       'Rate limit': 'none',
     });
-    expect(await operate('endpoint', tenant, id)).toBe(shown);
+    expect(await operate('endpoint', tenant, id)).toBe(printed);
     expect(rowsOf(await show())).toMatchObject({ Events: 'every type', Channels: 'events with any channel or none' });
     await customer.ok(paths.update, { endpointId: id, disabled: true });
     await expect(operate('recover', tenant, 'crm', new Date().toISOString())).rejects.toThrow(
@@ -254,9 +254,9 @@ describe('npm run deliveries', () => {
     await system.publish(tenant);
     await customer.ok(paths.delete, { endpointId });
     await system.drain();
-    const shown = await show();
-    expect(rowsOf(shown)).toMatchObject({ Endpoint: endpointId, State: 'deleted' });
-    expect(shown).toMatch(/comment\.add +CANCELLED/);
+    const printed = await show();
+    expect(rowsOf(printed)).toMatchObject({ Endpoint: endpointId, State: 'deleted' });
+    expect(printed).toMatch(/comment\.add +CANCELLED/);
   });
 
   test('endpoint prints whether advanced webhooks are enabled', async () => {
@@ -353,11 +353,11 @@ describe('npm run deliveries', () => {
 
 describe('the addresses that npm run deliveries uses', () => {
   test('are the table in the output of a stack, and the queues in its resources', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const respond = async (request: IncomingMessage, response: ServerResponse) => {
       const query = new URLSearchParams(await text(request));
       const id = query.get('LogicalResourceId');
-      asked.push(`${query.get('StackName')}: ${id ?? 'outputs'}`);
+      requests.push(`${query.get('StackName')}: ${id ?? 'outputs'}`);
       response
         .setHeader('content-type', 'text/xml')
         .end(
@@ -372,7 +372,7 @@ describe('the addresses that npm run deliveries uses', () => {
     try {
       send('JobsDeadLetters', '{}');
       expect(await run(['status', '--stack', 'Staging'], {})).toMatch(/^jobs +0 +0 +0 +1$/m);
-      expect(asked).toEqual(
+      expect(requests).toEqual(
         expect.arrayContaining(['Staging: outputs', 'Staging: JobsDeadLetters', 'Staging: DeliverSlowQueue']),
       );
     } finally {

@@ -10,20 +10,20 @@ describe('the consumption that npm run cost prices', () => {
     const measured = await measureConsumption();
     for (const [name, { consumed }] of Object.entries(deliveryConsumption)) {
       const tolerance = name === 'exhausted' ? TOLERANCE.exhausted : TOLERANCE.other;
-      const found = measured[name as keyof typeof measured];
+      const actual = measured[name as keyof typeof measured];
       // A failure shows all figures of a row, because they are compared together.
-      expect([name, nearTo(consumed, found, tolerance)]).toEqual([name, rounded(found)]);
+      expect([name, nearTo(consumed, actual, tolerance)]).toEqual([name, rounded(actual)]);
     }
   });
 });
 
 /** Returns the expected figures. Replaces each figure that is within the tolerance by the measured one. */
-function nearTo(expected: DeliveryConsumption, found: DeliveryConsumption, tolerance: number): DeliveryConsumption {
+function nearTo(expected: DeliveryConsumption, actual: DeliveryConsumption, tolerance: number): DeliveryConsumption {
   const isNear = (name: keyof DeliveryConsumption) =>
-    Math.abs(found[name] - expected[name]) <= Math.max(expected[name] * tolerance, tolerance);
+    Math.abs(actual[name] - expected[name]) <= Math.max(expected[name] * tolerance, tolerance);
   const names = Object.keys(expected) as (keyof DeliveryConsumption)[];
   return Object.fromEntries(
-    names.map((name) => [name, isNear(name) ? rounded(found)[name] : expected[name]]),
+    names.map((name) => [name, isNear(name) ? rounded(actual)[name] : expected[name]]),
   ) as unknown as DeliveryConsumption;
 }
 

@@ -34,9 +34,9 @@ let engine: Engine;
 let receiver: Receiver;
 let cloud: Cloud;
 /** The number of times that the receiver got an event, by `<event id> <endpoint id>`. */
-const came = new Map<string, number>();
+const arrivals = new Map<string, number>();
 /** Whether the failing and hanging receivers have recovered. */
-let well: boolean;
+let haveRecovered: boolean;
 
 beforeAll(async () => {
   engine = await startEngine();
@@ -44,9 +44,9 @@ beforeAll(async () => {
   receiver = await startHttp((request, response) => {
     const [, mode, endpointId] = request.url!.split('/');
     const name = `${String(request.headers['webhook-id'])} ${endpointId}`;
-    came.set(name, (came.get(name) ?? 0) + 1);
+    arrivals.set(name, (arrivals.get(name) ?? 0) + 1);
     request.resume();
-    if (mode === 'good' || well) response.end();
+    if (mode === 'good' || haveRecovered) response.end();
     else if (mode === 'bad') response.writeHead(500).end();
   });
 });
@@ -56,8 +56,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await clearTable(engine);
-  came.clear();
-  well = false;
+  arrivals.clear();
+  haveRecovered = false;
   cloud = new Cloud();
 });
 afterEach(() => cloud.stop());
@@ -107,7 +107,7 @@ async function newTenant(endpoints: readonly TestEndpoint[]): Promise<string> {
 let causes = 0;
 
 /** Writes an event. The trial records the AWS calls for this event. Returns the id of the event. */
-async function happen(tenant: string, trial?: Trial): Promise<string> {
+async function writeEvent(tenant: string, trial?: Trial): Promise<string> {
   const ops = emit(
     tenant,
     {
@@ -132,7 +132,7 @@ interface Subject {
 type Begin = (trial: Trial) => Promise<Subject>;
 
 /** Runs trials in one cloud until no work is due. */
-async function goThrough(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
+async function runTrials(begin: Begin, trials: readonly Trial[]): Promise<Subject[]> {
   const subjects: Subject[] = [];
   await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial)));
   await cloud.run();
@@ -155,11 +155,11 @@ function trialsOf(faults: readonly Fault[]): Trial[] {
  * Expects that the first trial makes calls of exactly the given kinds, and that every fault occurs.
  */
 async function withEachFault(kinds: readonly string[], begin: Begin): Promise<Subject[]> {
-  const [undisturbed] = await goThrough(begin, [new Trial()]);
+  const [undisturbed] = await runTrials(begin, [new Trial()]);
   const { calls } = undisturbed!.trial;
   expect([...new Set(calls)].sort()).toEqual([...kinds].sort());
   cloud.stubs.tries = everySecondLost;
-  const subjects = await goThrough(begin, trialsOf(everyFault(calls)));
+  const subjects = await runTrials(begin, trialsOf(everyFault(calls)));
   expect(subjects.filter(({ trial: { injected } }) => injected.length === 0).map(({ trial }) => trial.faults)).toEqual(
     [],
   );
@@ -223,7 +223,7 @@ async function expectNothingLost(subjects: readonly Subject[], ends: Ends): Prom
             true,
           ]);
         }
-        expect(came.get(`${eventId} ${endpointId}`) ?? 0).toBeGreaterThanOrEqual(attempts);
+        expect(arrivals.get(`${eventId} ${endpointId}`) ?? 0).toBeGreaterThanOrEqual(attempts);
       }
     }
   }
@@ -235,7 +235,7 @@ describe('deliveries with a fault at any call of AWS', () => {
     const kinds = kindsOf(fanOutCalls, firstSuccess);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
-      return { trial, tenant, events: [await happen(tenant, trial)] };
+      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
   });
@@ -244,20 +244,20 @@ describe('deliveries with a fault at any call of AWS', () => {
     impatientSweeper();
     const endpoints = Array.from({ length: 21 }, () => ({ mode: 'good' as const }));
     const kinds = kindsOf(fanOutCalls, firstSuccess, ['Put FirstAttempts', 'Delete']);
-    const [undisturbed] = await goThrough(
+    const [undisturbed] = await runTrials(
       async (trial) => {
         const tenant = await newTenant(endpoints);
-        return { trial, tenant, events: [await happen(tenant, trial)] };
+        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
       },
       [new Trial()],
     );
     const { calls } = undisturbed!.trial;
     expect([...new Set(calls)].sort()).toEqual([...kinds].sort());
     cloud.stubs.tries = everySecondLost;
-    const subjects = await goThrough(
+    const subjects = await runTrials(
       async (trial) => {
         const tenant = await newTenant(endpoints);
-        return { trial, tenant, events: [await happen(tenant, trial)] };
+        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
       },
       trialsOf(faultsOfEveryKind(calls)),
     );
@@ -270,11 +270,15 @@ describe('deliveries with a fault at any call of AWS', () => {
     const kinds = kindsOf(fanOutCalls, failure, ['SendMessageBatch deliverSlow', exhaustion]);
     const subjects = await withEachFault(kinds, async (trial) => {
       const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
-      return { trial, tenant, events: [await happen(tenant, trial)] };
+      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['EXHAUSTED', 3] });
-    const told = (await itemsOfType(EventEntity.type)).filter(({ event }) => event === 'message.attempt.exhausted');
-    expect(told.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(subjects.map(({ tenant }) => tenant).sort());
+    const exhaustedEvents = (await itemsOfType(EventEntity.type)).filter(
+      ({ event }) => event === 'message.attempt.exhausted',
+    );
+    expect(exhaustedEvents.map(({ PK }) => PK.split('#')[1]).sort()).toEqual(
+      subjects.map(({ tenant }) => tenant).sort(),
+    );
   });
 
   test('are all sent when a rate limit defers them', async () => {
@@ -290,7 +294,7 @@ describe('deliveries with a fault at any call of AWS', () => {
           expiresAt: cloud.now,
         }),
       ]);
-      return { trial, tenant, events: [await happen(tenant, trial)] };
+      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1] });
     expect(cloud.measures.counted.get('RateLimitedDeliveries')).toBeGreaterThan(subjects.length / 2);
@@ -306,23 +310,23 @@ describe('deliveries with a fault at any call of AWS', () => {
         await new WebhookEndpointStore(cloud.table).delete(tenant, endpointId);
         cloud.deletedEndpoints.add(endpointId);
       });
-      return { trial, tenant, events: [await happen(tenant, trial)] };
+      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
     });
     await expectNothingLost(subjects, { 0: ['CANCELLED', 1] });
   });
 
   test('have their next attempt on time when the response to the write of a result is lost', async () => {
-    const subjects = await goThrough(
+    const subjects = await runTrials(
       async (trial) => {
         const tenant = await newTenant([{ mode: 'bad' }]);
-        return { trial, tenant, events: [await happen(tenant, trial)] };
+        return { trial, tenant, events: [await writeEvent(tenant, trial)] };
       },
       Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, failure: 'repetition', when: 'after' })),
     );
-    const begun = Math.min(...cloud.postedAt.values());
+    const firstPostAt = Math.min(...cloud.postedAt.values());
     for (const { trial, tenant, events } of subjects) {
       const second = cloud.postedAt.get(`${events[0]} ${tenant}_ep_0 2`)!;
-      expect([trial.injected, second - begun]).toEqual([trial.injected, 5 * SECOND]);
+      expect([trial.injected, second - firstPostAt]).toEqual([trial.injected, 5 * SECOND]);
     }
   });
 
@@ -338,9 +342,9 @@ describe('deliveries with a fault at any call of AWS', () => {
         { isLossy: seed % 2 === 1 },
       ),
     );
-    const subjects = await goThrough(async (trial) => {
+    const subjects = await runTrials(async (trial) => {
       const tenant = await newTenant([{ mode: 'good' }, { mode: 'good' }]);
-      return { trial, tenant, events: [await happen(tenant, trial)] };
+      return { trial, tenant, events: [await writeEvent(tenant, trial)] };
     }, trials);
     await expectNothingLost(subjects, { 0: ['DELIVERED', 1], 1: ['DELIVERED', 1] });
     expect(trials.filter(({ injected }) => injected.length === 2).length).toBeGreaterThan(30);
@@ -349,7 +353,8 @@ describe('deliveries with a fault at any call of AWS', () => {
 
 /** Returns the position of a fault's call among all calls, from 1. Returns 0 if there is no such call. */
 function positionOf(calls: readonly string[], { kind, at }: Fault): number {
-  return calls.reduce<number[]>((all, name, index) => (name === kind ? [...all, index + 1] : all), [])[at - 1] ?? 0;
+  const positions = calls.flatMap((name, index) => (name === kind ? [index + 1] : []));
+  return positions[at - 1] ?? 0;
 }
 
 /**
@@ -358,7 +363,7 @@ function positionOf(calls: readonly string[], { kind, at }: Fault): number {
  */
 async function newMailings(
   count: number,
-  begun: (eventId: string) => void,
+  onEvent: (eventId: string) => void,
 ): Promise<{ tenant: string; events: string[] }> {
   const customer = await newCustomer();
   await addDocument(customer);
@@ -377,7 +382,7 @@ async function newMailings(
   }
   const items = await itemsOf(engine, customer, EventEntity.type);
   for (const item of items) {
-    begun(item.eventId);
+    onEvent(item.eventId);
     cloud.addStreamRecord(item);
   }
   return { tenant: customer.apiKey, events: items.map(({ eventId }) => eventId) };
@@ -406,11 +411,11 @@ describe('mails with a fault at any call of AWS', () => {
       expect(undisturbed.calls.filter((name) => name === 'SendEmail')).toHaveLength(1 + refusals);
 
       const trials = trialsOf(everyFault(undisturbed.calls));
-      const left = trials.values();
+      const remainingTrials = trials.values();
       cloud.stubs.tries = everySecondLost;
       const trialOfEvent = new Map<string, Trial>();
       const { tenant } = await newMailings(trials.length, (eventId) => {
-        const trial = left.next().value!;
+        const trial = remainingTrials.next().value!;
         trialOfEvent.set(eventId, trial);
         cloud.watch(eventId, trial);
       });
@@ -475,9 +480,9 @@ describe('the sweeper', () => {
     /** Makes an event in the outbox, a group of first attempts, a failed first attempt, mails and a job, all of them due. */
     const prepare = async () => {
       const [good, bad] = [await newTenant([{ mode: 'good' }]), await newTenant([{ mode: 'bad' }])];
-      const grouped = await happen(good);
+      const grouped = await writeEvent(good);
       happened.push({ tenant: good, eventId: grouped });
-      const retried = await happen(bad);
+      const retried = await writeEvent(bad);
       happened.push({ tenant: bad, eventId: retried });
       cloud.now += 4 * MINUTE;
       cloud.stubs.lost = (_queue, { eventId }) => losing && eventId !== retried;
@@ -486,7 +491,7 @@ describe('the sweeper', () => {
       await cloud.run(cloud.now);
       cloud.stubs.lost = () => losing;
       cloud.now += 16 * MINUTE;
-      happened.push({ tenant: good, eventId: await happen(good) });
+      happened.push({ tenant: good, eventId: await writeEvent(good) });
       cloud.now += 4 * MINUTE;
     };
     await newMailings(1, () => undefined);
@@ -505,18 +510,19 @@ describe('the sweeper', () => {
       await cloud.run(cloud.now);
     }
     losing = false;
-    well = true;
+    haveRecovered = true;
     await cloud.run();
     expect(await cloud.due()).toEqual([]);
     expect(cloud.deadLetters).toEqual([]);
-    for (const { tenant, eventId } of happened) expect(came.get(`${eventId} ${tenant}_ep_0`)).toBeGreaterThanOrEqual(1);
+    for (const { tenant, eventId } of happened)
+      expect(arrivals.get(`${eventId} ${tenant}_ep_0`)).toBeGreaterThanOrEqual(1);
     expect([...cloud.mailCounts.values()].every((times) => times === 1)).toBe(true);
   });
 
   test('sends each message once when two run at the same time', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
     cloud.stubs.lost = (queue) => queue === 'deliver';
-    const events = await Promise.all(Array.from({ length: 30 }, () => happen(tenant)));
+    const events = await Promise.all(Array.from({ length: 30 }, () => writeEvent(tenant)));
     await cloud.run(cloud.now);
     cloud.now += 4 * MINUTE;
     // The sweep stores the first attempts in groups. Their messages are lost as well.
@@ -543,39 +549,39 @@ describe('queue messages', () => {
     const isSecondGroup = ({ more = [] }: DeliveryMessage) => more.length < 10;
     cloud.stubs.refused = (queue, body) =>
       queue === 'deliver' && (calls++ % 3 === 0 || (isSecondGroup(body as DeliveryMessage) && cloud.now < healsAt));
-    const eventId = await happen(tenant);
+    const eventId = await writeEvent(tenant);
     await cloud.run(cloud.now + 2 * MINUTE);
     expect((await cloud.due()).map(({ what }) => what).sort()).toEqual(['FIRST', 'PENDING']);
-    expect(came.size).toBe(20);
+    expect(arrivals.size).toBe(20);
     await cloud.run();
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));
   });
 
   test('are redelivered alone when the worker throws for one of ten', async () => {
     const tenant = await newTenant([{ mode: 'good' }]);
-    const events = await Promise.all(Array.from({ length: 10 }, () => happen(tenant)));
-    let left = 2;
+    const events = await Promise.all(Array.from({ length: 10 }, () => writeEvent(tenant)));
+    let remainingFaults = 2;
     cloud.stubs.table = async ({ constructor: { name }, input }) => {
       if (
-        left > 0 &&
+        remainingFaults > 0 &&
         name === 'PutCommand' &&
         input.Item._t === DeliveryEntity.type &&
         input.Item.eventId === events[3]
       ) {
-        left--;
+        remainingFaults--;
         throw new InjectedError('one of ten');
       }
       return undefined;
     };
     await cloud.run(cloud.now);
-    expect(came.size).toBe(10);
+    expect(arrivals.size).toBe(10);
     expect(cloud.messagesOf('deliver')).toMatchObject([{ body: expect.stringContaining(events[3]!), receives: 1 }]);
     await cloud.run();
     // Both faults occurred after the POST.
     const trial = new Trial();
     trial.injected.push('write of a delivery', 'write of a delivery');
     await expectNothingLost([{ trial, tenant, events }], { 0: ['DELIVERED', 1] });
-    expect(events.filter((eventId) => came.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
+    expect(events.filter((eventId) => arrivals.get(`${eventId} ${tenant}_ep_0`) !== 1)).toEqual([events[3]]);
   });
 
   test('move to the dead-letter queue after five deliveries when they are unreadable, without an effect on others', async () => {
@@ -593,7 +599,7 @@ describe('queue messages', () => {
       const [fanOut, deliver] = [toWorkerLambda(fanOutEvents), toWorkerLambda(deliverWebhook)];
       const tenant = await newTenant([{ mode: 'good' }]);
       cloud.stubs.tries = () => 0;
-      const eventId = await happen(tenant);
+      const eventId = await writeEvent(tenant);
       await fanOut(insertsEvent(await itemsOfType(EventEntity.type)), lambdaContext());
       sqs.server.sendMessage('live', '{"no":"ids"}');
       sqs.server.sendMessage('live', 'no JSON');
@@ -613,7 +619,7 @@ describe('queue messages', () => {
           await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
       }
       expect(receives).toBe(MAX_RECEIVE_COUNT);
-      expect(came.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
+      expect(arrivals.get(`${eventId} ${tenant}_ep_0`)).toBe(1);
       expect(
         sqs.server
           .inspectQueue('dead')!
@@ -630,37 +636,38 @@ describe('queue messages', () => {
     cloud.webhookTiming = { schedule: [0, 20 * MINUTE, MINUTE], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad' }]);
     cloud.batchSize = 1;
-    const events = await Promise.all(Array.from({ length: 5 }, () => happen(tenant)));
+    const events = await Promise.all(Array.from({ length: 5 }, () => writeEvent(tenant)));
     await cloud.run(cloud.now + MINUTE);
-    well = true;
+    haveRecovered = true;
     cloud.now += 19 * MINUTE;
     for (const eventId of events)
       for (let copy = 0; copy < 2; copy++)
         cloud.send('deliverSlow', { tenant, eventId, endpointId: `${tenant}_ep_0`, attemptNo: 2 });
     await cloud.run();
-    expect(events.map((eventId) => came.get(`${eventId} ${tenant}_ep_0`))).toEqual(events.map(() => 2));
+    expect(events.map((eventId) => arrivals.get(`${eventId} ${tenant}_ep_0`))).toEqual(events.map(() => 2));
     await expectNothingLost([{ trial: new Trial(), tenant, events }], { 0: ['DELIVERED', 2] });
   });
 });
 
 describe('the write of a delivery that conflicts with other transactions', () => {
+  /** Returns the items that a command puts into the table. */
+  function itemsPutBy(command: string, input: any): Record<string, any>[] {
+    if (command === 'PutCommand') return [input.Item];
+    if (command === 'TransactWriteCommand') return input.TransactItems.map((write: any) => write.Put?.Item ?? {});
+    return [];
+  }
+
   /** Makes the next `times` writes of a kind conflict. Returns a function that returns the number of remaining conflicts. */
   function conflicts(
     kind: 'PutCommand' | 'TransactWriteCommand',
     times: number,
     about: (item: Record<string, any>) => boolean = () => true,
   ): () => number {
-    let left = times;
+    let remaining = times;
     cloud.stubs.table = async ({ constructor: { name }, input }) => {
-      const puts: Record<string, any>[] =
-        name === 'PutCommand'
-          ? [input.Item]
-          : name === 'TransactWriteCommand'
-            ? input.TransactItems.map((one: any) => one.Put?.Item ?? {})
-            : [];
-      if (name !== kind || left === 0 || !puts.some((item) => item._t === DeliveryEntity.type && about(item)))
-        return undefined;
-      left--;
+      const isAffected = itemsPutBy(name, input).some((item) => item._t === DeliveryEntity.type && about(item));
+      if (name !== kind || remaining === 0 || !isAffected) return undefined;
+      remaining--;
       throw name === 'PutCommand'
         ? Object.assign(new Error('conflict'), { name: 'TransactionConflictException' })
         : Object.assign(new Error('conflict'), {
@@ -668,31 +675,31 @@ describe('the write of a delivery that conflicts with other transactions', () =>
             CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }, { Code: 'None' }],
           });
     };
-    return () => left;
+    return () => remaining;
   }
 
   async function exhausted(): Promise<{ tenant: string; eventId: string; told: number }> {
     cloud.webhookTiming = { schedule: [0], marginMs: 5 * MINUTE };
     const tenant = await newTenant([{ mode: 'bad', fields: { filterTypes: ['huddle.create'] } }]);
-    const eventId = await happen(tenant);
+    const eventId = await writeEvent(tenant);
     await cloud.run();
-    const told = (await itemsOfType(EventEntity.type)).filter(
+    const exhaustedEvents = (await itemsOfType(EventEntity.type)).filter(
       ({ event }) => event === 'message.attempt.exhausted',
     ).length;
-    return { tenant, eventId, told };
+    return { tenant, eventId, told: exhaustedEvents };
   }
 
   test('is repeated for an exhausted delivery without another POST', async () => {
-    const left = conflicts('TransactWriteCommand', 5);
+    const remainingConflicts = conflicts('TransactWriteCommand', 5);
     const { tenant, eventId, told } = await exhausted();
-    expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
+    expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 1]);
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: ['EXHAUSTED', 1] });
   });
 
   test('is repeated with the attempt when the conflict of an exhausted delivery lasts long', async () => {
-    const left = conflicts('TransactWriteCommand', 10);
+    const remainingConflicts = conflicts('TransactWriteCommand', 10);
     const { tenant, eventId, told } = await exhausted();
-    expect([left(), told, came.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
+    expect([remainingConflicts(), told, arrivals.get(`${eventId} ${tenant}_ep_0`)]).toEqual([0, 1, 2]);
   });
 
   test.each([
@@ -701,23 +708,23 @@ describe('the write of a delivery that conflicts with other transactions', () =>
     ['the result of a first attempt', (item: Record<string, any>) => item.status === 'DELIVERED', 3, 'good', 1],
     ['a cancelled first attempt', (item: Record<string, any>) => item.status === 'CANCELLED', 1, 'disabled', 0],
   ] as const)('loses no delivery for %s', async (_what, about, times, mode, attempts) => {
-    const left = conflicts('PutCommand', times, about);
+    const remainingConflicts = conflicts('PutCommand', times, about);
     const tenant = await newTenant([{ mode: mode === 'disabled' ? 'good' : mode }]);
     cloud.stubs.tries = () => (mode === 'disabled' ? 0 : 3);
-    const eventId = await happen(tenant);
+    const eventId = await writeEvent(tenant);
     cloud.stubs.tries = () => 3;
     if (mode === 'bad') await cloud.run(cloud.now);
-    well = true;
+    haveRecovered = true;
     if (mode === 'disabled') {
       const endpointId = `${tenant}_ep_0`;
       await new WebhookEndpointStore(cloud.table).delete(tenant, endpointId);
       cloud.send('deliver', { tenant, eventId, endpointId, group: ALL_FIRST_ATTEMPTS, attemptNo: 1 });
     }
     await cloud.run();
-    expect(left()).toBe(0);
+    expect(remainingConflicts()).toBe(0);
     const status = mode === 'disabled' ? 'CANCELLED' : 'DELIVERED';
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], { 0: [status, attempts] });
-    expect(came.get(`${eventId} ${tenant}_ep_0`) ?? 0).toBe(attempts);
+    expect(arrivals.get(`${eventId} ${tenant}_ep_0`) ?? 0).toBe(attempts);
   });
 });
 
@@ -725,12 +732,12 @@ test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to e
   cloud.webhookTiming = { schedule: [0, SECOND, 2 * SECOND, 5 * SECOND, MINUTE], marginMs: 5 * MINUTE };
   // The one receiver of this test accepts a few hundred connections at the same time.
   cloud.batchSize = 1;
-  cloud.timeoutMs = ({ url }) => (!well && url.includes('/hang/') ? 200 : 10 * MINUTE);
-  const modes = Array.from({ length: 50 }, (_each, index): Mode => (index < 43 ? 'good' : index < 48 ? 'bad' : 'hang'));
+  cloud.timeoutMs = ({ url }) => (!haveRecovered && url.includes('/hang/') ? 200 : 10 * MINUTE);
+  const modes = [...Array<Mode>(43).fill('good'), ...Array<Mode>(5).fill('bad'), ...Array<Mode>(2).fill('hang')];
   const tenant = await newTenant(modes.map((mode) => ({ mode, fields: { filterTypes: ['huddle.create'] } })));
-  cloud.plan(cloud.now + 20 * SECOND, async () => void (well = true));
+  cloud.plan(cloud.now + 20 * SECOND, async () => void (haveRecovered = true));
   const events: string[] = [];
-  for (let i = 0; i < 40; i++) events.push(await happen(tenant));
+  for (let i = 0; i < 40; i++) events.push(await writeEvent(tenant));
   await cloud.run();
 
   expect(await cloud.due()).toEqual([]);
@@ -740,7 +747,7 @@ test('40 events are delivered to 50 endpoints while 5 fail and 2 hang, once to e
     const mode = modes[Number(endpointId.split('_ep_')[1])];
     expect([status, attempts === 1]).toEqual(['DELIVERED', mode === 'good' || attempts === 1]);
     // An attempt with a timeout may never have arrived.
-    const times = came.get(`${eventId} ${endpointId}`)!;
+    const times = arrivals.get(`${eventId} ${endpointId}`)!;
     expect([times >= 1, times <= attempts, mode === 'hang' || times === attempts]).toEqual([true, true, true]);
   }
   expect(Math.max(...cloud.postCounts.values())).toBe(1);

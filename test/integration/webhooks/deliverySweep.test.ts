@@ -45,7 +45,7 @@ afterEach(() => hooks.stop());
 const gauge = (name: Parameters<typeof system.measures.recorded.get>[0]) => system.measures.recorded.get(name)?.at(-1);
 const delivery = (eventId: string) => system.delivery({ tenant, eventId, endpointId });
 /** Publishes an event whose first attempts are stored in a group. Returns its id. */
-const grouped = async () => {
+const publishInGroup = async () => {
   system.replacedPorts.fanOut = { consumers: [() => ({ concerns: async () => true, consume: async () => undefined })] };
   const audience = { addressed: ['grace'], following: [] };
   return system.publish(tenant, { payload: { source: 'huddle', data: {}, audience } });
@@ -53,7 +53,7 @@ const grouped = async () => {
 
 describe('the sweep of deliveries', () => {
   test('sends a lost first message after the margin, and not before', async () => {
-    const eventId = await grouped();
+    const eventId = await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE - SECOND;
     await system.sweep();
@@ -66,7 +66,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('sends each message once when several sweepers run at the same time', async () => {
-    for (let i = 0; i < 20; i++) await grouped();
+    for (let i = 0; i < 20; i++) await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 5 * MINUTE + SECOND;
     await Promise.all([system.sweep(), system.sweep(), system.sweep()]);
@@ -75,7 +75,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('repeats a lost message after 5 minutes, then after 10 and 20 more', async () => {
-    await grouped();
+    await publishInGroup();
     const from = system.now;
     const sent: number[] = [];
     for (const minute of [4, 5, 10, 14, 15, 20, 34, 35, 50, 74, 75]) {
@@ -87,7 +87,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('copies no first attempts during a backlog, but sends retries', async () => {
-    const [first, retried] = [await grouped(), await system.publish(tenant)];
+    const [first, retried] = [await publishInGroup(), await system.publish(tenant)];
     hooks.answer('/a', { status: 500 });
     await system.processMessage(system.firstQueue.messages.find(({ body }) => body.eventId === retried)!.body);
     system.retryQueue.messages.length = 0;
@@ -103,7 +103,7 @@ describe('the sweep of deliveries', () => {
   });
 
   test('sends due deliveries when the length of the first queue cannot be read', async () => {
-    await grouped();
+    await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
     system.replacedPorts.sweep = { isBacklogged: readBacklog(async () => Promise.reject(new Error('no'))) };
@@ -125,10 +125,10 @@ describe('the sweep of deliveries', () => {
   });
 
   test('measures due and overdue deliveries and the oldest delay', async () => {
-    await grouped();
+    await publishInGroup();
     await system.sweep();
     expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([0, 0, 0]);
-    await grouped();
+    await publishInGroup();
     system.now += 12 * MINUTE;
     await system.sweep();
     expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([
@@ -211,7 +211,8 @@ describe('the sweep of the outbox', () => {
     const [bad] = events;
     system.replacedPorts.fanOut = {
       groups: {
-        create: async (some) => (some[0]?.eventId === bad ? Promise.reject(new Error('no')) : groups.create(some)),
+        create: async (attempts) =>
+          attempts[0]?.eventId === bad ? Promise.reject(new Error('no')) : groups.create(attempts),
       },
     };
     system.now += 4 * MINUTE;
@@ -242,7 +243,7 @@ describe('the other sweeps', () => {
   describe('the count of unhealthy endpoints', () => {
     const create = async () => (await customer.ok(paths.create, { url: hooks.url('/a') })).id as string;
     /** Stores the health of an endpoint with the end of the breaker's pause and the day of the last warning. */
-    const ails = async (id: string, until: number | undefined, warned: number) => {
+    const storeHealth = async (id: string, until: number | undefined, warned: number) => {
       const { _r: about } = (await system.table.batchGet(targetItem({ tenant, endpointId: id })))[0]!;
       await system.table.write([
         upsert(EndpointHealthEntity, {
@@ -255,21 +256,27 @@ describe('the other sweeps', () => {
         }),
       ]);
     };
-    const counted = async () => {
+    const sweepAndCount = async () => {
       await system.sweep();
       return [gauge('CircuitBreakersOpen'), gauge('EndpointsNearDisabling')];
     };
 
     test('includes open breakers and endpoints near automatic disabling', async () => {
-      const [open, over, warned, both, well] = await Promise.all([create(), create(), create(), create(), create()]);
-      await Promise.all([
-        ails(open, system.now + MINUTE, 0),
-        ails(over, system.now - MINUTE, 0),
-        ails(warned, undefined, 1),
-        ails(both, system.now + MINUTE, 3),
-        ails(well, undefined, 0),
+      const [open, over, warned, both, healthyId] = await Promise.all([
+        create(),
+        create(),
+        create(),
+        create(),
+        create(),
       ]);
-      expect(await counted()).toEqual([2, 2]);
+      await Promise.all([
+        storeHealth(open, system.now + MINUTE, 0),
+        storeHealth(over, system.now - MINUTE, 0),
+        storeHealth(warned, undefined, 1),
+        storeHealth(both, system.now + MINUTE, 3),
+        storeHealth(healthyId, undefined, 0),
+      ]);
+      expect(await sweepAndCount()).toEqual([2, 2]);
     });
 
     const byFailures = async () => {
@@ -296,18 +303,21 @@ describe('the other sweeps', () => {
         },
       ],
     ])('excludes an endpoint that was %s after its warning', async (_what, happens) => {
-      await Promise.all([ails(endpointId, system.now + MINUTE, 3), ails(await create(), system.now + MINUTE, 3)]);
-      expect(await counted()).toEqual([2, 2]);
+      await Promise.all([
+        storeHealth(endpointId, system.now + MINUTE, 3),
+        storeHealth(await create(), system.now + MINUTE, 3),
+      ]);
+      expect(await sweepAndCount()).toEqual([2, 2]);
       await happens();
-      expect(await counted()).toEqual([1, 1]);
+      expect(await sweepAndCount()).toEqual([1, 1]);
     });
 
     test('excludes endpoints while advanced webhooks are disabled', async () => {
-      await ails(endpointId, system.now + MINUTE, 1);
+      await storeHealth(endpointId, system.now + MINUTE, 1);
       await customer.ok(paths.updateConfig, { isEnabled: false });
-      expect(await counted()).toEqual([0, 0]);
+      expect(await sweepAndCount()).toEqual([0, 0]);
       await customer.ok(paths.updateConfig, { isEnabled: true });
-      expect(await counted()).toEqual([1, 1]);
+      expect(await sweepAndCount()).toEqual([1, 1]);
     });
 
     test('includes a basic target while basic webhooks are on', async () => {
@@ -316,15 +326,15 @@ describe('the other sweeps', () => {
         useWebhookService: true,
         webhookServiceConfig: { rawNotificationUrl: hooks.url('/raw') },
       });
-      await ails('ep_basic_raw', system.now + MINUTE, 0);
-      expect(await counted()).toEqual([1, 0]);
+      await storeHealth('ep_basic_raw', system.now + MINUTE, 0);
+      expect(await sweepAndCount()).toEqual([1, 0]);
       await customer.ok(paths.updateBasic, { useWebhookService: false });
-      expect(await counted()).toEqual([0, 0]);
+      expect(await sweepAndCount()).toEqual([0, 0]);
     });
   });
 
   test('runs every other sweep when one sweep fails', async () => {
-    await grouped();
+    await publishInGroup();
     system.firstQueue.messages.length = 0;
     system.now += 6 * MINUTE;
     const seen: string[] = [];
@@ -391,9 +401,9 @@ describe('resend and recover of a delivery', () => {
     await system.processNextMessage();
     const waits = (await delivery(eventId))!.nextAt;
     await resend(eventId);
-    const at = system.now;
+    const resentAt = system.now;
     await system.processNextMessage();
-    expect(system.now).toBe(at);
+    expect(system.now).toBe(resentAt);
     expect(hooks.at('/a')).toHaveLength(3);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waits });
     // The resend does not count: the schedule still makes eight attempts.
@@ -432,9 +442,9 @@ describe('resend and recover of a delivery', () => {
     ).toEqual([delivered]);
 
     hooks.answer('/a', (_hook, nth) => ({ status: nth === 6 ? 500 : 200 }));
-    for (const one of deliveries) {
-      const due = await store().recover(one, system.now, system.timing);
-      expect(due === undefined).toBe(one.status === 'DELIVERED');
+    for (const stored of deliveries) {
+      const due = await store().recover(stored, system.now, system.timing);
+      expect(due === undefined).toBe(stored.status === 'DELIVERED');
       if (due) await system.retryQueue.send(nextAttemptMessages(due, system.now));
     }
     expect(await store().recover(deliveries[0]!, system.now, system.timing)).toBeUndefined();
@@ -454,13 +464,13 @@ describe('resend and recover of a delivery', () => {
     }
     await system.drain();
     const first = await store().listOfEndpoint({ tenant, endpointId }, 0, { limit: 3, descending: true });
-    const rest = await store().listOfEndpoint({ tenant, endpointId }, 0, {
+    const second = await store().listOfEndpoint({ tenant, endpointId }, 0, {
       limit: 3,
       descending: true,
       after: first.next,
     });
-    expect([...first.values, ...rest.values].map(({ eventId }) => eventId)).toEqual(ids.reverse());
-    expect(rest.next).toBeUndefined();
+    expect([...first.values, ...second.values].map(({ eventId }) => eventId)).toEqual(ids.reverse());
+    expect(second.next).toBeUndefined();
   });
 
   test('sends a sample to one endpoint only', async () => {

@@ -37,7 +37,7 @@ interface Made {
 }
 
 /** Returns the id of an event of a given time, and the operations that write the event with its deliveries. */
-function event({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
+function newEvent({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp[] } {
   const recorded = recordEvent(
     tenant,
     {
@@ -66,8 +66,8 @@ function event({ at, channels, to = [] }: Made): { eventId: string; ops: WriteOp
   );
   return { eventId, ops: [...recorded.ops, ...rows] };
 }
-async function make(...all: Made[]): Promise<string[]> {
-  const events = all.map(event);
+async function storeEvents(...all: Made[]): Promise<string[]> {
+  const events = all.map(newEvent);
   await inParallel(
     inTransactions(events, { operations: 90 }),
     8,
@@ -79,7 +79,7 @@ const list = (data: object = {}): Promise<any> => customer.ok(MESSAGES, data);
 const idsOf = ({ messages }: any): string[] => messages.map(({ id }: any) => id);
 
 /** Reads all pages of messages. Runs `between` before each page after the first. */
-async function all(
+async function listAll(
   data: object,
   between: () => Promise<unknown> = async () => undefined,
 ): Promise<{ ids: string[]; pages: number }> {
@@ -102,10 +102,10 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('returns each message with its deliveries and their next attempts', async () => {
-    const at = Date.now() - MINUTE;
-    const nextAt = at + 5 * MINUTE;
-    const [id] = await make({
-      at,
+    const createdAt = Date.now() - MINUTE;
+    const nextAt = createdAt + 5 * MINUTE;
+    const [id] = await storeEvents({
+      at: createdAt,
       channels: ['sales'],
       to: [
         { endpointId: 'ep_a', status: 'PENDING', attempts: 2, nextAt, dueAt: nextAt },
@@ -114,13 +114,13 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
         { endpointId: 'ep_d', status: 'CANCELLED', attempts: 0 },
       ],
     });
-    await make({ at: at - 1 });
+    await storeEvents({ at: createdAt - 1 });
     expect((await list()).messages).toEqual([
       {
         id,
         event: 'comment.add',
         channels: ['sales'],
-        createdAt: new Date(at).toISOString(),
+        createdAt: new Date(createdAt).toISOString(),
         deliveries: [
           { endpointId: 'ep_a', status: 'pending', attempts: 2, nextAttemptAt: new Date(nextAt).toISOString() },
           { endpointId: 'ep_b', status: 'delivered', attempts: 1, nextAttemptAt: null },
@@ -137,9 +137,9 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
     const times = [0, 1, 1.5, 2, 9.99, 20, 29.9].flatMap((days) =>
       [0, 1, 2].map((offset) => now - MINUTE - days * DAY - offset),
     );
-    const ids = await make(...times.map((at) => ({ at })));
-    await make({ at: now - 30 * DAY - MINUTE });
-    expect((await all({ limit: 4 })).ids).toEqual(ids);
+    const ids = await storeEvents(...times.map((at) => ({ at })));
+    await storeEvents({ at: now - 30 * DAY - MINUTE });
+    expect((await listAll({ limit: 4 })).ids).toEqual(ids);
     customer = await newWebhookCustomer();
     expect(idsOf(await list())).toEqual([]);
   });
@@ -147,53 +147,59 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   test('neither skips nor repeats messages over many pages while events arrive', async () => {
     const now = Date.now();
     const channels = Array.from({ length: 60 }, (_each, i) => `${i}`.padEnd(100, 'x'));
-    const ids = await make(
+    const ids = await storeEvents(
       ...Array.from({ length: 400 }, (_each, i) => ({
         at: now - MINUTE - Math.floor(i / 3) * 97_001,
         channels,
         to: [{ endpointId: 'ep_a' }],
       })),
     );
-    const { ids: read, pages } = await all({ limit: 90 }, () => make({ at: Date.now() }, { at: Date.now() }));
+    const { ids: read, pages } = await listAll({ limit: 90 }, () =>
+      storeEvents({ at: Date.now() }, { at: Date.now() }),
+    );
     expect(pages).toBe(5);
     expect(read).toHaveLength(400);
     expect([...read].sort()).toEqual([...ids].sort());
     // The messages that were added meanwhile are at the top of the list.
     expect((await list({ limit: 250 })).messages.slice(0, 8).every(({ id }: any) => !ids.includes(id))).toBe(true);
     expect(
-      (await all({ limit: 100, endpointId: 'ep_a' }, () => make({ at: Date.now(), to: [{ endpointId: 'ep_a' }] }))).ids,
+      (
+        await listAll({ limit: 100, endpointId: 'ep_a' }, () =>
+          storeEvents({ at: Date.now(), to: [{ endpointId: 'ep_a' }] }),
+        )
+      ).ids,
     ).toEqual(read);
   });
 
   test('pages through messages of the same millisecond', async () => {
-    const ids = await make(...Array.from({ length: 40 }, () => ({ at: Date.now() - MINUTE })));
-    const { ids: read, pages } = await all({ limit: 1 });
+    const ids = await storeEvents(...Array.from({ length: 40 }, () => ({ at: Date.now() - MINUTE })));
+    const { ids: read, pages } = await listAll({ limit: 1 });
     expect([...read].sort()).toEqual([...ids].sort());
     expect(pages).toBe(40);
   });
 
   test('returns only messages with deliveries that match the filters', async () => {
-    const at = (n: number) => Date.now() - n * MINUTE;
-    const due = { nextAt: at(0) + DAY, dueAt: at(0) + DAY };
-    const [one, two, three, four] = await make(
-      { at: at(1), to: [{ endpointId: 'ep_a' }, { endpointId: 'ep_b', status: 'EXHAUSTED' }] },
-      { at: at(2), to: [{ endpointId: 'ep_a', status: 'CANCELLED' }, { endpointId: 'ep_b' }] },
-      { at: at(3), to: [{ endpointId: 'ep_a', status: 'PENDING', ...due }] },
-      { at: at(4), to: [{ endpointId: 'ep_b', status: 'EXHAUSTED' }] },
-      { at: at(5) },
+    const minutesAgo = (n: number) => Date.now() - n * MINUTE;
+    const due = { nextAt: minutesAgo(0) + DAY, dueAt: minutesAgo(0) + DAY };
+    const [first, two, three, four] = await storeEvents(
+      { at: minutesAgo(1), to: [{ endpointId: 'ep_a' }, { endpointId: 'ep_b', status: 'EXHAUSTED' }] },
+      { at: minutesAgo(2), to: [{ endpointId: 'ep_a', status: 'CANCELLED' }, { endpointId: 'ep_b' }] },
+      { at: minutesAgo(3), to: [{ endpointId: 'ep_a', status: 'PENDING', ...due }] },
+      { at: minutesAgo(4), to: [{ endpointId: 'ep_b', status: 'EXHAUSTED' }] },
+      { at: minutesAgo(5) },
     );
     const cases = [
-      [{ endpointId: 'ep_a' }, [one, two, three]],
-      [{ endpointId: 'ep_b' }, [one, two, four]],
+      [{ endpointId: 'ep_a' }, [first, two, three]],
+      [{ endpointId: 'ep_b' }, [first, two, four]],
       [{ endpointId: 'ep_none' }, []],
-      [{ status: 'failed' }, [one, two, four]],
+      [{ status: 'failed' }, [first, two, four]],
       [{ status: 'pending' }, [three]],
-      [{ status: 'delivered' }, [one, two]],
-      [{ endpointId: 'ep_b', status: 'failed' }, [one, four]],
-      [{ endpointId: 'ep_a', status: 'delivered' }, [one]],
+      [{ status: 'delivered' }, [first, two]],
+      [{ endpointId: 'ep_b', status: 'failed' }, [first, four]],
+      [{ endpointId: 'ep_a', status: 'delivered' }, [first]],
     ] as const;
     for (const [filter, ids] of cases) {
-      expect([filter, (await all({ ...filter, limit: 1 })).ids]).toEqual([filter, ids]);
+      expect([filter, (await listAll({ ...filter, limit: 1 })).ids]).toEqual([filter, ids]);
       expect([filter, idsOf(await list(filter))]).toEqual([filter, ids]);
     }
     expect(
@@ -204,8 +210,11 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('examines a limited number of messages per call and continues from there', async () => {
-    await make(...Array.from({ length: 1_300 }, (_each, i) => ({ at: Date.now() - MINUTE - i * 100 })));
-    const [last] = await make({ at: Date.now() - 10 * MINUTE, to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }] });
+    await storeEvents(...Array.from({ length: 1_300 }, (_each, i) => ({ at: Date.now() - MINUTE - i * 100 })));
+    const [last] = await storeEvents({
+      at: Date.now() - 10 * MINUTE,
+      to: [{ endpointId: 'ep_a', status: 'EXHAUSTED' }],
+    });
     const first = await list({ status: 'failed' });
     expect(first).toMatchObject({ messages: [], done: false, iterator: expect.any(String) });
     expect(await list({ status: 'failed', iterator: first.iterator })).toMatchObject({
@@ -216,11 +225,13 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
 
   test('ends a page before the response exceeds its maximum size', async () => {
     const channels = Array.from({ length: 100 }, (_each, i) => `${i}`.padEnd(512, 'é'));
-    const ids = await make(...Array.from({ length: 60 }, (_each, i) => ({ at: Date.now() - MINUTE - i, channels })));
+    const ids = await storeEvents(
+      ...Array.from({ length: 60 }, (_each, i) => ({ at: Date.now() - MINUTE - i, channels })),
+    );
     const { messages, next } = await new MessageReader(table).list(tenant, {}, { limit: 250, now: Date.now() });
     expect(messages.length).toBeLessThan(60);
     expect(next).toBeDefined();
-    expect((await all({ limit: 250 })).ids).toEqual(ids);
+    expect((await listAll({ limit: 250 })).ids).toEqual(ids);
   });
 
   test.each([
@@ -235,7 +246,7 @@ describe('POST /v2/workspace/advancedwebhook/messages/get', () => {
   });
 
   test('accepts an iterator only for the same filters and tenant', async () => {
-    await make({ at: Date.now() - 1 }, { at: Date.now() - 2 });
+    await storeEvents({ at: Date.now() - 1 }, { at: Date.now() - 2 });
     const { iterator } = await list({ limit: 1 });
     expect((await outcome(customer, MESSAGES, { iterator, status: 'failed' }))[0]).toBe('INVALID_ARGUMENT');
     expect((await outcome(await newWebhookCustomer(), MESSAGES, { iterator }))[0]).toBe('INVALID_ARGUMENT');
@@ -262,7 +273,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
 
   test('returns the attempts of all endpoints or of one, oldest first', async () => {
     const now = Date.now();
-    const [messageId = ''] = await make({ at: now });
+    const [messageId = ''] = await storeEvents({ at: now });
     await attempt(messageId, 'ep_b', 1, now + 1, { outcome: 'timeout' });
     await attempt(messageId, 'ep_a', 1, now + 2, { responseStatus: 503, responseBody: Buffer.from('<b>no</b>') });
     await attempt(messageId, 'ep_b', 2, now + 3, {
@@ -317,7 +328,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
 
   test('returns up to 1 KiB of a response body as text, without splitting a character', async () => {
     const now = Date.now();
-    const [messageId = ''] = await make({ at: now });
+    const [messageId = ''] = await storeEvents({ at: now });
     for (let n = 1; n <= 80; n++)
       await attempt(messageId, 'ep_a', n, now + n, {
         responseBody: Buffer.concat([Buffer.from([0xff]), Buffer.from('é'.repeat(8_000))]),
@@ -328,7 +339,7 @@ describe('POST /v2/workspace/advancedwebhook/attempts/get', () => {
   });
 
   test('returns an empty list for a message without attempts, and NOT_FOUND for an unknown message or one of another tenant', async () => {
-    const [messageId = ''] = await make({ at: Date.now() });
+    const [messageId = ''] = await storeEvents({ at: Date.now() });
     expect(await customer.ok(ATTEMPTS, { messageId })).toEqual({ attempts: [] });
     for (const [who, id] of [
       [customer, 'msg_none'],

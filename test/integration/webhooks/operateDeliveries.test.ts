@@ -332,13 +332,13 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       Array.from({ length: 4 }, () => 'EXHAUSTED' as const),
     );
     const jobs = new JobStore(system.table);
-    const begin = (most: number) =>
+    const begin = (maxMessages: number) =>
       startRecovery(
         { deliveries: store(), jobs, queue: { send: async () => undefined } },
         { tenant, endpointId, since },
         system.now,
         quiet,
-        most,
+        maxMessages,
       );
     await expect(begin(3)).rejects.toMatchObject({
       status: 'INVALID_ARGUMENT',
@@ -383,7 +383,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     const [message] = queuedJobs() as [JobMessage];
     const deps = openAll(runJobs.uses, environment(process.env)).runsJobs;
     let steps = 0;
-    const dying: RunJobDeps = {
+    const crashing: RunJobDeps = {
       ...deps,
       steps: {
         ...deps.steps,
@@ -392,7 +392,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       },
     };
     const call = { message, clock: () => system.now, deadline: Infinity, log: quiet, measures: recordingMeasures() };
-    await expect(runJob(dying, call)).rejects.toThrow('killed');
+    await expect(runJob(crashing, call)).rejects.toThrow('killed');
     const states = async () =>
       Promise.all(ids.map(async (eventId) => (await system.delivery({ tenant, eventId, endpointId }))?.status));
     expect((await states()).filter((status) => status === 'PENDING')).toHaveLength(100);
@@ -421,7 +421,8 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     await run(queuedJobs()[0]!);
     const delays = queues.messagesOf('deliverSlow').map(({ delaySeconds }) => delaySeconds);
     expect(Math.max(...delays)).toBeGreaterThanOrEqual(2);
-    for (const delay of new Set(delays)) expect(delays.filter((one) => one === delay).length).toBeLessThanOrEqual(100);
+    for (const delay of new Set(delays))
+      expect(delays.filter((other) => other === delay).length).toBeLessThanOrEqual(100);
   });
 
   test('skips deliveries that cannot be recovered, and ends the job', async () => {
@@ -430,11 +431,11 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
       since,
       Array.from({ length: 120 }, () => 'CANCELLED' as const),
     );
-    let asked = 0;
+    let recoverCalls = 0;
     const recovery = {
       deliveries: {
         listFailed: (...args: Parameters<DeliveryStore['listFailed']>) => store().listFailed(...args),
-        recover: async () => void asked++,
+        recover: async () => void recoverCalls++,
       },
       retryQueue: { send: async () => undefined },
       timing: system.timing,
@@ -444,7 +445,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
     expect(await recoverStep(recovery, { tenant, data, progress: JSON.stringify(reached) }, () => system.now)).toBe(
       'done',
     );
-    expect(asked).toBe(120);
+    expect(recoverCalls).toBe(120);
   });
 
   test('continues with another queue message when no time is left, and ignores a deleted job', async () => {
@@ -470,14 +471,14 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/recover', () => {
 
 describe('POST /v2/commentannotations/delete', () => {
   test('is finished by a job when the function ended after its first transaction', async () => {
-    const at = { organizationId: 'acme', documentId: 'nda' };
+    const nda = { organizationId: 'acme', documentId: 'nda' };
     await customer.ok('/v2/organizations/documents/add', {
       organizationId: 'acme',
       createOrganization: true,
       documents: [{ documentId: 'nda' }],
     });
     await customer.ok('/v2/commentannotations/add', {
-      ...at,
+      ...nda,
       commentAnnotations: [
         { annotationId: 't', commentData: [1, 2, 3].map((n) => ({ commentText: `${n}`, from: { userId: 'ada' } })) },
       ],

@@ -105,12 +105,12 @@ describe('a delivery to an endpoint with an open breaker', () => {
     expect(hooks.at('/dead')).toHaveLength(11);
     expect(await delivery(eventId)).toMatchObject({ status: 'PENDING', attempts: 1, parked: true });
     hooks.answer('/dead', { status: 200 });
-    const again = await new DeliveryStore(system.table).resend(
+    const resent = await new DeliveryStore(system.table).resend(
       { tenant, eventId, endpointId },
       system.now,
       system.timing,
     );
-    await system.retryQueue.send(nextAttemptMessages(again!, system.now));
+    await system.retryQueue.send(nextAttemptMessages(resent!, system.now));
     await system.drain(system.now);
     expect(await statesOf([eventId])).toEqual(['DELIVERED 2']);
   });
@@ -168,17 +168,18 @@ describe('the probe of an endpoint', () => {
     await openBreaker();
     const ids = await park(120);
     hooks.answer('/dead', { status: 200 });
-    const at: number[] = [];
+    const postTimes: number[] = [];
     hooks.answer('/dead', () => {
-      at.push(system.now);
+      postTimes.push(system.now);
       return { status: 200 };
     });
     hooks.received.length = 0;
     await system.drain();
     expect(await statesOf(ids)).toEqual(times(120, 'DELIVERED 1'));
     expect(hooks.at('/dead').map(({ headers }) => headers['webhook-id'])[0]).toBe(ids[0]);
-    for (const from of at) expect(at.filter((time) => time >= from && time < from + SECOND).length).toBeLessThan(56);
-    expect(at.at(-1)! - at[1]!).toBeLessThan(4 * SECOND);
+    for (const from of postTimes)
+      expect(postTimes.filter((time) => time >= from && time < from + SECOND).length).toBeLessThan(56);
+    expect(postTimes.at(-1)! - postTimes[1]!).toBeLessThan(4 * SECOND);
     expect(system.measures.counted.get('DeliveriesReleased')).toBe(119);
     expect(await openUntil()).toBeUndefined();
     expect(await parked()).toBe(0);
@@ -197,14 +198,14 @@ describe('the probe of an endpoint', () => {
     hooks.answer('/dead', { status: 200 });
     const from = system.now;
     const ids = published.slice(10);
-    let most = 0;
+    let mostWaiting = 0;
     while (await parked()) {
       await system.runNextJob();
-      most = Math.max(most, system.waiting.length);
+      mostWaiting = Math.max(mostWaiting, system.waiting.length);
       await system.drain(system.now);
     }
     // A step releases the deliveries of ten seconds. The page of this step and the page before it wait in the queue.
-    expect(most).toBeLessThanOrEqual(40);
+    expect(mostWaiting).toBeLessThanOrEqual(40);
     await system.drain();
     expect(await statesOf(ids)).toEqual(times(45, 'DELIVERED 1'));
     expect(system.now - from).toBeGreaterThan(22 * SECOND);
@@ -292,13 +293,13 @@ describe('a parked delivery', () => {
     // Deliveries that were probes have their own time for the next attempt.
     expect(ended.length).toBeGreaterThanOrEqual(50);
     expect((await statesOf(young)).filter((state) => state.startsWith('PENDING'))).toHaveLength(5);
-    const told = (await everyItem(engine)).filter(
+    const exhaustedEvents = (await everyItem(engine)).filter(
       ({ _t, event }) => _t === 'Event' && event === 'message.attempt.exhausted',
     );
-    expect(told).toHaveLength(ended.length);
+    expect(exhaustedEvents).toHaveLength(ended.length);
     expect(system.measures.counted.get('DeliveriesExhausted')).toBe(ended.length);
     // No endpoint receives these events, so they need no fan-out.
-    expect(told.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
+    expect(exhaustedEvents.filter(({ fannedOutAt }) => fannedOutAt === undefined)).toEqual([]);
   });
 
   test('writes its event of exhaustion to the outbox if an endpoint receives the event', async () => {
@@ -307,11 +308,11 @@ describe('a parked delivery', () => {
     await park(3);
     system.now += 31 * HOUR;
     await system.drain(system.now + MINUTE);
-    const told = (await everyItem(engine)).filter(
+    const exhaustedEvents = (await everyItem(engine)).filter(
       ({ _t, event, fannedOutAt }) =>
         _t === 'Event' && event === 'message.attempt.exhausted' && fannedOutAt === undefined,
     );
-    expect(told).toHaveLength(3);
+    expect(exhaustedEvents).toHaveLength(3);
   });
 
   test('leads to the disabling of an endpoint that has failed for five days', async () => {

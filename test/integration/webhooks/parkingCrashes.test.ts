@@ -65,7 +65,7 @@ const inTime: TrialTimes = { pauseMs: MINUTE, eventAge: 0 };
 let tenants = 0;
 
 /** Creates a tenant with one endpoint whose breaker is open for `pauseMs`, and publishes events. The trial records all AWS calls. */
-async function begin(trial: Trial, { pauseMs, eventAge }: TrialTimes): Promise<Subject> {
+async function startTrial(trial: Trial, { pauseMs, eventAge }: TrialTimes): Promise<Subject> {
   const tenant = `parking${tenants++}`;
   const endpointId = `${tenant}_ep`;
   const now = cloud.now;
@@ -108,24 +108,24 @@ async function begin(trial: Trial, { pauseMs, eventAge }: TrialTimes): Promise<S
   return { trial, tenant, endpointId, events };
 }
 
-/** Runs trials to their end. `recover` is called when their deliveries are parked. */
-async function goThrough(trials: readonly Trial[], recover: () => void, times = inTime): Promise<Subject[]> {
+/** Runs trials until no work is left. Calls `recover` when all deliveries of the trials are parked. */
+async function runTrials(trials: readonly Trial[], recover: () => void, times = inTime): Promise<Subject[]> {
   const subjects: Subject[] = [];
   healthy = false;
-  await inParallel(trials, 10, async (trial) => void subjects.push(await begin(trial, times)));
+  await inParallel(trials, 10, async (trial) => void subjects.push(await startTrial(trial, times)));
   await cloud.run(cloud.now + 30 * SECOND);
   recover();
   await cloud.run();
   return subjects;
 }
 
-/** Runs one trial for each call and each kind of fault of an undisturbed trial. */
+/** Runs a trial without faults, and then one trial for each of its calls and each kind of fault. */
 async function withEachFault(recover: () => void, times?: TrialTimes): Promise<Subject[]> {
-  const [undisturbed] = await goThrough([new Trial()], recover, times);
+  const [undisturbed] = await runTrials([new Trial()], recover, times);
   const { calls } = undisturbed!.trial;
   const trials = everyFault(calls).map((fault) => new Trial(fault));
-  const subjects = await goThrough(trials, recover, times);
-  // The calls of one event can come in another order, so that a few trials are shorter.
+  const subjects = await runTrials(trials, recover, times);
+  // The order of the calls varies. A few trials end before they reach the call with the fault.
   expect(subjects.filter(({ trial }) => trial.injected.length > 0).length).toBeGreaterThan(0.9 * subjects.length);
   return [undisturbed!, ...subjects];
 }

@@ -277,10 +277,10 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
 
   test('rejects a cleared key while encryptData is true', async () => {
     await update({ webhookServiceConfig: { publicKey: key, encryptData: true } });
-    const was = await stored();
+    const before = await stored();
     expect(
       (await customer.call(paths.updateBasic, { webhookServiceConfig: { publicKey: '' } })).body.error.message,
     ).toBe('webhookServiceConfig.publicKey is required while encryptData is true');
-    expect(await stored()).toEqual(was);
+    expect(await stored()).toEqual(before);
   });
 });

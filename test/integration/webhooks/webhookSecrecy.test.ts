@@ -42,12 +42,12 @@ test('signing secrets and auth tokens are in no item of the table, no log line a
     .secret;
   const third = (await customer.ok(paths.rotate, { endpointId, overlapSeconds: 0 })).secret;
   const config = { authToken: TOKEN, rawNotificationUrl: `https://${USERINFO}@example.com/raw` };
-  const shown = await customer.call(
+  const updated = await customer.call(
     paths.updateBasic,
     { webhookServiceConfig: config },
     { 'idempotency-key': 'sealed' },
   );
-  expect(shown.body.result.data.webhookServiceConfig).toEqual({ ...config, processedNotificationUrl: '' });
+  expect(updated.body.result.data.webhookServiceConfig).toEqual({ ...config, processedNotificationUrl: '' });
   expect((await customer.ok(paths.getBasic, {})).webhookServiceConfig).toEqual({
     ...config,
     processedNotificationUrl: '',

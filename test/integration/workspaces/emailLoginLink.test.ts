@@ -258,9 +258,9 @@ describe('the rate limits of login links', () => {
     });
 
   test('apply per hour and e-mail address, for any source address', async () => {
-    const [{ ownerEmail }, one] = [await newWorkspace(), limited(1_000, 3)];
+    const [{ ownerEmail }, limitedHandler] = [await newWorkspace(), limited(1_000, 3)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
-    const call = () => postFrom(sourceIp(), one, { email: ownerEmail, continueUrl: CONTINUE_URL });
+    const call = () => postFrom(sourceIp(), limitedHandler, { email: ownerEmail, continueUrl: CONTINUE_URL });
     const answers = await Promise.all(Array.from({ length: 12 }, call));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
     expect(engine.mails).toHaveLength(3);
@@ -271,9 +271,9 @@ describe('the rate limits of login links', () => {
   });
 
   test('apply per minute and source address, with and without a workspace', async () => {
-    const [from, one] = [sourceIp(), limited(2, 1_000)];
+    const [from, limitedHandler] = [sourceIp(), limited(2, 1_000)];
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
-    const call = () => postFrom(from, one, { email: someone(), continueUrl: CONTINUE_URL });
+    const call = () => postFrom(from, limitedHandler, { email: someone(), continueUrl: CONTINUE_URL });
     expect([(await call()).status, (await call()).status]).toEqual([200, 200]);
     expect(await call()).toMatchObject(LIMITED);
     clock.mockReturnValue(START + 60_000);
@@ -281,11 +281,11 @@ describe('the rate limits of login links', () => {
   });
 
   test('are the same for an address without a workspace', async () => {
-    const [email, one] = [someone(), limited(1_000, 2)];
+    const [email, limitedHandler] = [someone(), limited(1_000, 2)];
     jest.spyOn(Date, 'now').mockReturnValue(START);
     const statuses = [];
     for (let i = 0; i < 3; i++)
-      statuses.push((await postFrom(sourceIp(), one, { email, continueUrl: CONTINUE_URL })).status);
+      statuses.push((await postFrom(sourceIp(), limitedHandler, { email, continueUrl: CONTINUE_URL })).status);
     expect(statuses).toEqual([200, 200, 429]);
   });
 });

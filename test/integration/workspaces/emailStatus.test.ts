@@ -259,8 +259,8 @@ describe('the rate limits of email/status', () => {
 
   test('return the documented RESOURCE_EXHAUSTED until the minute ends, for the limited address only', async () => {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
-    const [ownerEmail, from, one] = [someone(), sourceIp(), limited(2, 1_000)];
-    const call = (ip: string) => postFrom(ip, one, { ownerEmail });
+    const [ownerEmail, from, limitedHandler] = [someone(), sourceIp(), limited(2, 1_000)];
+    const call = (ip: string) => postFrom(ip, limitedHandler, { ownerEmail });
     expect([(await call(from)).status, (await call(from)).status]).toEqual([404, 404]);
     expect(await call(from)).toMatchObject({ status: 429, body: LIMITED });
     expect((await call(sourceIp())).status).toBe(404);
@@ -270,17 +270,17 @@ describe('the rate limits of email/status', () => {
 
   test('do not count requests for the e-mail address that the limit of the source address rejected', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
-    const [ownerEmail, flood, one] = [someone(), sourceIp(), limited(3, 4)];
-    for (let i = 0; i < 10; i++) await postFrom(flood, one, { ownerEmail });
-    expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(404);
-    expect((await postFrom(sourceIp(), one, { ownerEmail })).status).toBe(429);
+    const [ownerEmail, flood, limitedHandler] = [someone(), sourceIp(), limited(3, 4)];
+    for (let i = 0; i < 10; i++) await postFrom(flood, limitedHandler, { ownerEmail });
+    expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(404);
+    expect((await postFrom(sourceIp(), limitedHandler, { ownerEmail })).status).toBe(429);
   });
 
   test('are separate from those of another endpoint', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(START);
-    const [{ ownerEmail }, from, one] = [await newWorkspace(), sourceIp(), limited(1, 1)];
-    await postFrom(from, one, { ownerEmail });
-    expect((await postFrom(from, one, { ownerEmail })).status).toBe(429);
+    const [{ ownerEmail }, from, limitedHandler] = [await newWorkspace(), sourceIp(), limited(1, 1)];
+    await postFrom(from, limitedHandler, { ownerEmail });
+    expect((await postFrom(from, limitedHandler, { ownerEmail })).status).toBe(429);
     expect((await postFrom(from, sendLoginLink, { email: ownerEmail, continueUrl: CONTINUE_URL })).status).toBe(200);
   });
 });

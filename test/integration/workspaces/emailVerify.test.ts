@@ -29,10 +29,10 @@ const workspaceItem = ({ id }: TestWorkspace) => storedItem(engine, WorkspaceEnt
 const isVerified = async (workspace: TestWorkspace) => (await workspaceItem(workspace))?.verifiedAt !== undefined;
 
 /** Expects the page that every used, expired or unknown link shows. */
-async function expectUsedLink(shown: PageAnswer): Promise<void> {
+async function expectUsedLink(page: PageAnswer): Promise<void> {
   const unknown = await openLink(randomBytes(32).toString('base64url'));
   expect(unknown.status).toBe(410);
-  expect({ status: shown.status, html: shown.html }).toEqual({ status: 410, html: unknown.html });
+  expect({ status: page.status, html: page.html }).toEqual({ status: 410, html: unknown.html });
 }
 
 /** Returns the value of an HTML attribute as a browser reads it. */
@@ -213,8 +213,8 @@ describe('a hostile continueUrl', () => {
 
 test('every page of a login link forbids caching and sends no referrer', async () => {
   const token = await mailedToken(engine, await newWorkspace());
-  for (const shown of [await openLink(token), await pressButton(token), await pressButton(token)]) {
-    expect(shown.headers).toMatchObject({
+  for (const page of [await openLink(token), await pressButton(token), await pressButton(token)]) {
+    expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

@@ -29,17 +29,17 @@ afterAll(() => engine.stop());
  * Takes tokens for calls of one class, one after the other, all at the same time of the clock. Returns the number of
  * allowed calls.
  */
-async function answered(
+async function countAllowed(
   buckets: RateBuckets,
   calls: number,
-  taking: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number },
+  options: { tenant: string; limitClass?: 'read' | 'write'; perSecond?: number; now?: number },
 ): Promise<number> {
   let count = 0;
   for (let i = 0; i < calls; i++) {
-    const taken = buckets.take({ limitClass: 'read', now: NOW, ...taking });
-    if ('retryAfter' in taken) continue;
+    const decision = buckets.take({ limitClass: 'read', now: NOW, ...options });
+    if ('retryAfter' in decision) continue;
     count++;
-    await taken.sharedBucketWrite;
+    await decision.sharedBucketWrite;
   }
   return count;
 }
@@ -50,7 +50,7 @@ describe('RateBuckets', () => {
     const processes = Array.from({ length: 4 }, () => new RateBuckets(table, limits));
     let count = 0;
     for (let round = 0; round < 100; round++)
-      for (const one of processes) count += await answered(one, 1, { tenant: 'shared' });
+      for (const buckets of processes) count += await countAllowed(buckets, 1, { tenant: 'shared' });
     expect(count).toBeGreaterThanOrEqual(40);
     // The tolerance is twice the calls of a tenth of a second (two calls) for each of the four processes.
     expect(count).toBeLessThanOrEqual(40 + 2 * 4 * 2);
@@ -64,14 +64,14 @@ describe('RateBuckets', () => {
 
   test('counts each API key and each limit class separately', async () => {
     const buckets = new RateBuckets(table, limits);
-    expect(await answered(buckets, 50, { tenant: 'a' })).toBe(40);
-    expect(await answered(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
-    expect(await answered(buckets, 50, { tenant: 'b' })).toBe(40);
+    expect(await countAllowed(buckets, 50, { tenant: 'a' })).toBe(40);
+    expect(await countAllowed(buckets, 50, { tenant: 'a', limitClass: 'write' })).toBe(40);
+    expect(await countAllowed(buckets, 50, { tenant: 'b' })).toBe(40);
   });
 
   test('uses the rate of the API key before the rate of the settings', async () => {
-    expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
-    expect(await answered(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
+    expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'more', perSecond: 100 })).toBe(200);
+    expect(await countAllowed(new RateBuckets(table, limits), 500, { tenant: 'less', perSecond: 1 })).toBe(2);
   });
 
   test('enforces the limit in the process while the table fails, and writes all calls to the shared bucket afterwards', async () => {
@@ -88,15 +88,15 @@ describe('RateBuckets', () => {
     let failures = 0;
     let count = 0;
     for (let i = 0; i < 60; i++) {
-      const taken = buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
-      if ('retryAfter' in taken) continue;
+      const decision = buckets.take({ tenant: 't', limitClass: 'read', now: NOW });
+      if ('retryAfter' in decision) continue;
       count++;
-      await taken.sharedBucketWrite?.catch(() => failures++);
+      await decision.sharedBucketWrite?.catch(() => failures++);
     }
     // After a failure, the process does not write to the shared bucket for a second.
     expect([count, failures]).toEqual([40, 1]);
     fails = false;
-    await answered(buckets, 1, { tenant: 't', now: NOW + 1_000 });
+    await countAllowed(buckets, 1, { tenant: 't', now: NOW + 1_000 });
     expect(moved).toEqual([41 * 50]);
   });
 });

@@ -34,7 +34,7 @@ function postFrom(sourceIp: string, to: Handler, data: unknown): Promise<Respons
 }
 
 /** Returns a handler of the endpoint with other settings. */
-function creating(settings: Record<string, string>): Handler {
+function handlerWith(settings: Record<string, string>): Handler {
   return toLambda(endpoint, { ...process.env, ...settings });
 }
 
@@ -80,8 +80,8 @@ describe('POST /v2/workspace/create', () => {
       owner: { email: 'Grace.Hopper@example.com', name: 'Grace.Hopper@example.com', avatar: '' },
     });
     expect(Object.values(body.result.data.apiKeyList)).toMatchObject([{ apiKeyName: 'Grace.Hopper Test API Key' }]);
-    const named = await post(handler, {}, { ownerEmail: 'hedy@example.com', name: 'Hedy' });
-    expect(named.body.result.data.name).toBe('Hedy workspace');
+    const second = await post(handler, {}, { ownerEmail: 'hedy@example.com', name: 'Hedy' });
+    expect(second.body.result.data.name).toBe('Hedy workspace');
   });
 
   test("sets the expiry of an unverified owner's keys to the grace days", async () => {
@@ -93,7 +93,7 @@ describe('POST /v2/workspace/create', () => {
   });
 
   test('reads the number of grace days from a setting', async () => {
-    const { body } = await post(creating({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
+    const { body } = await post(handlerWith({ UNVERIFIED_GRACE_DAYS: '3' }), {}, { ownerEmail: someone() });
     const key = await storedItem(engine, ApiKeyEntity.key({ apiKey: Object.keys(body.result.data.apiKeyList)[0]! }));
     expect(key?.expiresAt - key?.createdAt).toBe(3 * DAY);
   });
@@ -115,7 +115,7 @@ describe('POST /v2/workspace/create', () => {
       expect(await expiryOf(apiKey)).toBeLessThanOrEqual(Date.now() + 3_600_000);
     }
     const strict = await post(
-      creating({ UNVERIFIED_GRACE_DAYS: '1' }),
+      handlerWith({ UNVERIFIED_GRACE_DAYS: '1' }),
       {},
       { ownerEmail: someone(), expiresInMs: 172_800_000 },
     );
@@ -253,7 +253,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
 
   test('returns FAILED_PRECONDITION while creation is closed, and does not count the request', async () => {
     const ownerEmail = someone();
-    const closed = creating({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
+    const closed = handlerWith({ WORKSPACE_CREATION: 'closed', WORKSPACE_CREATION_PER_MINUTE: '1' });
     for (let i = 0; i < 2; i++) {
       const { status, body } = await postFrom('198.51.100.77', closed, { ownerEmail });
       expect(status).toBe(400);
@@ -264,7 +264,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
     }
     expect(await storedItem(engine, OwnerEmailEntity.key({ email: ownerEmail }))).toBeUndefined();
     expect(
-      (await postFrom('198.51.100.77', creating({ WORKSPACE_CREATION_PER_MINUTE: '1' }), { ownerEmail })).status,
+      (await postFrom('198.51.100.77', handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '1' }), { ownerEmail })).status,
     ).toBe(200);
   });
 });
@@ -273,7 +273,7 @@ describe('the limit of workspace/create per source address', () => {
   const START = Date.UTC(2026, 0, 1);
 
   test('returns RESOURCE_EXHAUSTED for one address within one minute', async () => {
-    const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '2' });
+    const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '2' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
       const create = (sourceIp: string) => postFrom(sourceIp, limited, { ownerEmail: someone() });
@@ -294,7 +294,7 @@ describe('the limit of workspace/create per source address', () => {
   });
 
   test('uses the source address of API Gateway and no header', async () => {
-    const limited = creating({ WORKSPACE_CREATION_PER_MINUTE: '1' });
+    const limited = handlerWith({ WORKSPACE_CREATION_PER_MINUTE: '1' });
     const clock = jest.spyOn(Date, 'now').mockReturnValue(START);
     try {
       const statuses = [];

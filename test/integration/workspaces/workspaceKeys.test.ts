@@ -35,7 +35,7 @@ const create = (data: object = {}, of = workspace) =>
 const list = (data: object = {}, of = workspace) => post(getKeys, of.headers, data);
 
 /** Adds API keys to the workspace until it has `total`. Returns all keys in the order of the list. */
-async function fillUp(total: number): Promise<string[]> {
+async function addKeysUpTo(total: number): Promise<string[]> {
   const ids = Array.from({ length: total - 1 }, (_, index) => `key_z${String(index).padStart(3, '0')}-${workspace.id}`);
   for (const apiKey of ids)
     await table.write([
@@ -134,7 +134,7 @@ describe('POST /v2/workspace/apikey/create', () => {
   });
 
   test('creates the hundredth key and rejects the next one with RESOURCE_EXHAUSTED', async () => {
-    await fillUp(99);
+    await addKeysUpTo(99);
     expect((await create()).status).toBe(200);
     const { status, body } = await create();
     expect(status).toBe(429);
@@ -148,7 +148,7 @@ describe('POST /v2/workspace/apikey/create', () => {
   });
 
   test('keeps the limit for concurrent requests', async () => {
-    await fillUp(98);
+    await addKeysUpTo(98);
     const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
     const failures = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error.status);
     expect(new Set(failures).difference(new Set(['RESOURCE_EXHAUSTED', 'ABORTED']))).toEqual(new Set());
@@ -161,7 +161,7 @@ describe('POST /v2/workspace/apikey/create', () => {
   });
 
   test('counts a key that is created between the read and the write', async () => {
-    await fillUp(99);
+    await addKeysUpTo(99);
     const real = table.get.bind(table);
     const get = jest.spyOn(table, 'get');
     // The first read is for the credentials.
@@ -255,7 +255,7 @@ describe('POST /v2/workspace/apikey/update', () => {
 
 describe('POST /v2/workspace/apikeys/get', () => {
   test('pages through all keys without loss or repetition', async () => {
-    const all = await fillUp(10);
+    const all = await addKeysUpTo(10);
     const seen: string[] = [];
     let pageToken: string | null = null;
     const sizes: number[] = [];
@@ -271,7 +271,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
   });
 
   test('returns no page token with the last key', async () => {
-    await fillUp(8);
+    await addKeysUpTo(8);
     const first = (await list({ pageSize: 4 })).body.result;
     const second = (await list({ pageSize: 4, pageToken: first.nextPageToken })).body.result;
     expect(second.data).toHaveLength(4);
@@ -279,7 +279,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
   });
 
   test('returns at most 100 keys per page, also by default', async () => {
-    await fillUp(100);
+    await addKeysUpTo(100);
     const { data, nextPageToken } = (await list()).body.result;
     expect(data).toHaveLength(100);
     expect(nextPageToken).toBeNull();
@@ -329,7 +329,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     }
 
     test('is rejected with any bit changed', async () => {
-      await fillUp(2);
+      await addKeysUpTo(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const bytes = Buffer.from(nextPageToken, 'base64url');
       for (const position of [0, 12, bytes.length - 1]) {
@@ -342,7 +342,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     });
 
     test('is rejected in another workspace', async () => {
-      await fillUp(2);
+      await addKeysUpTo(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       await expectRefused(nextPageToken, await newWorkspace());
     });
@@ -358,7 +358,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
     });
 
     test('expires after a day', async () => {
-      await fillUp(2);
+      await addKeysUpTo(2);
       const { nextPageToken } = (await list({ pageSize: 1 })).body.result;
       const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY - 60_000);
       try {

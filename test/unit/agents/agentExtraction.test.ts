@@ -335,7 +335,7 @@ describe('readSource on random input', () => {
         fc.constantFrom(',', ';', '\t'),
         (rows, delimiter) => {
           const full = rows.filter(
-            ([name, text]) => name !== '' && text !== '' && ![name, text].some((one) => one.startsWith('#')),
+            ([name, text]) => name !== '' && text !== '' && ![name, text].some((cell) => cell.startsWith('#')),
           );
           const { agents, skipped } = fromCsv(
             ['name', 'instructions'].join(delimiter) +
@@ -378,7 +378,7 @@ describe('readSource on random input', () => {
           if (!('result' in source)) throw new Error('A model would be asked');
           const { agents, skipped } = source.result;
           expect(agents.length + skipped.length).toBe(
-            rows.filter((row) => row.some((one) => one.trim() !== '')).length,
+            rows.filter((row) => row.some((cell) => cell.trim() !== '')).length,
           );
           for (const agent of agents) expect(CreateAgent.safeParse(agent).error).toBeUndefined();
           for (const { reason } of skipped) expect(reason).not.toBe('');

@@ -17,7 +17,7 @@ import {
 const rows = (...texts: string[]) => texts.map((text, index) => ({ number: index + 1, cells: [text, 'more'] }));
 const table = (...texts: string[]) => partsOfTables([{ rows: rows(...texts), unread: [] }]);
 const answered = (input: unknown, cutOff = false): ModelAnswer => ({ outcome: 'answered', input, cutOff });
-const said = (agents: unknown, skipped: unknown = []) => answered({ agents, skipped });
+const replyWith = (agents: unknown, skipped: unknown = []) => answered({ agents, skipped });
 const agent = { name: 'A', instructions: 'Look.' };
 const fileOf = ({ parts }: FileParts) => parts.map(({ file }) => ('text' in file ? file.text : ''));
 
@@ -125,7 +125,7 @@ describe('questionAbout', () => {
       scope: { pageScope: ['https://a.example/*'], pageScopeExclude: ['b'], contentTypes: ['article'] },
     };
     expect(CreateAgent.safeParse(filled).error).toBeUndefined();
-    expect(extractFromAnswers(partsOfText('x'), [said([filled])]).agents).toEqual([filled]);
+    expect(extractFromAnswers(partsOfText('x'), [replyWith([filled])]).agents).toEqual([filled]);
     expect(JSON.stringify(ask('').tool.schema)).not.toMatch(/mcpServers|strategyOptions|auth|"\$schema"/);
   });
 
@@ -138,7 +138,7 @@ describe('questionAbout', () => {
 describe('extractFromAnswers', () => {
   test('returns agents that agents/create accepts and drops other fields', () => {
     const { agents } = extractFromAnswers(partsOfText('x'), [
-      said([
+      replyWith([
         {
           ...agent,
           description: null,
@@ -154,7 +154,7 @@ describe('extractFromAnswers', () => {
 
   test('skips each invalid item with a reason', () => {
     const { agents, skipped } = extractFromAnswers(partsOfText('The file'), [
-      said(
+      replyWith(
         [
           agent,
           { instructions: 'Nameless.' },
@@ -183,7 +183,7 @@ describe('extractFromAnswers', () => {
 
   test('returns or skips every row of a table', () => {
     const { agents, skipped } = extractFromAnswers(table('one', 'two', 'three'), [
-      said(
+      replyWith(
         [
           { ...agent, row: 1 },
           { ...agent, name: 'B', row: 1 },
@@ -246,7 +246,7 @@ describe('extractFromAnswers', () => {
 
   const two = partsOfText(`${'a'.repeat(11_000)}\n\n${'b'.repeat(11_000)}`);
   test('returns the agents of the other parts when one part failed', () => {
-    const { agents, skipped } = extractFromAnswers(two, [{ outcome: 'failed', why: 'busy' }, said([agent])]);
+    const { agents, skipped } = extractFromAnswers(two, [{ outcome: 'failed', why: 'busy' }, replyWith([agent])]);
     expect(agents).toEqual([agent]);
     expect(skipped).toEqual([{ originalText: 'a'.repeat(500), reason: expect.stringMatching(/too much to do/) }]);
   });

@@ -10,7 +10,8 @@ import { cpuMilliseconds } from '../../support/cpu.ts';
 import { type TestCell, workbook } from '../../support/workbook.ts';
 
 const titles = ['Name', 'Instructions'];
-const one = (rows: readonly (readonly TestCell[])[], options = {}) => workbook([{ name: 'Checks', rows }], options);
+const workbookOf = (rows: readonly (readonly TestCell[])[], options = {}) =>
+  workbook([{ name: 'Checks', rows }], options);
 const ofXml = (xml: string, options = {}) => workbook([{ name: 'Checks', rows: [], xml }], options);
 const cellsOf = (file: Buffer) => readWorkbook(file)[0]!.rows.map(({ cells }) => cells);
 function resultOf(file: Buffer) {
@@ -21,7 +22,7 @@ function resultOf(file: Buffer) {
 
 describe('readWorkbook and readSource on XLSX files', () => {
   test('returns texts, numbers, dates, booleans and errors as displayed', () => {
-    const file = one([
+    const file = workbookOf([
       [
         'Shared & <escaped>',
         { number: 42 },
@@ -66,7 +67,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
       formatDate('1e99', false),
       formatDate('soon', false),
     ]).toEqual(['1900-01-01', '1900-02-28', '1900-03-01', '12:00:00', '00:00:00', '-1', '1e99', 'soon']);
-    expect(cellsOf(one([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
+    expect(cellsOf(workbookOf([[{ number: 366, style: 1 }]], { dates1904: true }))).toEqual([['1905-01-01']]);
   });
 
   test('reads the first visible sheet that has column titles', () => {
@@ -88,7 +89,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
 
   test('reads the cached result of a formula and keeps text that looks like a formula', () => {
     const { agents } = resultOf(
-      one([
+      workbookOf([
         titles,
         [{ xml: '<c r="A2" t="str"><f>WEBSERVICE("https://evil.example")</f><v>Came to this</v></c>' }, '=1+1'],
       ]),
@@ -99,7 +100,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   test('accepts namespace prefixes, missing cell addresses and absolute paths', () => {
     const sheet =
       '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
-    expect(resultOf(one([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([
+    expect(resultOf(workbookOf([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([
       { name: 'A', instructions: '7' },
     ]);
   });
@@ -113,11 +114,11 @@ describe('readWorkbook and readSource on XLSX files', () => {
   });
 
   test('reads 500 rows of a sheet and reports the first row that it did not read', () => {
-    const { skipped } = resultOf(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]));
+    const { skipped } = resultOf(workbookOf([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]));
     expect(skipped).toHaveLength(200);
-    expect(readWorkbook(one([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread).toEqual([
-      { row: 501, text: '', reason: expect.stringMatching(/^The sheet is longer/) },
-    ]);
+    expect(
+      readWorkbook(workbookOf([titles, ...Array.from({ length: 700 }, () => ['Same', 'Look.'])]))[0]!.unread,
+    ).toEqual([{ row: 501, text: '', reason: expect.stringMatching(/^The sheet is longer/) }]);
   });
 });
 
@@ -133,8 +134,8 @@ function refusal(file: Buffer): string {
 }
 
 describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
-  const good = one([titles, ['A', 'Look.']]);
-  const damaged = (at: number, value: number) => Object.assign(Buffer.from(good), { [at]: value });
+  const good = workbookOf([titles, ['A', 'Look.']]);
+  const damaged = (offset: number, value: number) => Object.assign(Buffer.from(good), { [offset]: value });
   test.each([
     ['plain text', Buffer.from('name,prompt\nA,B'), /^fileBase64 is damaged, or is not a file of this type$/],
     ['a spreadsheet of before 2007', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old format, or protected by a password/],
@@ -151,7 +152,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
     ],
     [
       'a part with a document type',
-      one([], {
+      workbookOf([], {
         parts: { 'xl/worksheets/sheet1.xml': strToU8('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
       }),
       /its XML is malformed/,
@@ -160,7 +161,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
     ['broken XML', ofXml('<sheetData><row></sheetData>'), /its XML is malformed/],
     [
       'a path that leads out of the archive',
-      one([], {
+      workbookOf([], {
         parts: {
           'xl/_rels/workbook.xml.rels': strToU8(
             '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>',
@@ -171,7 +172,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
     ],
     [
       'an external target',
-      one([], {
+      workbookOf([], {
         parts: {
           'xl/_rels/workbook.xml.rels': strToU8(
             '<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>',
@@ -244,7 +245,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     'very many line breaks': [() => ofXml(text(filled('\r'))), /^taken$/],
     'very many shared texts': [
       () =>
-        one([['a']], {
+        workbookOf([['a']], {
           parts: {
             'xl/sharedStrings.xml': strToU8(`<sst>${filled('<si/>', 4)}</sst>`),
             'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`),
@@ -254,7 +255,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
     'one shared text in every cell': [
       () =>
-        one([], {
+        workbookOf([], {
           parts: {
             'xl/sharedStrings.xml': strToU8(`<sst><si><t>${filled('x', 4)}</t></si></sst>`),
             'xl/worksheets/sheet1.xml': strToU8(
@@ -266,7 +267,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
     'a very long number format': [
       () =>
-        one([[{ number: 1, style: 1 }]], {
+        workbookOf([[{ number: 1, style: 1 }]], {
           parts: {
             'xl/styles.xml': strToU8(
               `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`,
@@ -329,7 +330,10 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
 
   test.each<[string, () => Buffer]>([
     ['empty elements in ten sheets', () => sheets(filled('<a/>'))],
-    ['attributes', () => sheets(filled(`<a ${Array.from({ length: 99 }, (_each, at) => `a${at}=""`).join(' ')}/>`))],
+    [
+      'attributes',
+      () => sheets(filled(`<a ${Array.from({ length: 99 }, (_each, index) => `a${index}=""`).join(' ')}/>`)),
+    ],
     ['cells', () => sheets(filled(`<row>${'<c><v>1</v></c>'.repeat(100)}</row>`))],
     ['entities in one cell', () => sheets(inCell(filled('&amp;')))],
     ['references to characters', () => sheets(inCell(filled('&#65;')))],

@@ -5,16 +5,16 @@ import { agentsOfComments } from '../../../lib/comments/rules/commentAgents.ts';
 
 const [createdAt, now] = [100, 1_000];
 const reason = { title: 't', description: 'd', severity: 'high' };
-const comment = (agent?: object, at?: number) => ({
+const comment = (agent?: object, createdTime?: number) => ({
   ...(agent && { agent: { agentSource: 'svc', agentId: 'a', reason, ...agent } }),
-  createdAt: at,
+  createdAt: createdTime,
 });
-const named = (...comments: ReturnType<typeof comment>[]) => agentsOfComments(comments, { createdAt, now });
+const agentsNamedIn = (...comments: ReturnType<typeof comment>[]) => agentsOfComments(comments, { createdAt, now });
 
 describe('agentsOfComments', () => {
   test('returns each agent of the service once per execution', () => {
     expect(
-      named(
+      agentsNamedIn(
         comment({ executionId: 'x' }),
         comment(),
         comment({ agentId: 'b', executionId: 'x' }),
@@ -28,15 +28,17 @@ describe('agentsOfComments', () => {
       { agentId: 'a', run: undefined },
       { agentId: 'a', run: { executionId: 'y', at: createdAt } },
     ]);
-    expect(named(comment({ agentSource: 'external', agentName: 'A', executionId: 'x' }))).toEqual([]);
+    expect(agentsNamedIn(comment({ agentSource: 'external', agentName: 'A', executionId: 'x' }))).toEqual([]);
   });
 
   test.each([
     [5, 5],
     [undefined, createdAt],
     [now + 1, now],
-  ])('returns the run time of a comment created at %p as %p', (at, ran) => {
-    expect(named(comment({ executionId: 'x' }, at))).toEqual([{ agentId: 'a', run: { executionId: 'x', at: ran } }]);
+  ])('returns the run time of a comment created at %p as %p', (commentTime, ran) => {
+    expect(agentsNamedIn(comment({ executionId: 'x' }, commentTime))).toEqual([
+      { agentId: 'a', run: { executionId: 'x', at: ran } },
+    ]);
   });
 
   test('keeps similar ids apart', () => {
@@ -47,7 +49,7 @@ describe('agentsOfComments', () => {
     fc.assert(
       fc.property(pairs, (all) => {
         const agents = all.map(([agentId, executionId]) => comment({ agentId, executionId }));
-        expect(named(...agents, ...agents).map(({ agentId, run }) => [agentId, run?.executionId])).toEqual(all);
+        expect(agentsNamedIn(...agents, ...agents).map(({ agentId, run }) => [agentId, run?.executionId])).toEqual(all);
       }),
     );
   });
@@ -62,12 +64,12 @@ describe('addRuns', () => {
     const run = fc.record({ executionId: fc.string(), at: fc.nat() });
     fc.assert(
       fc.property(fc.array(fc.array(run, { maxLength: 5 }), { maxLength: 5 }), (portions: AgentRun[][]) => {
-        const { name, ...counted } = portions.reduce<RunCount & { name: string }>(
+        const { name, ...counts } = portions.reduce<RunCount & { name: string }>(
           (before, runs) => addRuns(before, runs),
           { name: 'Agent' },
         );
         const all = portions.flat();
-        expect(toRunCountResponse(counted)).toEqual({
+        expect(toRunCountResponse(counts)).toEqual({
           executionCount: all.length,
           lastExecutedAt: all.length === 0 ? null : Math.max(...all.map(({ at }) => at)),
         });

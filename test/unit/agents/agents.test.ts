@@ -20,7 +20,11 @@ const server = (more: object = {}) => ({ id: 'tools', url: 'https://mcp.example.
 const restApi = (...endpoints: object[]) => ({
   contextGathering: { strategies: ['rest-api'], strategyOptions: { 'rest-api': { endpoints } } },
 });
-const rest = (more: object = {}) => ({ description: 'Prices', url: 'https://api.example.com/{{page}}', ...more });
+const restEndpoint = (more: object = {}) => ({
+  description: 'Prices',
+  url: 'https://api.example.com/{{page}}',
+  ...more,
+});
 const create = (fields: object) => validate(CreateAgent, { name: 'Agent', ...fields }) as Record<string, any>;
 
 /** Runs `work`. Returns the messages of its issues, or an empty list when it succeeds. */
@@ -50,7 +54,7 @@ describe('CreateAgent', () => {
         strategies: ['web-page-text', 'rest-api'],
         strategyOptions: {
           'web-page-text': { deviceType: 'mobile' },
-          'rest-api': { endpoints: [rest({ auth: { type: 'none' } })] },
+          'rest-api': { endpoints: [restEndpoint({ auth: { type: 'none' } })] },
         },
         aiConfig: { provider: 'claude', model: 'm' },
       },
@@ -197,7 +201,7 @@ describe('CreateAgent', () => {
     ],
     [
       'a header value with a line break',
-      restApi(rest({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })),
+      restApi(restEndpoint({ auth: { type: 'header', headers: { 'x-key': 'a\nb' } } })),
       'contextGathering.strategyOptions.rest-api.endpoints[0].auth.headers.x-key must be of visible ASCII characters and spaces, since it is sent in a header',
     ],
     [
@@ -451,12 +455,12 @@ describe('secrets of an agent', () => {
     const withoutLiteral = tree.filter((configuration) => !JSON.stringify(configuration).includes(REDACTED));
     fc.assert(
       fc.property(withoutLiteral, (configuration) => {
-        const { configuration: kept, missingPaths: missing } = keepSecrets(
+        const { configuration: restored, missingPaths: missing } = keepSecrets(
           hideSecrets(configuration).redacted,
           configuration,
         );
         expect(missing).toEqual([]);
-        expect(JSON.stringify(kept)).toBe(JSON.stringify(configuration));
+        expect(JSON.stringify(restored)).toBe(JSON.stringify(configuration));
       }),
     );
   });

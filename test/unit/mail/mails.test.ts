@@ -301,8 +301,8 @@ describe('a mail about an event', () => {
           ),
         }),
         (event, anything, data) => {
-          for (const said of [parseEventContent(anything), parseEventContent(data)]) {
-            const { subject } = eventMail(eventMailContent(event, said, 'ada'), {
+          for (const content of [parseEventContent(anything), parseEventContent(data)]) {
+            const { subject } = eventMail(eventMailContent(event, content, 'ada'), {
               to: 'ada@example.com',
               unsubscribeLink,
             });
@@ -355,13 +355,13 @@ describe('a mail about an event', () => {
     });
     const shape = ({ html }: Mail) => tagsOf(html).map((tag) => tag.replace(/href="[^"]*"/, 'href'));
     fc.assert(
-      fc.property(text, text, text, (name, document, said) => {
+      fc.property(text, text, text, (name, document, commentText) => {
         const changes = (a: string, b: string, c: string) => ({
           actionUser: { userId: 'bob', name: `n${a}` },
           metadata: { document: { documentName: `n${b}` } },
           targetComment: { commentText: `n${c}` },
         });
-        expect(shape(mailOf('comment.add', 'ada', changes(name, document, said)))).toEqual(
+        expect(shape(mailOf('comment.add', 'ada', changes(name, document, commentText)))).toEqual(
           shape(mailOf('comment.add', 'ada', changes('', '', ''))),
         );
       }),
@@ -402,11 +402,11 @@ describe('a mail about an event', () => {
 
 describe('mailAddressOf', () => {
   test('prefers the address of the profile over that of the event', () => {
-    const said = parseEventContent(sampleEvent('comment_annotation.add', 'key').payload.data);
-    expect(findPerson(said, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
-    expect(mailAddressOf({ email: 'profile@example.com' }, findPerson(said, 'grace'))).toBe('profile@example.com');
-    expect(mailAddressOf(undefined, findPerson(said, 'grace'))).toBe('grace@example.com');
-    expect(mailAddressOf({ email: 'call me' }, findPerson(said, 'nobody'))).toBeUndefined();
+    const content = parseEventContent(sampleEvent('comment_annotation.add', 'key').payload.data);
+    expect(findPerson(content, 'grace')).toEqual({ name: 'Grace Hopper', email: 'grace@example.com' });
+    expect(mailAddressOf({ email: 'profile@example.com' }, findPerson(content, 'grace'))).toBe('profile@example.com');
+    expect(mailAddressOf(undefined, findPerson(content, 'grace'))).toBe('grace@example.com');
+    expect(mailAddressOf({ email: 'call me' }, findPerson(content, 'nobody'))).toBeUndefined();
   });
 
   test('rejects texts that are not an address', () => {

@@ -107,9 +107,9 @@ describe('calendar periods', () => {
 
 describe('scopes', () => {
   const faults = (request: Parameters<typeof checkScope>[0]) => {
-    const found: string[] = [];
-    checkScope(request, ([field], message) => found.push(`${field} ${message}`));
-    return found;
+    const names: string[] = [];
+    checkScope(request, ([field], message) => names.push(`${field} ${message}`));
+    return names;
   };
 
   test('scopeNameOf returns the narrowest scope of the given ids unless a scope is given', () => {
@@ -188,7 +188,7 @@ describe('judgments', () => {
   });
 
   test('sort keys of listings hold the time and the filtered values of any judgment', () => {
-    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((one) => one.isWellFormed());
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((value) => value.isWellFormed());
     fc.assert(
       fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
         const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };

@@ -12,7 +12,7 @@ import {
   type QueryKind,
 } from '../../support/memoryEvaluation.ts';
 
-const alike = (a: string, b: string) => {
+const similarity = (a: string, b: string) => {
   const [left, right] = [lexical(a), lexical(b)];
   return left.reduce((sum, value, index) => sum + value * right[index]!, 0);
 };
@@ -66,10 +66,10 @@ describe('the lexical embedder', () => {
   });
 
   test('ignores case, accents, punctuation and Unicode forms', () => {
-    expect(alike('Kündigung: RÉSUMÉ!', 'kundigung resume')).toBeCloseTo(1, 5);
-    expect(alike('ﬁle №①', 'file no1')).toBeCloseTo(1, 5);
-    expect(alike('が', 'か\u3099')).toBeCloseTo(1, 5);
-    expect(alike('Maße', 'MASSE')).toBeCloseTo(1, 5);
+    expect(similarity('Kündigung: RÉSUMÉ!', 'kundigung resume')).toBeCloseTo(1, 5);
+    expect(similarity('ﬁle №①', 'file no1')).toBeCloseTo(1, 5);
+    expect(similarity('が', 'か\u3099')).toBeCloseTo(1, 5);
+    expect(similarity('Maße', 'MASSE')).toBeCloseTo(1, 5);
   });
 
   test('places word forms, compounds and typos nearer than other words', () => {
@@ -81,23 +81,23 @@ describe('the lexical embedder', () => {
       ['screenreader', 'screen reader', 'keyboard user'],
       ['契約書', '契約', '翻訳'],
     ] as const) {
-      expect([near, word, alike(near, word) > alike(far, word) + 0.1]).toEqual([near, word, true]);
+      expect([near, word, similarity(near, word) > similarity(far, word) + 0.1]).toEqual([near, word, true]);
     }
   });
 
   test('gives little weight to common words', () => {
-    expect(alike('what is the cap on the liability', 'liability is capped')).toBeGreaterThan(
-      alike('what is the cap on the liability', 'what is the colour of the button') + 0.1,
+    expect(similarity('what is the cap on the liability', 'liability is capped')).toBeGreaterThan(
+      similarity('what is the cap on the liability', 'what is the colour of the button') + 0.1,
     );
   });
 
   test('gives little extra weight to repeated words', () => {
     expect(features('invoice '.repeat(100)).get('w:invoice')).toBeLessThan(6);
-    expect(alike(`contrast ${'invoice '.repeat(20)}`, 'contrast')).toBeGreaterThan(0.15);
+    expect(similarity(`contrast ${'invoice '.repeat(20)}`, 'contrast')).toBeGreaterThan(0.15);
   });
 
   test('embeds the longest stored texts in less than 3 s', () => {
-    const worst = [
+    const texts = [
       'x'.repeat(50_000),
       'ab '.repeat(16_000),
       '契'.repeat(50_000),
@@ -105,7 +105,7 @@ describe('the lexical embedder', () => {
       'a\u0301'.repeat(25_000),
     ];
     const startedAt = performance.now();
-    for (const text of worst) lexical(text);
+    for (const text of texts) lexical(text);
     expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 });
@@ -130,7 +130,7 @@ describe('precision of the lexical embedding on 75 judgments of 15 topics', () =
       evaluationQueries.length,
     ]).toEqual([75, 75, 45]);
     for (const { topic } of evaluationQueries)
-      expect(evaluationJudgments.filter((one) => one.topic === topic)).toHaveLength(5);
+      expect(evaluationJudgments.filter((judgment) => judgment.topic === topic)).toHaveLength(5);
   });
 
   test.each([

@@ -24,13 +24,13 @@ const change = fc.oneof(
 function applyChanges(first: string, changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[]) {
   let [state, configured]: [EmbeddingState, string] = [{ model: first }, first];
   const vectors = new Set([first]);
-  for (const one of changes) {
-    if (typeof one === 'object') configured = one.configured;
+  for (const step of changes) {
+    if (typeof step === 'object') configured = step.configured;
     state = changeTo(state, configured);
     if (state.next !== undefined) vectors.add(state.next);
-    if (one === 'completed') state = completeChange(state);
+    if (step === 'completed') state = completeChange(state);
     const [stale] = state.stale ?? [];
-    if (one === 'purged' && stale !== undefined && state.next === undefined) {
+    if (step === 'purged' && stale !== undefined && state.next === undefined) {
       vectors.delete(stale);
       state = withoutStaleModel(state, stale);
     }
@@ -43,9 +43,9 @@ describe('the embedding state of a tenant', () => {
     fc.assert(
       fc.property(model, fc.array(change, { maxLength: 30 }), (first, changes) => {
         const { state, vectors } = applyChanges(first, changes);
-        const named = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
-        expect(new Set(named).size).toBe(named.length);
-        expect([...vectors].filter((one) => !named.includes(one))).toEqual([]);
+        const names = [state.model, ...(state.next === undefined ? [] : [state.next]), ...(state.stale ?? [])];
+        expect(new Set(names).size).toBe(names.length);
+        expect([...vectors].filter((name) => !names.includes(name))).toEqual([]);
       }),
     );
   });

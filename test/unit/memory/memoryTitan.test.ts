@@ -35,7 +35,7 @@ async function failure(work: Promise<unknown>): Promise<Error & { status?: strin
 }
 const texts = (count: number) => Array.from({ length: count }, (_each, index) => `text number ${index}`);
 /** Returns the cosine similarity of two vectors. One of them must have length 1. */
-const alike = (a: ArrayLike<number>, b: readonly number[]) =>
+const similarity = (a: ArrayLike<number>, b: readonly number[]) =>
   b.reduce((sum, value, index) => sum + value * a[index]!, 0) / Math.hypot(...b);
 
 describe('TitanEmbedder', () => {
@@ -47,7 +47,7 @@ describe('TitanEmbedder', () => {
     };
     const vectors = await embed(texts(40));
     expect(vectors).toHaveLength(40);
-    texts(40).forEach((text, index) => expect(alike(vectors[index]!, titanVector(text))).toBeCloseTo(1, 5));
+    texts(40).forEach((text, index) => expect(similarity(vectors[index]!, titanVector(text))).toBeCloseTo(1, 5));
     for (const vector of vectors) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
     expect(titan.calls).toHaveLength(40);
     expect(titan.calls.find(({ inputText }) => inputText === 'text number 0')).toEqual({
@@ -81,7 +81,7 @@ describe('TitanEmbedder', () => {
   ])('retries after %s', async (_what, reply) => {
     titan.script = (_call, number) => (number < 2 ? reply : undefined);
     const [vector] = await embed(['clause']);
-    expect(alike(vector!, titanVector('clause'))).toBeCloseTo(1, 5);
+    expect(similarity(vector!, titanVector('clause'))).toBeCloseTo(1, 5);
     expect(titan.calls).toHaveLength(3);
   });
 

@@ -51,7 +51,7 @@ const first: Choose = () => 0;
 function withFaults(faults: readonly { kind: string; step: number }[]): Choose {
   let step = 0;
   return (_count, kinds) => {
-    const now = faults.filter((one) => one.step === step);
+    const now = faults.filter((fault) => fault.step === step);
     step++;
     for (const { kind } of now) {
       const index = kinds.indexOf(kind);

@@ -71,7 +71,7 @@ describe('nextAttemptAt', () => {
       () => 0.5,
       0,
     );
-    expect(times.map((at) => (at - NOW) / SECOND)).toEqual([0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305]);
+    expect(times.map((time) => (time - NOW) / SECOND)).toEqual([0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305]);
     expect((times.at(-1)! - NOW) / HOUR).toBeCloseTo(27.6, 1);
     expect(end).toMatchObject({ status: 'EXHAUSTED', attempts: 8 });
     expect(end).not.toHaveProperty('dueAt');
@@ -84,7 +84,7 @@ describe('nextAttemptAt', () => {
       () => 0.5,
       15 * SECOND,
     );
-    expect(times.slice(0, 3).map((at) => (at - NOW) / SECOND)).toEqual([0, 20, 335]);
+    expect(times.slice(0, 3).map((time) => (time - NOW) / SECOND)).toEqual([0, 20, 335]);
   });
 
   test('varies pauses by ±20 % from the third attempt on, and not before', () => {
@@ -98,7 +98,7 @@ describe('nextAttemptAt', () => {
             (attempt) => chances[attempt - 1]!,
             0,
           );
-          const pauses = times.slice(1).map((at, index) => at - times[index]!);
+          const pauses = times.slice(1).map((time, index) => time - times[index]!);
           expect(pauses[0]).toBe(5 * SECOND);
           for (const [index, pause] of pauses.slice(1, -1).entries()) {
             const step = timing.schedule[index + 2]!;
@@ -113,7 +113,7 @@ describe('nextAttemptAt', () => {
         nextAttemptAt({ made: 2, now: NOW, deadline: NOW + 30 * HOUR, random }, timing.schedule),
       ),
     );
-    expect([...spread].map((at) => (at! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
+    expect([...spread].map((time) => (time! - NOW) / SECOND)).toEqual([240, 270, 300, expect.closeTo(358.8, 1)]);
   });
 
   test('makes all 8 attempts before the deadline of 30 hours for any random numbers', () => {
@@ -223,10 +223,10 @@ describe('planAttempt and afterSweep', () => {
   });
 
   test('checks a claimed delivery again at the end of its lease', () => {
-    const held = claimDelivery(fresh(), 'c', NOW);
-    expect(isClaimed(held, NOW + 59 * SECOND)).toBe(true);
-    expect(isClaimed(held, NOW + 60 * SECOND)).toBe(false);
-    expect(afterSweep(held, NOW + 5 * SECOND, timing)).toMatchObject({
+    const claimed = claimDelivery(fresh(), 'c', NOW);
+    expect(isClaimed(claimed, NOW + 59 * SECOND)).toBe(true);
+    expect(isClaimed(claimed, NOW + 60 * SECOND)).toBe(false);
+    expect(afterSweep(claimed, NOW + 5 * SECOND, timing)).toMatchObject({
       sweeps: 0,
       dueAt: NOW + 60 * SECOND,
       claim: 'c',
@@ -277,15 +277,15 @@ describe('recordOutcome', () => {
     ).end;
     const cancelled = endDelivery(fresh(), 'CANCELLED');
     for (const state of [delivered, exhausted, cancelled]) {
-      const again = resendDelivery(state, NOW + HOUR, timing);
-      expect(again).toMatchObject({ status: 'PENDING', nextAt: NOW + HOUR });
-      expect(recordOutcome(again, failed, NOW + HOUR, 0.5, timing)).toEqual({
+      const resent = resendDelivery(state, NOW + HOUR, timing);
+      expect(resent).toMatchObject({ status: 'PENDING', nextAt: NOW + HOUR });
+      expect(recordOutcome(resent, failed, NOW + HOUR, 0.5, timing)).toEqual({
         ...state,
         attempts: state.attempts + 1,
         uncounted: state.uncounted + 1,
-        deadline: again.deadline,
+        deadline: resent.deadline,
       });
-      expect(recordOutcome(again, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({
+      expect(recordOutcome(resent, { outcome: 'delivered' }, NOW + HOUR, 0.5, timing)).toMatchObject({
         status: 'DELIVERED',
         attempts: state.attempts + 1,
       });
@@ -300,11 +300,11 @@ describe('recordOutcome', () => {
       0.5,
       timing,
     ) as PendingDelivery;
-    const again = resendDelivery(waiting, NOW + MINUTE, timing);
-    expect(again).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
+    const resent = resendDelivery(waiting, NOW + MINUTE, timing);
+    expect(resent).toMatchObject({ nextAt: NOW + MINUTE, attempts: 2 });
     // A second resend before the attempt changes nothing.
-    expect(resendDelivery(again, NOW + MINUTE, timing)).toEqual(again);
-    const after = recordOutcome(again, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
+    expect(resendDelivery(resent, NOW + MINUTE, timing)).toEqual(resent);
+    const after = recordOutcome(resent, failed, NOW + MINUTE, 0.5, timing) as PendingDelivery;
     expect(after).toMatchObject({ status: 'PENDING', attempts: 3, nextAt: waiting.nextAt });
     // The schedule continues with its fourth attempt, which is the fifth in all.
     expect(recordOutcome(after, failed, NOW + 5 * MINUTE, 0.5, timing)).toMatchObject({
@@ -319,11 +319,11 @@ describe('recordOutcome', () => {
       () => failed,
       () => 0.5,
     ).end;
-    const again = recoverDelivery(exhausted, NOW + 48 * HOUR, timing);
-    expect(nextAttemptNumber(again)).toBe(9);
+    const recovered = recoverDelivery(exhausted, NOW + 48 * HOUR, timing);
+    expect(nextAttemptNumber(recovered)).toBe(9);
     expect(
       attemptsOf(
-        again,
+        recovered,
         () => failed,
         () => 0.5,
       ).end,

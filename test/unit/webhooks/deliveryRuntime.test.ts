@@ -28,7 +28,7 @@ const schedule = parseSchedule('0,5,300,1800,7200,18000,36000,36000');
 const pauses = breakerPauses(schedule);
 
 /** Returns reproducible random numbers from 0 to 1. */
-function chances(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -36,10 +36,10 @@ function chances(seed: number): () => number {
   };
 }
 
-const well: EndpointHealth = healthAt(undefined, 1);
+const healthy: EndpointHealth = healthAt(undefined, 1);
 const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) =>
   afterAttempt(health, { delivered, isProbe: probe, random, now }, pauses);
-const run = (results: string, health = well, from = NOW, every = SECOND) =>
+const run = (results: string, health = healthy, from = NOW, every = SECOND) =>
   Array.from(results).reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
 
 describe('the circuit breaker', () => {
@@ -56,14 +56,14 @@ describe('the circuit breaker', () => {
     });
     expect(checkBreaker(run('fsfsfsfsfsfsfsfsfsfs').breaker, NOW + 20 * SECOND)).toBe('closed');
     // The same share of failures over more than 5 minutes does not open the breaker.
-    expect(checkBreaker(run('ffsffsffsf', well, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
+    expect(checkBreaker(run('ffsffsffsf', healthy, NOW, MINUTE).breaker, NOW + 10 * MINUTE)).toBe('closed');
   });
 
   test('never opens for occasional failures', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        const random = chances(seed);
-        let health = well;
+        const random = randomNumbers(seed);
+        let health = healthy;
         for (let i = 0; i < 2_000 && !health.breaker.open; i++)
           health = attempted(health, random() > 0.1, NOW + i * SECOND, { random: random() });
         expect(health.breaker.open).toBeUndefined();
@@ -112,7 +112,7 @@ describe('the circuit breaker', () => {
 
 describe('afterAttempt', () => {
   test('returns the same value for a healthy endpoint, which costs no write', () => {
-    expect(attempted(well, true, NOW)).toBe(well);
+    expect(attempted(healthy, true, NOW)).toBe(healthy);
     const recovered = run('fs');
     expect(attempted(recovered, true, NOW + 10 * MINUTE)).toBe(recovered);
   });
@@ -124,8 +124,8 @@ describe('afterAttempt', () => {
   });
 
   test('writes only a sample of many attempts, and still opens the breaker', () => {
-    const random = chances(7);
-    let health = well;
+    const random = randomNumbers(7);
+    let health = healthy;
     let writes = 0;
     const step = (delivered: boolean, now: number) => {
       const next = attempted(health, delivered, now, { random: random() });
@@ -144,7 +144,7 @@ describe('afterAttempt', () => {
   test('counts about as many attempts as there were when it samples', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        const random = chances(seed);
+        const random = randomNumbers(seed);
         let breaker: Breaker = { inARow: 0, window: { since: NOW, attempts: 0, failures: 0 } };
         for (let i = 0; i < 20_000; i++) {
           const weight = sampleWeight(breaker, NOW + 1, random());
@@ -174,7 +174,7 @@ describe('automatic disabling', () => {
   /** Returns the failure state of an endpoint that fails at regular intervals for a time, in milliseconds. */
   const failingFor = (time: number, every = 20 * MINUTE, from = NOW) => {
     let failing: Failing | undefined;
-    for (let at = from; at <= from + time; at += every) failing = addFailure(failing, at);
+    for (let now = from; now <= from + time; now += every) failing = addFailure(failing, now);
     return failing!;
   };
 
@@ -200,15 +200,15 @@ describe('automatic disabling', () => {
   test('is never due for sporadic failures', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
-        const random = chances(seed);
-        let health = well;
+        const random = randomNumbers(seed);
+        let health = healthy;
         let givenUp = false;
         // The endpoint fails at random for 30 days and succeeds at least every four days.
-        for (let at = NOW, succeeded = NOW; at < NOW + 30 * DAY; at += random() * hours * HOUR * 0.1) {
-          const delivered = at - succeeded > 4 * DAY * random();
-          if (delivered) succeeded = at;
-          health = attempted(health, delivered, at, { random: random() });
-          givenUp ||= health.failing !== undefined && hasFailedTooLong(health.failing, at);
+        for (let time = NOW, succeeded = NOW; time < NOW + 30 * DAY; time += random() * hours * HOUR * 0.1) {
+          const delivered = time - succeeded > 4 * DAY * random();
+          if (delivered) succeeded = time;
+          health = attempted(health, delivered, time, { random: random() });
+          givenUp ||= health.failing !== undefined && hasFailedTooLong(health.failing, time);
         }
         expect(givenUp).toBe(false);
       }),
@@ -219,12 +219,12 @@ describe('automatic disabling', () => {
   test('comes after one warning on day 1 and one on day 3', () => {
     const given: [number, string][] = [];
     let failing: Failing | undefined;
-    for (let at = NOW; given.length < 3; at += HOUR) {
-      failing = addFailure(failing, at);
-      const warning = findDueWarning(failing, at);
+    for (let time = NOW; given.length < 3; time += HOUR) {
+      failing = addFailure(failing, time);
+      const warning = findDueWarning(failing, time);
       if (warning) failing = { ...failing, warned: warning };
-      if (warning || hasFailedTooLong(failing, at))
-        given.push([(at - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
+      if (warning || hasFailedTooLong(failing, time))
+        given.push([(time - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
     }
     expect(given).toEqual([
       [1, 'day 1'],
@@ -242,10 +242,10 @@ describe('automatic disabling', () => {
 describe('the rate limiter', () => {
   /** Returns a model of the stored slot: a function that reserves the next slot atomically. */
   function slots() {
-    let at: number | undefined;
+    let nextSlot: number | undefined;
     return (step: number, now: number) => {
-      const slot = at === undefined || at < now - SLOT_TOLERANCE ? now : at;
-      at = slot + step;
+      const slot = nextSlot === undefined || nextSlot < now - SLOT_TOLERANCE ? now : nextSlot;
+      nextSlot = slot + step;
       return slot;
     };
   }
@@ -266,21 +266,21 @@ describe('the rate limiter', () => {
       at: NOW + random() * 500,
       slot: undefined,
     })).sort((a, b) => b.at - a.at);
-    const add = (one: Coming) => {
+    const add = (delivery: Coming) => {
       let [low, high] = [0, coming.length];
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (coming[middle]!.at > one.at) low = middle + 1;
+        if (coming[middle]!.at > delivery.at) low = middle + 1;
         else high = middle;
       }
-      coming.splice(low, 0, one);
+      coming.splice(low, 0, delivery);
     };
     const sends: number[] = [];
     let deferrals = 0;
     while (coming.length > 0) {
-      const { at: came, slot: reserved } = coming.pop()!;
+      const { at: arrivedAt, slot: reserved } = coming.pop()!;
       // Reading the delivery takes time, and clocks of workers differ.
-      const clock = came + random() * 20;
+      const clock = arrivedAt + random() * 20;
       let slot = reserved;
       let decision = slot === undefined ? 'expired' : checkSlot(slot, clock);
       while (decision === 'expired') {
@@ -304,18 +304,18 @@ describe('the rate limiter', () => {
 
   /** Returns the largest number of sends within any second. */
   const peak = (sends: readonly number[]) => {
-    let [most, first] = [0, 0];
-    for (const [index, at] of sends.entries()) {
-      while (sends[first]! <= at - SECOND) first++;
-      most = Math.max(most, index - first + 1);
+    let [largest, first] = [0, 0];
+    for (const [index, time] of sends.entries()) {
+      while (sends[first]! <= time - SECOND) first++;
+      largest = Math.max(largest, index - first + 1);
     }
-    return most;
+    return largest;
   };
 
   test.each([10, 50, 200])(
     'keeps a backlog at %d per second below 1.1 times the limit in any second, and above 0.9 on average',
     (rateLimit) => {
-      const { sends, deferrals } = simulate(rateLimit, rateLimit * 60, chances(rateLimit));
+      const { sends, deferrals } = simulate(rateLimit, rateLimit * 60, randomNumbers(rateLimit));
       expect(sends).toHaveLength(rateLimit * 60);
       expect(peak(sends)).toBeLessThanOrEqual(rateLimit * 1.1);
       expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
@@ -324,7 +324,7 @@ describe('the rate limiter', () => {
   );
 
   test.each([1, 2, 3, 5, 9])('keeps a backlog at %d per second at its limit in any second', (rateLimit) => {
-    const { sends } = simulate(rateLimit, rateLimit * 20, chances(rateLimit));
+    const { sends } = simulate(rateLimit, rateLimit * 20, randomNumbers(rateLimit));
     expect(peak(sends)).toBeLessThanOrEqual(rateLimit);
     expect(sends.length / ((sends.at(-1)! - sends[0]!) / SECOND)).toBeGreaterThan(0.9 * rateLimit);
   });

@@ -346,7 +346,7 @@ describe('enableDataProtection', () => {
       basicPayload(event, { config }),
       basicPayload(event, { config, enrichment }),
     ]) {
-      expect(personal.filter((one) => text.includes(one))).toEqual([]);
+      expect(personal.filter((part) => text.includes(part))).toEqual([]);
     }
   });
 

@@ -98,7 +98,7 @@ describe('rotateSecrets', () => {
           const live = liveSecrets(secrets, now);
           expect([1, 2]).toContain(live.length);
           expect(live[0]).toBe(secrets[0]);
-          expect(live.map(({ expiresAt }) => expiresAt === undefined)).toEqual(live.map((_one, at) => at === 0));
+          expect(live.map(({ expiresAt }) => expiresAt === undefined)).toEqual(live.map((_one, index) => index === 0));
         }
       }),
     );

@@ -110,8 +110,8 @@ describe('a response of a receiver', () => {
 
 describe('a webhook request', () => {
   /** Sends a request. Returns the request as the receiver got it, and the result of the client. */
-  async function arrived(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
-    const came: {
+  async function sendAndReceive(request: Partial<WebhookRequest>, urlOf = (url: string) => url, client = newClient()) {
+    const received: {
       method?: string | undefined;
       path?: string | undefined;
       headers?: IncomingHttpHeaders;
@@ -119,40 +119,40 @@ describe('a webhook request', () => {
       version?: string;
     } = {};
     const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
-      Object.assign(came, {
+      Object.assign(received, {
         method: incoming.method,
         path: incoming.url,
         headers: incoming.headers,
         version: incoming.httpVersion,
       });
-      came.body = Buffer.concat(await incoming.toArray()).toString();
+      received.body = Buffer.concat(await incoming.toArray()).toString();
       response.end();
     };
     const { url } = await http((incoming, response) => void respond(incoming, response));
     const sent = await post(urlOf(url), request, client);
-    return { ...came, sent };
+    return { ...received, sent };
   }
 
   test('is a POST over HTTP/1.1 with the unchanged body, and accepts no compressed response', async () => {
     const body = JSON.stringify({ text: 'Grüße, 世界 👋' });
-    const came = await arrived(
+    const request = await sendAndReceive(
       { body, headers: { 'content-type': 'application/json', 'webhook-id': 'msg_1' } },
       (url) => `${url}/a%20b/c?d=e&f#fragment`,
     );
-    expect(came).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, version: '1.1' });
-    expect(came.headers).toMatchObject({
+    expect(request).toMatchObject({ method: 'POST', path: '/a%20b/c?d=e&f', body, version: '1.1' });
+    expect(request.headers).toMatchObject({
       'content-type': 'application/json',
       'webhook-id': 'msg_1',
       'content-length': String(Buffer.byteLength(body)),
       'accept-encoding': 'identity',
     });
-    expect(came.headers).not.toHaveProperty('authorization');
-    expect(came.headers).not.toHaveProperty('transfer-encoding');
+    expect(request.headers).not.toHaveProperty('authorization');
+    expect(request.headers).not.toHaveProperty('transfer-encoding');
   });
 
   test('contains the name of the service as its user agent', async () => {
     const client = webhookClient.open(environment({ SERVICE_NAME: 'acme', ALLOW_LOOPBACK_DELIVERY: 'true' }));
-    expect((await arrived({}, undefined, client)).headers).toHaveProperty('user-agent', 'acme-webhooks/1');
+    expect((await sendAndReceive({}, undefined, client)).headers).toHaveProperty('user-agent', 'acme-webhooks/1');
     expect(webhookClient).toMatchObject({ grants: [], env: ['SERVICE_NAME'] });
   });
 
@@ -163,15 +163,15 @@ describe('a webhook request', () => {
     ['b%C3%BCcher:%E4%B8%96', 'bücher:世'],
     ['100%zz:a', '100%zz:a'],
   ])('sends the userinfo %j of its URL as a header', async (given, sent) => {
-    const came = await arrived({}, (url) => url.replace('//', `//${given}@`));
-    expect(Buffer.from(came.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
-    expect(came.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect(JSON.stringify(came.sent)).not.toContain(given);
+    const request = await sendAndReceive({}, (url) => url.replace('//', `//${given}@`));
+    expect(Buffer.from(request.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
+    expect(request.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(JSON.stringify(request.sent)).not.toContain(given);
   });
 
   test('prefers its own authorization header to the userinfo of its URL', async () => {
     expect(
-      (await arrived({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
+      (await sendAndReceive({ headers: { authorization: 'Basic token' } }, (url) => url.replace('//', '//user:pass@')))
         .headers,
     ).toHaveProperty('authorization', 'Basic token');
   });
@@ -393,8 +393,8 @@ describe('the outcome of a webhook request', () => {
       (socket: Socket) => socket.end(head('HTTP/1.1 200 OK', 'transfer-encoding: chunked') + '64\r\nhalf'),
       'half',
     ],
-  ])('is a failure when the receiver %s, because the response is incomplete', async (_what, act, body) => {
-    const receiver = await tcp((socket) => socket.once('data', () => act(socket)));
+  ])('is a failure when the receiver %s, because the response is incomplete', async (_what, respond, body) => {
+    const receiver = await tcp((socket) => socket.once('data', () => respond(socket)));
     const sent = await post(receiver.url);
     expect(sent).toMatchObject({ outcome: 'failed', error: 'connection closed before the answer was complete' });
     expect(body === undefined ? sent.responseStatus : textOf(sent)).toBe(body);
@@ -408,12 +408,12 @@ describe('the outcome of a webhook request', () => {
   });
 
   test('contains compressed data as it was received', async () => {
-    const packed = gzipSync(Buffer.alloc(8 * KIB * KIB));
+    const compressed = gzipSync(Buffer.alloc(8 * KIB * KIB));
     const { url } = await http((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(compressed),
     );
     const sent = await post(url);
-    expect(Buffer.compare(sent.responseBody!, packed.subarray(0, 16 * KIB))).toBe(0);
+    expect(Buffer.compare(sent.responseBody!, compressed.subarray(0, 16 * KIB))).toBe(0);
   });
 
   test('is a delivery when the receiver answers before it has read the request, but the connection is not kept', async () => {
@@ -600,7 +600,7 @@ describe('the connections of a webhook client', () => {
 
 /** Writes a text byte by byte until the client closes the connection. */
 function drip(socket: Socket, text: string): void {
-  let at = 0;
-  const timer = setInterval(() => socket.write(text.charAt(at++)), 20);
+  let offset = 0;
+  const timer = setInterval(() => socket.write(text.charAt(offset++)), 20);
   socket.on('close', () => clearInterval(timer));
 }

@@ -15,20 +15,20 @@ import { type Receiver, startHttp, startTcp, startTls } from '../../support/rece
 
 const running: { stop: () => unknown }[] = [];
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((one) => one.stop()));
+  await Promise.all(running.splice(0).map((resource) => resource.stop()));
 });
 
-async function using<T extends { stop: () => unknown }>(started: Promise<T>): Promise<T> {
-  const one = await started;
-  running.push(one);
-  return one;
+async function stopAfterTest<T extends { stop: () => unknown }>(started: Promise<T>): Promise<T> {
+  const resource = await started;
+  running.push(resource);
+  return resource;
 }
 
 const NO_NAMES: Zone = () => 'NXDOMAIN';
 
 /** Returns the function `post` of a client that resolves names in a zone, and the DNS queries of this client. */
 async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) {
-  const { resolver, queries } = await using(startDns(zone));
+  const { resolver, queries } = await stopAfterTest(startDns(zone));
   const client = createWebhookClient({ allowLoopback }, { resolver });
   return {
     queries,
@@ -39,7 +39,7 @@ async function newClient(zone: Zone = NO_NAMES, { allowLoopback = false } = {}) 
 
 /** Starts a receiver on every loopback address. It answers with the local address that the request reached. */
 function receiver(): Promise<Receiver> {
-  return using(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
+  return stopAfterTest(startHttp((request, response) => response.end(request.socket.localAddress), '::'));
 }
 
 const reachedAt = ({ responseBody }: AttemptResult) =>
@@ -271,11 +271,14 @@ describe('a host name of a webhook URL', () => {
   test('is checked for each connection if its addresses change', async () => {
     const target = await receiver();
     const answers = ['127.0.0.2', '169.254.169.254', '127.0.0.3', '10.0.0.1'];
-    let asked = 0;
+    let queryCount = 0;
     // The names have only IPv4 addresses, so the test counts one query for each lookup.
-    const { post } = await newClient((_name, type) => (type === 'A' ? [answers[asked++ % answers.length] ?? ''] : []), {
-      allowLoopback: true,
-    });
+    const { post } = await newClient(
+      (_name, type) => (type === 'A' ? [answers[queryCount++ % answers.length] ?? ''] : []),
+      {
+        allowLoopback: true,
+      },
+    );
     // Clients keep connections per origin, so each lookup uses another name.
     const outcomes: string[] = [];
     for (let i = 0; i < 8; i++) {
@@ -292,11 +295,11 @@ describe('a host name of a webhook URL', () => {
       '127.0.0.3',
       'address not allowed',
     ]);
-    expect(asked).toBe(8);
+    expect(queryCount).toBe(8);
   });
 
   test('is reached at its second address when the first does not answer', async () => {
-    const target = await using(
+    const target = await stopAfterTest(
       startHttp((request, response) => response.end(request.socket.localAddress), '127.0.0.5'),
     );
     const { post } = await newClient(() => ['127.0.0.4', '127.0.0.5'], { allowLoopback: true });
@@ -341,7 +344,7 @@ describe('a webhook request over TLS', () => {
   afterAll(() => tls.setDefaultCACertificates(before));
 
   /** Starts a TLS receiver, which is reachable under any name. Returns its port. */
-  const secure = async (options: TlsOptions) => (await using(startTls(options))).port;
+  const secure = async (options: TlsOptions) => (await stopAfterTest(startTls(options))).port;
   const everywhere: Zone = (_name, type) => (type === 'A' ? ['127.0.0.1'] : []);
 
   test('is delivered to a receiver with a valid certificate, and keeps the connection', async () => {
@@ -376,13 +379,13 @@ describe('a webhook request over TLS', () => {
   });
 
   test('fails for a receiver without TLS', async () => {
-    const target = await using(startTcp((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    const target = await stopAfterTest(startTcp((socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect((await post(`https://good.example:${target.port}/`)).error).toMatch(/^TLS: \w/);
   });
 
   test('causes a timeout for a receiver that stops during the handshake', async () => {
-    const target = await using(startTcp((socket) => socket.resume()));
+    const target = await stopAfterTest(startTcp((socket) => socket.resume()));
     const { post } = await newClient(everywhere, { allowLoopback: true });
     expect(await post(`https://good.example:${target.port}/`, 200)).toMatchObject({
       outcome: 'timeout',
@@ -392,7 +395,8 @@ describe('a webhook request over TLS', () => {
 });
 
 describe('toFailure', () => {
-  const named = (code?: string) => toFailure(Object.assign(new Error('at 10.0.0.1: said by the receiver'), { code }));
+  const failureOf = (code?: string) =>
+    toFailure(Object.assign(new Error('at 10.0.0.1: said by the receiver'), { code }));
 
   test.each([
     ['CERT_HAS_EXPIRED', 'TLS: certificate has expired'],
@@ -409,7 +413,7 @@ describe('toFailure', () => {
     ['ERR_SOMETHING', 'connection failed'],
     [undefined, 'connection failed'],
   ])('names the failure for code %s: %s', (code, error) => {
-    expect(named(code)).toEqual({ outcome: 'failed', error });
+    expect(failureOf(code)).toEqual({ outcome: 'failed', error });
   });
 
   test('throws, as an internal error, when our process has no free file descriptors', () => {
@@ -458,13 +462,13 @@ describe('the environment variables of the process', () => {
     const [proxy, target, lax] = await Promise.all([
       receiver(),
       receiver(),
-      using(
+      stopAfterTest(
         startTcp((socket) =>
           socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nx: a\0b\r\ncontent-length: 0\r\n\r\n')),
         ),
       ),
     ]);
-    const unknown = await using(startTls(selfSigned('localhost')));
+    const unknown = await stopAfterTest(startTls(selfSigned('localhost')));
     const errors = await Promise.all(
       [target.url, `https://localhost:${unknown.port}/`, lax.url].map(
         async (url) => (await postElsewhere(url, proxy.url)).error,
