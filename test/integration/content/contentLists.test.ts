@@ -139,8 +139,8 @@ async function pages(path: string, data: object): Promise<any[]> {
 const idOf = ({ annotationId, id, commentId }: any): unknown =>
   id ?? (annotationId === undefined ? commentId : annotationId);
 
-describe('a list of several pages and more than 1 MB has responses below 5 MB', () => {
-  test.each(lists)('and each record once: %s', async (_what, path, data, count) => {
+describe('a list of several pages and more than 1 MB', () => {
+  test.each(lists)('has responses below 5 MB and returns each record once: %s', async (_what, path, data, count) => {
     const whole = (await pages(path, data)).flat();
     expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(1.5 * MEGABYTE);
     expect([whole.length, new Set(whole.map(idOf)).size]).toEqual([count, count]);
@@ -149,7 +149,7 @@ describe('a list of several pages and more than 1 MB has responses below 5 MB', 
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test('and each record once: the data of a user, which have no pageSize', async () => {
+  test('has responses below 5 MB and returns each record once: the data of a user, which have no pageSize', async () => {
     for (const [userId, counts] of [
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],
