@@ -17,7 +17,7 @@ export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'ht
 
 /** Returns the target of a `$ref` of the document. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the component
-export function referred<T>($ref: string): T {
+export function resolveReference<T>($ref: string): T {
   const found = $ref
     .slice(2)
     .split('/')
@@ -34,7 +34,7 @@ export function dataSchema(path: string): JsonSchema {
 /** Returns the documented response for an HTTP code; undefined if there is none. */
 export function documentedResponse(path: string, httpCode: number): DocumentedResponse | undefined {
   const response = openApi.paths[path]!.post.responses[httpCode];
-  return response && '$ref' in response ? referred(response.$ref) : response;
+  return response && '$ref' in response ? resolveReference(response.$ref) : response;
 }
 
 const NOTHING: Headers = {};
@@ -75,7 +75,7 @@ function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
 function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
-  if ('$ref' in node) return prepared(referred(node.$ref as string), closed);
+  if ('$ref' in node) return prepared(resolveReference(node.$ref as string), closed);
   // A rule about required fields: zod checks `required` only beside `properties`.
   if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
     const names = node.required as string[];

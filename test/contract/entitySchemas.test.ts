@@ -6,11 +6,11 @@ import * as z from 'zod';
 import { projectDir } from '../../infra/build/build.ts';
 import { entities } from '../../lib/table/entity.ts';
 
-/** By entity type: the version and the hash of its schema. */
+/** The file with the version and the schema hash of each entity type. */
 const file = join(import.meta.dirname, 'entitySchemas.json');
 const pinned = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Pin>;
 
-// Importing its module registers an entity.
+// The import of a module registers its entities.
 for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, source), 'utf8').includes('defineEntity(')) await import(join(projectDir, source));
 }

@@ -16,7 +16,7 @@ import { withDeployment, placeholders } from '../../lib/openapi/deployment.ts';
 import { Id, list, OpenObject, optional, withOpenKeys } from '../../lib/shared/schema.ts';
 import { encodeBody } from '../../lib/webhooks/transport/body.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
-import { cases, documentedResponse, endpoints, openApi, problems, referred } from './contract.ts';
+import { cases, documentedResponse, endpoints, openApi, problems, resolveReference } from './contract.ts';
 
 /** Yields every object in a JSON value with its path. */
 function* nodes(value: unknown, path: string[] = []): Generator<[path: string, node: Record<string, unknown>]> {
@@ -50,7 +50,7 @@ describe('the OpenAPI document', () => {
   test('has no broken reference', () => {
     const references = [...nodes(openApi)].flatMap(([, { $ref }]) => (typeof $ref === 'string' ? [$ref] : []));
     expect(references.length).toBeGreaterThan(endpoints.length);
-    for (const $ref of references) expect(referred($ref)).toBeDefined();
+    for (const $ref of references) expect(resolveReference($ref)).toBeDefined();
   });
 
   test('has no empty schema: a custom one declares its type with .meta({ type })', () => {
@@ -138,7 +138,7 @@ describe.each(cases)('the operation of %s', (path, endpoint) => {
   });
 
   test('has the parameter Idempotency-Key if it writes with credentials', () => {
-    const names = (operation.parameters ?? []).map(({ $ref }) => referred<{ name: string }>($ref).name);
+    const names = (operation.parameters ?? []).map(({ $ref }) => resolveReference<{ name: string }>($ref).name);
     expect(names).toEqual(takesIdempotencyKey(endpoint) ? ['Idempotency-Key'] : []);
   });
 
@@ -183,7 +183,7 @@ describe('the webhooks', () => {
   test('exist for every event type, and the basic ones for every trigger', () => {
     expect(Object.keys(openApi.webhooks)).toEqual([...eventTypes, ...triggerTypes.map((type) => `basic.${type}`)]);
     for (const [name, { post }] of Object.entries(openApi.webhooks)) {
-      const headers = post.parameters.map(({ $ref }) => referred<{ name: string }>($ref).name);
+      const headers = post.parameters.map(({ $ref }) => resolveReference<{ name: string }>($ref).name);
       expect([name, headers]).toEqual([name, ['webhook-id', 'webhook-timestamp', 'webhook-signature']]);
       for (const { value } of Object.values(post.requestBody.content['application/json'].examples))
         expect([name, problems(plainSchema(name), value, 'closed')]).toEqual([name, []]);
@@ -244,7 +244,7 @@ describe('the webhooks', () => {
   ])('can be sent as %s', (name, wrapping) => {
     const sent = encodeBody('{}', wrapping);
     if ('error' in sent) throw new Error(sent.error);
-    expect(problems(referred(`#/components/schemas/${name}`), JSON.parse(sent.body), 'closed')).toEqual([]);
+    expect(problems(resolveReference(`#/components/schemas/${name}`), JSON.parse(sent.body), 'closed')).toEqual([]);
   });
 });
 
@@ -400,8 +400,8 @@ async function lintFindings(document: object): Promise<string[]> {
   const linter: string = '@redocly/openapi-core';
   const { createConfig, lintFromString } = (await import(linter)) as Linter;
   const config = await createConfig(JSON.stringify({ extends: ['recommended'], rules: rulesOff }));
-  const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
-  return found.map(
+  const findings = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
+  return findings.map(
     ({ severity, ruleId, message, location: [at] }) => `${severity} ${ruleId} ${at?.pointer}: ${message}`,
   );
 }

@@ -129,8 +129,8 @@ function like(value: unknown): fc.Arbitrary<unknown> {
 function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  const some = schema.anyOf ?? schema.oneOf;
-  if (some) return fc.oneof(...some.map((one) => described(one, ids)));
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives) return fc.oneof(...alternatives.map((one) => described(one, ids)));
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'string':
       return fc.oneof(

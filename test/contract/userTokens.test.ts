@@ -15,7 +15,7 @@ let engine: Engine;
 let queues: Queues;
 let acme: Customer;
 let editor: TestUser;
-/** Users who must get nothing, by what is wrong with them. */
+/** Users without access, by the reason why they have none. */
 let strangers: Record<string, TestUser>;
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
@@ -60,7 +60,7 @@ function payloadWith(token: string, claims: object): string {
   return Buffer.from(JSON.stringify({ ...payload, ...claims })).toString('base64url');
 }
 
-/** What a user interface needs, in both versions of the API and in the second one. */
+/** The endpoints that a user interface needs in both versions of the API. */
 const inBothVersions = [
   'commentannotations/add',
   'commentannotations/comments/add',

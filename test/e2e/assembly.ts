@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { temporaryDir } from './system.ts';
 
-/** A template as JSON; what a test changes in it is checked by what the system does then. */
+/** A template as JSON. Tests change it and check the behavior of the system. */
 export interface Template {
   readonly Resources: Record<string, any>;
 }
 
-/** The current assembly in a directory of its own, so that a test can change what is to be run. */
+/** A copy of the current assembly in its own directory, which a test can change. */
 export interface AssemblyCopy {
   readonly dir: string;
-  /** Changes one of the templates: the first for which `change` does not give false. */
+  /** Changes the first template for which `change` does not return false. */
   changeTemplate(change: (template: Template) => boolean | undefined): Promise<void>;
-  /** Adds code to upload, a module `index.mjs`; gives the key that functions name it by. */
+  /** Adds a module `index.mjs` as an asset. Returns the object key by which functions refer to it. */
   addCode(name: string, code: string): Promise<string>;
 }
 
@@ -37,7 +37,7 @@ export async function copyAssembly(): Promise<AssemblyCopy> {
         if (change(template) === false) continue;
         return writeFile(file, JSON.stringify(template));
       }
-      throw new Error('No template has what is to be changed');
+      throw new Error('No template accepts the change');
     },
     async addCode(name, code) {
       await mkdir(join(dir, name));

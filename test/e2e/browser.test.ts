@@ -58,7 +58,8 @@ async function done(path: string, data: object): Promise<any> {
 const inPage = <Value>(page: Page, code: string) => page.evaluate<Value>(code);
 
 /** Checks that the page shows no problem of the system. */
-const nothingSaid = (page: Page) => page.getByRole('alert').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
+const expectNoProblem = (page: Page) =>
+  page.getByRole('alert').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
 
 /** Checks the content security policy: an injected script does not run, and the browser reports the violation. */
 async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
@@ -346,7 +347,7 @@ describe('the dashboard', () => {
 
       release(undefined);
       await page.clock.runFor(15_000);
-      await nothingSaid(page);
+      await expectNoProblem(page);
     });
 
     test('stops while the page is hidden', async () => {
@@ -488,7 +489,7 @@ test('the dashboard reports a system that stopped, and shows its data again afte
   expect(problems.filter((problem) => !/ERR_CONNECTION|ERR_EMPTY_RESPONSE|503/.test(problem))).toEqual([]);
 
   system = await startSystem({ dataDir, env: { SCHEDULE_SECONDS: '1', PORT: new URL(system.baseUrl).port } });
-  await nothingSaid(page);
+  await expectNoProblem(page);
   await page
     .getByRole('status')
     .filter({ hasText: /^All \d+ alarms are OK/ })

@@ -21,7 +21,7 @@ beforeAll(async () => {
   editors = [new RemoteEditor(), new RemoteEditor()];
 });
 afterAll(async () => {
-  for (const one of editors) one.stop();
+  for (const editor of editors) editor.stop();
   await Promise.all([system.stop(), receiver.stop()]);
   await rm(dataDir, { recursive: true, force: true });
 });

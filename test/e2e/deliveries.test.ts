@@ -34,7 +34,7 @@ const ATTEMPTS = 3;
 const NAME = 'hooks.example.com';
 
 /** All threads of the system resolve host names of customers with this server. */
-const asking = (server: string) => `
+const preloadUsingDns = (server: string) => `
   import dns from 'node:dns/promises';
   import { syncBuiltinESMExports } from 'node:module';
   const { Resolver } = dns;
@@ -58,7 +58,7 @@ describe('deliveries in npm start', () => {
   beforeAll(async () => {
     dns = await startDns((name) => (name === NAME ? ['10.1.2.3'] : 'NXDOMAIN'));
     [dataDir, receiver] = await Promise.all([temporaryDir(), RemoteReceiver.start()]);
-    system = await startSystem({ dataDir, env: timing, preload: asking(dns.resolver.getServers()[0]!) });
+    system = await startSystem({ dataDir, env: timing, preload: preloadUsingDns(dns.resolver.getServers()[0]!) });
   });
 
   afterAll(async () => {
@@ -126,8 +126,8 @@ describe('deliveries in npm start', () => {
       ): Promise<{ status: string; attempts: number; nextAttemptAt: string | null }> {
         for (;;) {
           const { messages } = await ok(`${ADVANCED}/messages/get`, { endpointId, limit: 250 });
-          const found = messages.find((message: { id: string }) => message.id === id);
-          if (found?.deliveries[0].status === status) return found.deliveries[0];
+          const message = messages.find((message: { id: string }) => message.id === id);
+          if (message?.deliveries[0].status === status) return message.deliveries[0];
           await delay(50);
         }
       },

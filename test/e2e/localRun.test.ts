@@ -161,14 +161,14 @@ describe('npm start', () => {
     const credentials = system.credentials;
     system = await startSystem({ dataDir });
     expect({ ...system.credentials, baseUrl: '' }).toEqual({ ...credentials, baseUrl: '' });
-    const found: string[] = [];
+    const storedIds: string[] = [];
     for (let i = 0; i < acknowledged.length; i += limits.readIds) {
       const { body } = await system.post('/v2/organizations/get', {
         organizationIds: acknowledged.slice(i, i + limits.readIds),
       });
-      found.push(...body.result.data.map(({ id }: { id: string }) => id));
+      storedIds.push(...body.result.data.map(({ id }: { id: string }) => id));
     }
-    expect(found.sort()).toEqual(acknowledged.sort());
+    expect(storedIds.sort()).toEqual(acknowledged.sort());
 
     const [engine, ...more] = await engines();
     expect(more).toEqual([]);

@@ -7,7 +7,7 @@ import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-/** What the functions below do, one line each in the file `SEEN`. */
+/** An action of a function below. Each action is a line of the file `SEEN`. */
 interface Seen {
   readonly by: 'queue' | 'stream' | 'timer';
   readonly id: string;
@@ -225,8 +225,8 @@ describe('workers in npm start', () => {
     try {
       for (;;) {
         const changed = once(changes, 'change');
-        const found = (await seen()).filter(like);
-        if (found.length >= count) return found;
+        const calls = (await seen()).filter(like);
+        if (calls.length >= count) return calls;
         await changed;
       }
     } finally {

@@ -207,8 +207,10 @@ describe('outage of a part of the system', () => {
     const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) =>
       ids.slice(page * limits.readIds, (page + 1) * limits.readIds),
     );
-    const found = await Promise.all(pages.map((organizationIds) => patient.v2.organizations.get({ organizationIds })));
-    return found.flatMap(({ data }) => data.map(({ id }) => id)).sort();
+    const listedPages = await Promise.all(
+      pages.map((organizationIds) => patient.v2.organizations.get({ organizationIds })),
+    );
+    return listedPages.flatMap(({ data }) => data.map(({ id }) => id)).sort();
   }
 
   test('without the table, callers get UNAVAILABLE soon, an alarm is raised, and later retries succeed without loss', async () => {

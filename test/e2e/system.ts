@@ -10,12 +10,12 @@ import { createClient, type Methods } from '../../lib/client/index.ts';
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
 
 export interface SystemOptions {
-  /** A directory to keep; without one, a temporary one is removed after `stop`. */
+  /** The data directory. Without it the system gets a temporary directory, which is removed after `stop`. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
   /**
-   * JavaScript that each of its threads runs before anything else, to stand for what a test cannot have happen: other
-   * times, other names.
+   * JavaScript that each thread of the system runs first. It replaces the clock or DNS, which a test cannot change
+   * otherwise.
    */
   readonly preload?: string;
 }
@@ -33,19 +33,19 @@ export interface System {
   readonly credentials: DemoCredentials;
   readonly dataDir: string;
   readonly pid: number;
-  /** What it printed so far, on both outputs. */
+  /** Returns the text that the system has printed to standard output and standard error. */
   logs(): string;
-  /** Resolves when it has printed this. */
+  /** Resolves when the printed text matches. Rejects when the system ends without it. */
   printed(text: RegExp): Promise<void>;
-  /** With the demo workspace's API key. */
+  /** A client with the API key of the demo workspace. */
   readonly client: Methods;
-  /** Sends `data` in its envelope, by default with the demo workspace's API key. */
+  /** Sends `data` in an envelope, by default with the API key of the demo workspace. */
   post(path: string, data: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Stops it as a supervisor does and gives the exit code. */
+  /** Stops the system like a process manager and returns the exit code. */
   stop(): Promise<number | null>;
-  /** Ends it without warning. */
+  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
-  /** Waits until it ends by itself and gives the exit code. */
+  /** Waits until the system ends by itself and returns the exit code. */
   ended(): Promise<number | null>;
 }
 
@@ -86,7 +86,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
-/** Starts a system that is expected to give up, and gives its exit code and what it printed. */
+/** Starts a system that is expected to end by itself. Returns its exit code and its output. */
 export async function startInVain(options: SystemOptions = {}): Promise<{ code: number | null; output: string }> {
   const dataDir = options.dataDir ?? (await temporaryDir());
   const { output, ended } = launch(dataDir, options);
@@ -95,7 +95,7 @@ export async function startInVain(options: SystemOptions = {}): Promise<{ code: 
   return { code, output: output() };
 }
 
-/** The mails that a system has sent, oldest first, as soon as they are enough. */
+/** Waits until `enough` accepts the mails that a system has sent. Returns these mails, oldest first. */
 export async function mailsOnce(dataDir: string, enough: (mails: readonly string[]) => boolean): Promise<string[]> {
   const changes = watch(join(dataDir, 'outbox'));
   try {
@@ -110,14 +110,14 @@ export async function mailsOnce(dataDir: string, enough: (mails: readonly string
   }
 }
 
-/** The mails that a system has sent so far, oldest first. */
+/** Returns the mails that a system has sent, oldest first. */
 export async function mailsIn(dataDir: string): Promise<string[]> {
   const outbox = join(dataDir, 'outbox');
   const files = (await readdir(outbox)).filter((name) => name.endsWith('.eml')).sort();
   return Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')));
 }
 
-/** A `preload` for a system whose clock is ahead, as if the machine had been off for so long. */
+/** Returns a `preload` that sets the clock of a system ahead, as if the machine had been off for this time. */
 export function clockAhead(seconds: number): string {
   return `
     const SystemDate = Date;
@@ -129,7 +129,7 @@ export function clockAhead(seconds: number): string {
   `;
 }
 
-/** A new empty directory, its name free of links. */
+/** Creates an empty directory. Returns its path without symbolic links. */
 export async function temporaryDir(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), 'system-')));
 }
@@ -152,7 +152,7 @@ function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched
   return { child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Resolves when the output of a process has this text; rejects with all of it when the process ends without. */
+/** Resolves when the output of a process matches. Rejects with the whole output if the process ends without a match. */
 function printed({ child, output, ended }: Launched, text: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = () => text.test(output()) && resolve();

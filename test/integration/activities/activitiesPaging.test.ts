@@ -12,10 +12,10 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(() => engine.stop());
-beforeEach(begin);
+beforeEach(createCustomer);
 
 /** Replaces the customer by a new customer with activity logs. */
-async function begin(): Promise<void> {
+async function createCustomer(): Promise<void> {
   customer = await newCustomer();
   await customer.ok('/v2/workspace/activityconfig/update', {
     activityServiceConfig: { isEnabled: true, immutable: false },
@@ -23,10 +23,10 @@ async function begin(): Promise<void> {
 }
 
 /** Creates a customer with content once for all tests of a block. The tests only read. */
-function beginOnceWith(content: () => Promise<void>): void {
+function createSharedCustomer(content: () => Promise<void>): void {
   let sharedCustomer: Customer;
   beforeAll(async () => {
-    await begin();
+    await createCustomer();
     await content();
     sharedCustomer = customer;
   });
@@ -36,7 +36,7 @@ function beginOnceWith(content: () => Promise<void>): void {
 }
 
 const organizationId = 'acme';
-const make = (documentIds: string[]) =>
+const addDocuments = (documentIds: string[]) =>
   customer.ok('/v2/organizations/documents/add', {
     organizationId,
     createOrganization: true,
@@ -68,8 +68,8 @@ async function pages(filter: object, between: () => Promise<unknown> = async () 
 }
 
 describe("pages of a document's activities", () => {
-  beginOnceWith(async () => {
-    await make(['nda']);
+  createSharedCustomer(async () => {
+    await addDocuments(['nda']);
     for (let n = 0; n < 1_250; n += 250)
       await add(
         'nda',
@@ -105,7 +105,7 @@ describe('pages of activities', () => {
       '__proto__',
       ...numbers(130).map((i) => `many${i}`),
     ];
-    await make(documentIds);
+    await addDocuments(documentIds);
     for (const [i, documentId] of documentIds.entries())
       if (i % 3 !== 1) await add(documentId, [{ id: `x${i}` }, { id: `y${i}` }]);
     await add(
@@ -140,7 +140,7 @@ describe('pages of activities', () => {
   });
 
   test('contain the activities of a target entity by time over all documents', async () => {
-    await make(['a', 'b', 'c']);
+    await addDocuments(['a', 'b', 'c']);
     for (let n = 0; n < 330; n += 30)
       await add(
         ['a', 'b', 'c'][n % 3]!,
@@ -159,7 +159,7 @@ describe('pages of activities', () => {
   });
 
   test('lose nothing when a filter matches few of many activities', async () => {
-    await make(['nda', 'tos']);
+    await addDocuments(['nda', 'tos']);
     for (let n = 0; n < 2_500; n += 500)
       await add(
         'nda',
@@ -174,7 +174,7 @@ describe('pages of activities', () => {
 
 test('a filter over documents that are read together loses nothing', async () => {
   const documentIds = numbers(10).map((i) => `d${i}`);
-  await make(documentIds);
+  await addDocuments(documentIds);
   for (const documentId of documentIds)
     await add(
       documentId,
@@ -217,14 +217,14 @@ describe('pages of more than 1 MB and below 5 MB', () => {
   }
 
   test('contain the activities of a document', async () => {
-    await make(['nda', 'tos']);
+    await addDocuments(['nda', 'tos']);
     for (const first of [0, 20, 40]) await addBig('nda', first);
     await expectAll({ documentId: 'nda' });
   });
 
   describe('over two documents', () => {
-    beginOnceWith(async () => {
-      await make(['nda', 'tos']);
+    createSharedCustomer(async () => {
+      await addDocuments(['nda', 'tos']);
       for (const [documentId, first] of [
         ['nda', 0],
         ['tos', 20],
@@ -250,7 +250,7 @@ describe('a listing returns each activity once while others write', () => {
     ['a target entity', { targetEntityId: 't' }],
   ])('of %s', async (_of, filter) => {
     const documents = 'documentId' in filter ? ['b'] : ['a', 'b', 'c'];
-    await make(['a', 'b', 'c']);
+    await addDocuments(['a', 'b', 'c']);
     for (const documentId of documents)
       await add(
         documentId,

@@ -33,7 +33,7 @@ const events = async () =>
   (await emitted(engine, customer))
     .map(({ event, data }) => [event, data.targetComment?.commentId, data.actionUser.userId])
     .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
-const fails = async (path: string, data: object) => {
+const errorOf = async (path: string, data: object) => {
   const { status, body } = await customer.call(`${COMMENTS}/${path}`, { ...inThread, ...data });
   return [status, body.error.status, body.error.message];
 };
@@ -63,7 +63,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
   test('requires exactly one of commentData and comments', async () => {
     expect(await customer.ok(`${COMMENTS}/add`, { ...inThread, comments: [reply('alias')] })).toEqual([2]);
     for (const data of [{}, { comments: [reply('a')], commentData: [reply('b')] }]) {
-      expect(await fails('add', data)).toEqual([
+      expect(await errorOf('add', data)).toEqual([
         400,
         'INVALID_ARGUMENT',
         'commentData must be given, or comments, and not both',
@@ -93,7 +93,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
 
   test('rejects a taken id and writes no comment of the call', async () => {
     expect(
-      await fails('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
+      await errorOf('add', { commentData: [reply('a'), reply('b', { commentId: 1, triggerNotification: true })] }),
     ).toEqual([409, 'ALREADY_EXISTS', 'Comment 1 already exists']);
     expect(await get()).toHaveLength(1);
     expect(await thread()).toMatchObject({ commentCount: 1, involvedUserIds: ['ada'] });
@@ -125,7 +125,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
     const mentioned = Array.from({ length: 10 }, (_each, index) => ({ userId: `user-${index}` }));
     const replies = (count: number) =>
       Array.from({ length: count }, () => reply('a', { taggedUserContacts: mentioned }));
-    expect((await fails('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
+    expect((await errorOf('add', { commentData: replies(9) })).slice(0, 2)).toEqual([400, 'INVALID_ARGUMENT']);
     for (let i = 0; i < 6; i++) expect(await add(...replies(8))).toHaveLength(8);
     expect(await thread()).toMatchObject({
       commentCount: 49,
@@ -155,7 +155,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       await customer.ok(`${COMMENTS}/add`, { ...inThread, verifyUserPermissions: true, commentData: [reply('a')] }),
     ).toEqual([2]);
     expect(
-      await fails('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] }),
+      await errorOf('add', { verifyUserPermissions: true, commentData: [reply('b'), reply('c', { from: eve })] }),
     ).toEqual([403, 'PERMISSION_DENIED', 'User does not have access to document']);
     expect(await get()).toHaveLength(2);
   });
@@ -184,7 +184,7 @@ describe('POST /v2/commentannotations/comments/add', () => {
       [400, 'INVALID_ARGUMENT', 'commentData[1].commentId is given twice'],
     ],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await fails('add', { commentData: [reply('a')], ...data })).toEqual(expected);
+    expect(await errorOf('add', { commentData: [reply('a')], ...data })).toEqual(expected);
   });
 });
 
@@ -283,7 +283,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
     const [{ PK, SK }] = (await itemsOf(engine, customer, 'Thread')) as [any];
     await engine.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: marshall({ PK, SK }) }));
     for (const data of [{}, { commentIds: [1] }])
-      expect(await fails('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+      expect(await errorOf('get', data)).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
   });
 
   test.each([
@@ -301,7 +301,7 @@ describe('POST /v2/commentannotations/comments/get', () => {
       [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
     ],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await fails('get', data)).toEqual(expected);
+    expect(await errorOf('get', data)).toEqual(expected);
   });
 });
 
@@ -404,7 +404,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     expect([comment.progress, comment.actions]).toEqual([{ state: 'failed' }, actions]);
     await update({ commentIds: [2], updatedData: { actions: [{ id: 'retry' }] } });
     expect((await get({ commentIds: [2] }))[0].actions).toEqual([{ id: 'retry' }]);
-    expect(await fails('update', { updatedData: { progress: { state: 'done' } } })).toEqual([
+    expect(await errorOf('update', { updatedData: { progress: { state: 'done' } } })).toEqual([
       400,
       'INVALID_ARGUMENT',
       'updatedData.progress.state must be "active" or "completed" or "failed" or "cancelled"',
@@ -459,7 +459,7 @@ describe('POST /v2/commentannotations/comments/update', () => {
     ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await fails('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
+    expect(await errorOf('update', { updatedData: { commentText: 'x' }, ...data })).toEqual(expected);
   });
 });
 
@@ -518,7 +518,7 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     });
     expect(Object.keys(await remove())).toHaveLength(31);
     expect(await thread()).toBeNull();
-    expect(await fails('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
+    expect(await errorOf('get', {})).toEqual([404, 'NOT_FOUND', 'Annotation does not exist']);
     for (const type of ['Thread', 'Comment', 'Reaction', 'Involvement', 'RecordId', 'Job'])
       expect(await itemsOf(engine, customer, type)).toEqual([]);
     await addThread({ commentData: [reply('new')] });
@@ -544,6 +544,6 @@ describe('POST /v2/commentannotations/comments/delete', () => {
     ['an empty list of ids', { commentIds: [] }, [400, 'INVALID_ARGUMENT', 'commentIds must not be empty']],
     ['an empty list of authors', { userIds: [] }, [400, 'INVALID_ARGUMENT', 'userIds must not be empty']],
   ])('rejects %s', async (_what, data, expected) => {
-    expect(await fails('delete', data)).toEqual(expected);
+    expect(await errorOf('delete', data)).toEqual(expected);
   });
 });

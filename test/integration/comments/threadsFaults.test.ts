@@ -39,7 +39,7 @@ beforeEach(async () => {
   await addThreads(customer, [thread('other')]);
 });
 
-const fifty = (text: string) =>
+const fiftyComments = (text: string) =>
   Array.from({ length: 50 }, (_each, index) =>
     comment({ commentText: `${text} ${index}`, to: [{ userId: `${text}-${index}` }], triggerNotification: true }),
   );
@@ -47,7 +47,7 @@ const fifty = (text: string) =>
 const NOTHING_ELSE = { Thread: 1, Comment: 1, RecordId: 1, Involvement: 1 };
 
 describe('POST /v2/commentannotations/add that is cut off', () => {
-  const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fifty(text).slice(0, 32) });
+  const mentioning = (text: string) => thread('a', { createdAt: 5, commentData: fiftyComments(text).slice(0, 32) });
 
   test('leaves no record of the thread', async () => {
     faults.fail('TransactWriteItems', 0);
@@ -58,7 +58,7 @@ describe('POST /v2/commentannotations/add that is cut off', () => {
     expect([await contentOf(engine, customer), await emitted(engine, customer)]).toEqual([NOTHING_ELSE, []]);
     expect(await addThreads(customer, [mentioning('second')])).toMatchObject({ a: { success: true } });
     expect((await getThread(customer, 'a')).comments.map(({ commentText }: any) => commentText)).toEqual(
-      fifty('second')
+      fiftyComments('second')
         .slice(0, 32)
         .map(({ commentText }) => commentText),
     );
@@ -85,7 +85,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
     async (passing) => {
       await addLongThread(customer, {
         ...thread('a', { createdAt: 5, assignedTo: { userId: 'zoe' } }),
-        commentData: fifty('x'),
+        commentData: fiftyComments('x'),
       });
       await customer.ok('/v2/reactions/add', {
         ...nda,
@@ -117,7 +117,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
 
       // The job can run again, also after the thread was added again.
       for (const createdAt of [5, 6]) {
-        await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fifty('new') });
+        await addLongThread(customer, { ...thread('a', { createdAt }), commentData: fiftyComments('new') });
         await run();
         expect((await getThread(customer, 'a')).comments).toHaveLength(50);
         await customer.ok(DELETE, { ...nda, annotationIds: ['a'] });
@@ -127,7 +127,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
   );
 
   test('leaves only the job when the purge is complete', async () => {
-    await addLongThread(customer, { annotationId: 'a', commentData: fifty('x') });
+    await addLongThread(customer, { annotationId: 'a', commentData: fiftyComments('x') });
     faults.fail('DeleteItem', 1);
     expect((await customer.call(DELETE, { ...nda, annotationIds: ['a'] })).status).toBe(503);
     faults.heal();

@@ -28,20 +28,20 @@ const USER_DATA = '/v2/users/data/get';
 
 const SEED = 20_261_121;
 /** The largest number of items in the fixture. */
-const MOST_ITEMS = 20_000;
-const nothing = { missing: [], unexpected: [] };
+const MAX_ITEMS = 20_000;
+const noDifference = { missing: [], unexpected: [] };
 
 let engine: Engine;
 let customer: Customer;
 let fixture: Fixture;
 /** The number of items of each type before content was added. */
-let before: Record<string, number>;
+let initialCounts: Record<string, number>;
 
 beforeAll(async () => {
   engine = await startEngine();
   customer = await newCustomer();
   await buildOrganization(customer);
-  before = (await tableLines(engine, customer)).others;
+  initialCounts = (await tableLines(engine, customer)).others;
   fixture = new Fixture(customer, SEED);
   await buildContent(fixture);
 });
@@ -49,10 +49,10 @@ afterAll(() => engine.stop());
 
 const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
 /** The ids of all documents except the document with the longest thread. */
-const short = documentIds.filter((id) => id !== HANDBOOK);
+const otherDocumentIds = documentIds.filter((id) => id !== HANDBOOK);
 const ofAcme = <T extends { at: DocumentIds }>(records: readonly T[]) =>
   records.filter(({ at }) => at.organizationId === 'acme');
-const longest = () => fixture.threads.find(({ comments }) => comments.length === 1_000)!;
+const longestThread = () => fixture.threads.find(({ comments }) => comments.length === 1_000)!;
 const sortedIds = (records: readonly any[]): string[] =>
   records.map(({ annotationId, id }) => annotationId ?? id).sort();
 
@@ -88,12 +88,12 @@ async function expectTableToMatch(): Promise<void> {
     events,
     others: { Event: _, EventPayload: payloads, ThreadCounter: counters, ...others },
   } = await tableLines(engine, customer);
-  expect(differenceOf(lines, fixture.ledgerLines())).toEqual(nothing);
+  expect(differenceOf(lines, fixture.ledgerLines())).toEqual(noDifference);
   expect(events).toEqual(Object.fromEntries(fixture.events));
   const expectedEvents = [...fixture.events.values()].reduce((sum, count) => sum + count, 0);
   // Each document has threads.
-  expect([payloads, counters, others]).toEqual([expectedEvents, before.Document, before]);
-  expect(lines.length + 2 * expectedEvents).toBeLessThan(MOST_ITEMS);
+  expect([payloads, counters, others]).toEqual([expectedEvents, initialCounts.Document, initialCounts]);
+  expect(lines.length + 2 * expectedEvents).toBeLessThan(MAX_ITEMS);
 }
 
 describe('an organization with 300 threads, 2,000 comments and one thread of 1,000 comments', () => {
@@ -175,7 +175,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
     const byStatus = [...statusIds.map((id) => [id]), ['OPEN', 'RESOLVED']].map((selectedStatusIds) => ({
       userId: 'user-01',
       selectedStatusIds,
-      documents: short,
+      documents: otherDocumentIds,
     }));
     for (const { userId, selectedStatusIds, documents } of [...users, ...byStatus]) {
       const counts = await customer.ok('/v2/commentannotations/count/get', {
@@ -200,10 +200,10 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   });
 
   test('finds threads by location, status, mention and participant', async () => {
-    const threads = ofAcme(fixture.threads).filter(({ at }) => short.includes(at.documentId));
+    const threads = ofAcme(fixture.threads).filter(({ at }) => otherDocumentIds.includes(at.documentId));
     const recordings = await listAll(RECORDINGS, {});
     const expectThreads = async (filter: object, expected: typeof threads) =>
-      expect([filter, sortedIds(await listAll(THREADS, { documentIds: short, ...filter }))]).toEqual([
+      expect([filter, sortedIds(await listAll(THREADS, { documentIds: otherDocumentIds, ...filter }))]).toEqual([
         filter,
         sortedIds(expected),
       ]);
@@ -238,7 +238,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   });
 
   test('pages through a thread of 1,000 comments and rejects one more', async () => {
-    const { annotationId, comments } = longest();
+    const { annotationId, comments } = longestThread();
     const commentPages = await pages(COMMENTS, { documentId: HANDBOOK, annotationId, pageSize: 300 });
     expect(commentPages.map((page) => page.length)).toEqual([300, 300, 300, 100]);
     expect(commentPages.flat().map(({ commentId }) => commentId)).toEqual(comments.map(({ commentId }) => commentId));
@@ -307,18 +307,22 @@ describe('a listing returns each record exactly once during parallel changes', (
     [
       'the threads that mention a user',
       THREADS,
-      () => ({ documentIds: short, mentionedUserIds: [MONA], order: 'asc' }),
+      () => ({ documentIds: otherDocumentIds, mentionedUserIds: [MONA], order: 'asc' }),
       25,
       () =>
-        sortedIds(threadsIn(short).filter(({ comments }) => comments.some(({ mentions }) => mentions.includes(MONA)))),
+        sortedIds(
+          threadsIn(otherDocumentIds).filter(({ comments }) =>
+            comments.some(({ mentions }) => mentions.includes(MONA)),
+          ),
+        ),
       sortedIds,
     ],
     [
       'the comments of a thread',
       COMMENTS,
-      () => ({ documentId: HANDBOOK, annotationId: longest().annotationId }),
+      () => ({ documentId: HANDBOOK, annotationId: longestThread().annotationId }),
       300,
-      () => longest().comments.map(({ commentId }) => String(commentId)),
+      () => longestThread().comments.map(({ commentId }) => String(commentId)),
       (page) => page.map(({ commentId }: any) => String(commentId)),
     ],
     [

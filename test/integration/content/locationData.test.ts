@@ -35,7 +35,7 @@ const ada = { userId: 'ada' };
 const client = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** Adds a record of each kind at a location. */
-async function fill(location: object, scope: object = {}, suffix = '') {
+async function addRecords(location: object, scope: object = {}, suffix = '') {
   const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await customer.ok('/v2/commentannotations/add', {
     ...document,
@@ -99,7 +99,7 @@ const contentItems = async () =>
 
 describe('POST /v1/organizations/documents/locations/data/delete', () => {
   test('deletes threads, reactions, recordings and notifications of the location and returns null', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     expect(await recordIds()).toEqual(['n', 'on', 'own', 'rec', 't']);
     const { status, body } = await remove(chapter);
     expect([status, body]).toEqual([
@@ -111,11 +111,11 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps records of other locations, without a location, and of other documents', async () => {
-    await fill(chapter, {}, '-1');
-    await fill({ id: 'chapter-10' }, {}, '-10');
-    await fill(chapter, { documentId: 'offer' }, '-offer');
-    await fill({ locationName: 'chapter-1' }, {}, '-name');
-    await fill({ version: { id: 'chapter-1' } }, {}, '-version');
+    await addRecords(chapter, {}, '-1');
+    await addRecords({ id: 'chapter-10' }, {}, '-10');
+    await addRecords(chapter, { documentId: 'offer' }, '-offer');
+    await addRecords({ locationName: 'chapter-1' }, {}, '-name');
+    await addRecords({ version: { id: 'chapter-1' } }, {}, '-version');
     const others = ['-10', '-offer', '-name', '-version']
       .flatMap((suffix) => ['n', 'on', 'own', 'rec', 't'].map((id) => id + suffix))
       .sort();
@@ -136,7 +136,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
     ['an id, whatever the version', { id: 'a', version: { id: 'v1' } }, { id: 'a', version: { id: 'v2' } }],
     ['an id, whatever the name', { id: 'a', locationName: 'old' }, { id: 'a', locationName: 'new' }],
   ])('finds a location by %s', async (_what, written, named) => {
-    await fill(written);
+    await addRecords(written);
     await remove(named);
     expect(await recordIds()).toEqual([]);
   });
@@ -153,8 +153,8 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       ...theirs,
       recordings: [{ annotationId: 'rec', recordingType: 'audio', from: ada, location: chapter }],
     });
-    await fill(chapter);
-    await fill(chapter, { organizationId: 'beta' });
+    await addRecords(chapter);
+    await addRecords(chapter, { organizationId: 'beta' });
     await remove(chapter);
     expect([await recordIds('acme'), await recordIds('beta')]).toEqual([[], []]);
     expect((await other.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'ada' })).recordings).toHaveLength(
@@ -163,7 +163,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps a thread whose location changed', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     await customer.ok('/v2/commentannotations/update', {
       organizationId: 'acme',
       documentId: 'nda',
@@ -198,7 +198,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('succeeds for an unknown location or document, and when it is repeated', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     for (const more of [{}, {}, { documentId: 'nowhere' }, { location: { id: 'nowhere' } }])
       expect((await remove(chapter, more)).status).toBe(200);
     expect(await recordIds()).toEqual([]);
@@ -237,7 +237,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('deletes a record that another request changed meanwhile', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     await customer.ok('/v2/recordings/add', {
       organizationId: 'acme',
       documentId: 'nda',
@@ -259,7 +259,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps a record whose old location is still in the index, and continues after it', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     await customer.ok('/v2/commentannotations/add', {
       organizationId: 'acme',
       documentId: 'nda',
@@ -291,7 +291,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
   });
 
   test('keeps records with the same ids as leftovers of a deleted document', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     const { internalId: organization } = (await everyItem(engine)).find(
       ({ _t, organizationId, PK: key }) =>
         _t === OrganizationEntity.type && organizationId === 'acme' && key.includes(customer.apiKey),
@@ -306,7 +306,7 @@ describe('POST /v1/organizations/documents/locations/data/delete', () => {
       organizationId: 'acme',
       documents: [{ documentId: 'nda' }],
     });
-    await fill({ id: 'elsewhere' });
+    await addRecords({ id: 'elsewhere' });
     expect((await remove(chapter)).status).toBe(200);
     expect(await customer.ok('/v2/notifications/get', { organizationId: 'acme', notificationIds: ['n'] })).toHaveLength(
       1,
@@ -351,7 +351,7 @@ describe('POST /v1/organizations/documents/locations/data/delete: credentials in
   const denied = { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } };
 
   test('rejects other credentials than those of the headers with PERMISSION_DENIED', async () => {
-    await fill(chapter);
+    await addRecords(chapter);
     const other = await newCustomer();
     for (const wrong of [
       { apiKey: other.apiKey },

@@ -43,7 +43,7 @@ const update = (more: object = {}) =>
 const table = () => DynamoDBDocumentClient.from(engine.client, { marshallOptions: { removeUndefinedValues: true } });
 
 /** Adds a record of each kind at a location. */
-async function fill(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
+async function addRecords(location: object = oldLocation, scope: object = {}, suffix = '', to = customer) {
   const document = { organizationId: 'acme', documentId: 'nda', ...scope };
   await to.ok('/v2/commentannotations/add', {
     ...document,
@@ -82,19 +82,19 @@ async function locations(of = customer): Promise<Record<string, [key: string, lo
     ]),
   );
 }
-const all = (key: string, location: object, suffix = '') =>
+const recordsAt = (key: string, location: object, suffix = '') =>
   Object.fromEntries(['t', 'own', 'rec', 'n'].map((id) => [id + suffix, [key, location]]));
 
 describe('POST /v1/organizations/documents/locations/update', () => {
   test('replaces the location of threads, reactions, recordings and notifications, and answers null', async () => {
-    await fill();
+    await addRecords();
     const { status, body } = await update();
     expect([status, body]).toEqual([200, { result: { status: 'success', message: 'Location updated.', data: null } }]);
-    expect(await locations()).toEqual(all('chapter-2', newLocation));
+    expect(await locations()).toEqual(recordsAt('chapter-2', newLocation));
   });
 
   test('merges the fields into the stored location with merge', async () => {
-    await fill();
+    await addRecords();
     expect(
       (
         await update({
@@ -104,12 +104,12 @@ describe('POST /v1/organizations/documents/locations/update', () => {
       ).status,
     ).toBe(200);
     expect(await locations()).toEqual(
-      all('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }),
+      recordsAt('chapter-1', { id: 'chapter-1', locationName: 'One', page: 3, color: 'red' }),
     );
   });
 
   test('makes content findable under the new location and no longer under the old one', async () => {
-    await fill();
+    await addRecords();
     await update();
     const idsAt = async (locationId: string) => {
       const threads = await customer.ok('/v2/commentannotations/get', {
@@ -141,7 +141,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('moves lastUpdated of a thread and keeps its comments and creation time', async () => {
-    await fill();
+    await addRecords();
     const read = async () =>
       (
         await customer.ok('/v2/commentannotations/get', {
@@ -170,39 +170,42 @@ describe('POST /v1/organizations/documents/locations/update', () => {
       { page: 1, version: { name: 'First', id: 'v1' } },
     ],
   ])('finds a location by %s', async (_what, written, named) => {
-    await fill(written);
+    await addRecords(written);
     await update({ migrate: { oldLocation: named, newLocation } });
-    expect(await locations()).toEqual(all('chapter-2', newLocation));
+    expect(await locations()).toEqual(recordsAt('chapter-2', newLocation));
   });
 
   test('changes no other location, document or tenant', async () => {
     const other = await newCustomer();
     await addDocuments(other);
-    await fill(oldLocation, {}, '', other);
-    await fill({ id: 'chapter-10' }, {}, '-10');
-    await fill({ locationName: 'chapter-1' }, {}, '-name');
-    await fill(oldLocation, { documentId: 'offer' }, '-offer');
+    await addRecords(oldLocation, {}, '', other);
+    await addRecords({ id: 'chapter-10' }, {}, '-10');
+    await addRecords({ locationName: 'chapter-1' }, {}, '-name');
+    await addRecords(oldLocation, { documentId: 'offer' }, '-offer');
     const before = [await records(), await records(other)];
     expect((await update()).status).toBe(200);
     expect([await records(), await records(other)]).toEqual(before);
   });
 
   test('changes every organization that has the document, or only the named one', async () => {
-    await fill();
-    await fill(oldLocation, { organizationId: 'beta' }, '-beta');
+    await addRecords();
+    await addRecords(oldLocation, { organizationId: 'beta' }, '-beta');
     await update({ organizationId: 'beta' });
-    expect(await locations()).toEqual({ ...all('chapter-1', oldLocation), ...all('chapter-2', newLocation, '-beta') });
-    await fill(oldLocation, { organizationId: 'beta' }, '-more');
+    expect(await locations()).toEqual({
+      ...recordsAt('chapter-1', oldLocation),
+      ...recordsAt('chapter-2', newLocation, '-beta'),
+    });
+    await addRecords(oldLocation, { organizationId: 'beta' }, '-more');
     await update();
     expect(await locations()).toEqual({
-      ...all('chapter-2', newLocation),
-      ...all('chapter-2', newLocation, '-beta'),
-      ...all('chapter-2', newLocation, '-more'),
+      ...recordsAt('chapter-2', newLocation),
+      ...recordsAt('chapter-2', newLocation, '-beta'),
+      ...recordsAt('chapter-2', newLocation, '-more'),
     });
   });
 
   test('changes nothing when it is repeated, or when the location or document is unknown', async () => {
-    await fill();
+    await addRecords();
     for (const merge of [false, true]) {
       const migrate = { oldLocation: { id: 'chapter-1' }, newLocation: { id: 'chapter-1', page: 4 } };
       await update({ migrate, merge });
@@ -262,7 +265,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('keeps what another request writes between its read and its write', async () => {
-    await fill();
+    await addRecords();
     /** Changes the thread just before its first write. */
     class Contended extends Table {
       #contended = false;
@@ -295,7 +298,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('leaves a record that another request moves elsewhere between its read and its write', async () => {
-    await fill();
+    await addRecords();
     class Contended extends Table {
       #contended = false;
       override async write(ops: readonly WriteOp[]) {
@@ -321,7 +324,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('refuses to merge a location beyond the size of a location', async () => {
-    await fill({ id: 'chapter-1', text: 'x'.repeat(40_000) });
+    await addRecords({ id: 'chapter-1', text: 'x'.repeat(40_000) });
     const { status, body } = await update({
       merge: true,
       migrate: { oldLocation, newLocation: { id: 'chapter-1', more: 'x'.repeat(40_000) } },
@@ -334,7 +337,7 @@ describe('POST /v1/organizations/documents/locations/update', () => {
   });
 
   test('requires the credentials of the headers in the body', async () => {
-    await fill();
+    await addRecords();
     const before = await records();
     const other = await newCustomer();
     for (const wrong of [

@@ -33,11 +33,13 @@ afterAll(async () => {
 });
 
 /** The types of items that expire. */
-const expiring = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
+const EXPIRING_TYPES = ['Event', 'EventPayload', 'Idempotency', 'Erasure', 'Job'];
 
 /** Returns the items of a tenant that do not expire, by key, without their revisions. */
 async function dump(tenant: string): Promise<Map<string, Item>> {
-  const own = (await everyItem(engine)).filter(({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !expiring.includes(_t));
+  const own = (await everyItem(engine)).filter(
+    ({ PK, _t }) => PK.startsWith(`T#${tenant}#`) && !EXPIRING_TYPES.includes(_t),
+  );
   return new Map(
     own.map(({ _r, ...item }) => [
       `${item.PK} ${item.SK}`.replaceAll(tenant, 'TENANT'),

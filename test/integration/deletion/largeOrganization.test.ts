@@ -67,16 +67,16 @@ async function readView(path: string, data: object, show: (data: any) => unknown
   return show(body.result.data);
 }
 
-type Seen = Readonly<Record<string, unknown>>;
-const whole = ({ users, documents, folders, mark }: typeof OLD): Seen => ({
+type ReadState = Readonly<Record<string, unknown>>;
+const whole = ({ users, documents, folders, mark }: typeof OLD): ReadState => ({
   documents: [documents, mark],
   users: Math.min(users, 1_000),
   folders,
   permissions: ['editor', 'editor'],
   threads: [mark],
 });
-const gone: Seen = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
-const empty: Seen = {
+const gone: ReadState = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
+const empty: ReadState = {
   documents: [0],
   users: 0,
   folders: 0,
@@ -84,7 +84,7 @@ const empty: Seen = {
   threads: 'no document',
 };
 
-async function look(): Promise<Seen> {
+async function readState(): Promise<ReadState> {
   return Object.fromEntries(
     await Promise.all(Object.entries(views).map(async ([name, view]) => [name, await view()] as const)),
   );
@@ -96,12 +96,12 @@ async function look(): Promise<Seen> {
  */
 class Readers {
   /** The allowed states. */
-  allowed: readonly Seen[];
+  allowed: readonly ReadState[];
   #rounds = 0;
   #stopped = false;
   readonly #done: Promise<void>;
 
-  constructor(allowed: readonly Seen[]) {
+  constructor(allowed: readonly ReadState[]) {
     this.allowed = allowed;
     this.#done = this.#read();
     // `stop` awaits the same promise and throws its error.
@@ -119,7 +119,7 @@ class Readers {
   }
 
   /** Waits for two more rounds of reads. The second round starts after the call. */
-  async goOn(): Promise<void> {
+  async readTwoRounds(): Promise<void> {
     const until = this.#rounds + 2;
     while (this.#rounds < until) await Promise.race([this.#done, new Promise((resolve) => setTimeout(resolve, 1))]);
   }
@@ -131,7 +131,7 @@ class Readers {
 }
 
 /** Returns a table whose calls all fail after a number of calls, like the calls of a killed function. */
-function killed(calls: number): Table {
+function tableFailingAfter(calls: number): Table {
   let remainingCalls = calls;
   return new Table(
     asDocumentClient({
@@ -144,29 +144,29 @@ function killed(calls: number): Table {
 test('a deleted organization of 2,000 users and 500 documents disappears at once and as a whole, and only content created later under its id stays', async () => {
   const old = await makeLargeOrganization(engine, client, customer, 'acme', OLD);
   expect(old.items.length).toBeGreaterThan(6_000);
-  expect(await look()).toEqual(whole(OLD));
+  expect(await readState()).toEqual(whole(OLD));
   queues.clear();
 
   const readers = new Readers([whole(OLD)]);
-  await readers.goOn();
+  await readers.readTwoRounds();
   readers.allowed = [whole(OLD), gone];
   expect((await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] })).acme).toMatchObject({
     success: true,
     id: old.internalId,
   });
   readers.allowed = [gone];
-  await readers.goOn();
+  await readers.readTwoRounds();
 
   const message = queues.messagesOf('jobs')[0]!.body as JobMessage;
   let time = Date.now();
-  let table = killed(0);
+  let table = tableFailingAfter(0);
   const runner = new JobRunner(time, {
     steps: { removeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
   /** Runs the job and ends the run after a number of calls. The lease of the job has then expired. */
   const run = async (calls: number) => {
     runner.now = time += 2 * LEASE;
-    table = killed(calls);
+    table = tableFailingAfter(calls);
     await expect(runner.run(message)).rejects.toThrow('killed');
   };
   const countLeft = async () => itemsOfOrganization(await itemsByKey(engine, customer), old.internalId).length;
@@ -176,9 +176,9 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   readers.allowed = [gone, empty];
   await customer.ok('/v2/organizations/add', { organizations: [acme] });
   readers.allowed = [empty];
-  await readers.goOn();
+  await readers.readTwoRounds();
   await run(400);
-  await readers.goOn();
+  await readers.readTwoRounds();
   await readers.stop();
   expect(await countLeft()).toBeLessThan(old.items.length * 0.9);
 
@@ -194,7 +194,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   table = new Table(asDocumentClient(client), TABLE_NAME);
   runner.now = time += 2 * LEASE;
   await runner.finish(message);
-  await others.goOn();
+  await others.readTwoRounds();
   await others.stop();
 
   const after = await itemsByKey(engine, customer);
@@ -203,5 +203,5 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   expect(
     JSON.stringify([...after.values()].filter(({ _t }) => !['Event', 'EventPayload', 'Job'].includes(_t))),
   ).not.toContain(old.internalId);
-  expect(await look()).toEqual(whole(NEW));
+  expect(await readState()).toEqual(whole(NEW));
 });

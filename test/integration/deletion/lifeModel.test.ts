@@ -28,7 +28,7 @@ interface Step {
 }
 
 /** The state before a step: the organization if it exists, and the error that its requests get. */
-interface Met {
+interface StateBefore {
   readonly world: DirectorySimulation;
   readonly organizationId: string;
   readonly org: ModelOrganization | undefined;
@@ -43,11 +43,11 @@ type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
  * A kind of step with its frequency and arguments. A step sends the request, compares the response with the model and
  * changes the model.
  */
-function act<A extends object>(
+function defineStep<A extends object>(
   name: string,
   weight: number,
   of: Arbitraries<A>,
-  run: (met: Met, args: A) => Promise<unknown>,
+  run: (met: StateBefore, args: A) => Promise<unknown>,
 ) {
   const step = (organizationId: string, args: A, millisecondsLater = 1): Step => ({
     async do(world) {
@@ -92,21 +92,21 @@ const resource: fc.Arbitrary<NamedResource> = fc.oneof(
   document.map((id) => ({ type: 'document' as const, id })),
 );
 
-const addOrganization = act('addOrganization', 2, {}, async ({ world, organizationId, org }) => {
+const addOrganization = defineStep('addOrganization', 2, {}, async ({ world, organizationId, org }) => {
   expect(await world.outcome('/v2/organizations/add', { organizations: [{ organizationId }] }, organizationId)).toBe(
     org ? 'failed' : 'done',
   );
   if (!org) world.organizations.set(organizationId, new ModelOrganization(organizationId));
 });
 
-const deleteOrganization = act('deleteOrganization', 1, {}, async ({ world, organizationId, org }) => {
+const deleteOrganization = defineStep('deleteOrganization', 1, {}, async ({ world, organizationId, org }) => {
   expect(await world.outcome('/v2/organizations/delete', { organizationIds: [organizationId] }, organizationId)).toBe(
     org ? 'done' : 'failed',
   );
   world.organizations.delete(organizationId);
 });
 
-const disableOrganization = act(
+const disableOrganization = defineStep(
   'disableOrganization',
   1,
   { disabled },
@@ -122,7 +122,7 @@ const disableOrganization = act(
   },
 );
 
-const addFolder = act(
+const addFolder = defineStep(
   'addFolder',
   5,
   { folder, parent: maybe(folder), accessType: maybe(accessType) },
@@ -141,7 +141,7 @@ const addFolder = act(
   },
 );
 
-const moveFolder = act(
+const moveFolder = defineStep(
   'moveFolder',
   6,
   { folder, into },
@@ -160,7 +160,7 @@ const moveFolder = act(
   },
 );
 
-const openFolder = act(
+const openFolder = defineStep(
   'openFolder',
   4,
   { folder, accessType: maybe(accessType) },
@@ -177,7 +177,7 @@ const openFolder = act(
   },
 );
 
-const deleteFolder = act(
+const deleteFolder = defineStep(
   'deleteFolder',
   2,
   { folder },
@@ -190,7 +190,7 @@ const deleteFolder = act(
   },
 );
 
-const addDocument = act(
+const addDocument = defineStep(
   'addDocument',
   4,
   { document, into: maybe(folder) },
@@ -216,7 +216,7 @@ const addDocument = act(
   },
 );
 
-const moveDocument = act(
+const moveDocument = defineStep(
   'moveDocument',
   4,
   { document, into },
@@ -231,7 +231,7 @@ const moveDocument = act(
   },
 );
 
-const openDocument = act(
+const openDocument = defineStep(
   'openDocument',
   2,
   { document, accessType },
@@ -249,7 +249,7 @@ const openDocument = act(
   },
 );
 
-const disableDocument = act(
+const disableDocument = defineStep(
   'disableDocument',
   1,
   { document, disabled },
@@ -267,7 +267,7 @@ const disableDocument = act(
   },
 );
 
-const deleteDocument = act(
+const deleteDocument = defineStep(
   'deleteDocument',
   2,
   { document },
@@ -285,7 +285,7 @@ const deleteDocument = act(
 );
 
 /** No step removes the author of the threads. The threads show which content of a document is left. */
-const comment = act(
+const comment = defineStep(
   'comment',
   2,
   { document },
@@ -308,14 +308,14 @@ const comment = act(
 );
 
 /** Returns the error of a request that grants access to a resource; undefined if it is allowed. */
-function refused({ org, closed }: Met, name: NamedResource) {
+function refused({ org, closed }: StateBefore, name: NamedResource) {
   const to = org?.find(name);
   if (closed) return closed;
   if (!to) return 'NOT_FOUND';
   return 'disabled' in to && to.disabled ? 'FAILED_PRECONDITION' : undefined;
 }
 
-const addUser = act(
+const addUser = defineStep(
   'addUser',
   5,
   { to: resource, user, accessRole: maybe(accessRole) },
@@ -339,7 +339,7 @@ const addUser = act(
   },
 );
 
-const grant = act(
+const grant = defineStep(
   'grant',
   6,
   {
@@ -369,7 +369,7 @@ const grant = act(
   },
 );
 
-const revoke = act(
+const revoke = defineStep(
   'revoke',
   2,
   { from: resource, user },
@@ -385,7 +385,7 @@ const revoke = act(
   },
 );
 
-const removeUsers = act(
+const removeUsers = defineStep(
   'removeUsers',
   4,
   { from: resource, users: fc.uniqueArray(fc.oneof(user, fc.constant('nobody')), { minLength: 1, maxLength: 2 }) },
@@ -402,19 +402,24 @@ const removeUsers = act(
   },
 );
 
-const addGroup = act('addGroup', 1, { group }, async ({ world, organizationId, org, closed }, { group: groupId }) => {
-  const expected = closed ?? (org?.groups.has(groupId) ? 'failed' : 'done');
-  expect(
-    await world.outcome(
-      '/v2/organizations/usergroups/add',
-      { organizationId, organizationUserGroups: [{ groupId }] },
-      groupId,
-    ),
-  ).toBe(expected);
-  if (expected === 'done') org?.groups.set(groupId, new Set());
-});
+const addGroup = defineStep(
+  'addGroup',
+  1,
+  { group },
+  async ({ world, organizationId, org, closed }, { group: groupId }) => {
+    const expected = closed ?? (org?.groups.has(groupId) ? 'failed' : 'done');
+    expect(
+      await world.outcome(
+        '/v2/organizations/usergroups/add',
+        { organizationId, organizationUserGroups: [{ groupId }] },
+        groupId,
+      ),
+    ).toBe(expected);
+    if (expected === 'done') org?.groups.set(groupId, new Set());
+  },
+);
 
-const addToGroup = act(
+const addToGroup = defineStep(
   'addToGroup',
   2,
   { group, user },
@@ -435,7 +440,7 @@ const addToGroup = act(
 /**
  * The response may still list users as deleted from the group shortly after they were removed from the organization.
  */
-const removeFromGroup = act(
+const removeFromGroup = defineStep(
   'removeFromGroup',
   1,
   { group, user: maybe(user) },
@@ -454,11 +459,11 @@ const removeFromGroup = act(
   },
 );
 
-const wait = act('wait', 3, { seconds: fc.constantFrom(1, 10, 61) }, async ({ world }, { seconds }) => {
+const wait = defineStep('wait', 3, { seconds: fc.constantFrom(1, 10, 61) }, async ({ world }, { seconds }) => {
   world.now += seconds * 1000;
 });
 
-const work = act(
+const work = defineStep(
   'work',
   6,
   { job: fc.nat(5), steps: fc.integer({ min: 1, max: 3 }), forgets: fc.boolean() },
@@ -469,10 +474,10 @@ const work = act(
   },
 );
 
-const finish = act('finish', 1, {}, ({ world }) => world.finish());
-const look = act('look', 2, {}, ({ world }) => world.expectListings());
+const finish = defineStep('finish', 1, {}, ({ world }) => world.finish());
+const look = defineStep('look', 2, {}, ({ world }) => world.expectListings());
 
-const life = fc.array(
+const randomSteps = fc.array(
   fc.oneof(
     addOrganization,
     deleteOrganization,
@@ -503,7 +508,7 @@ const life = fc.array(
 );
 
 /** The first steps of every sequence. They create content for the random steps. */
-const youth: readonly Step[] = [
+const initialSteps: readonly Step[] = [
   addOrganization.step('acme', {}),
   addFolder.step('acme', { folder: 'fa', parent: undefined, accessType: 'restricted' }),
   addFolder.step('acme', { folder: 'fb', parent: 'fa', accessType: undefined }),
@@ -545,12 +550,12 @@ afterAll(async () => {
 test('permissions and listings match the model after any sequence of requests, however far the jobs have run', async () => {
   const until = realNow() + LIMIT_MILLISECONDS;
   await fc.assert(
-    fc.asyncProperty(life, async (lived) => {
+    fc.asyncProperty(randomSteps, async (lived) => {
       if (realNow() > until) return;
       const world = new DirectorySimulation(engine, queues, await newCustomer(), realNow());
       Date.now = () => world.now;
       try {
-        for (const step of [...youth, ...lived]) {
+        for (const step of [...initialSteps, ...lived]) {
           await step.do(world);
           await world.expectPermissions();
         }

@@ -47,20 +47,20 @@ const items = () => itemsByKey(engine, customer);
 const internalId = async (organizationId: string) =>
   [...(await items()).values()].find(({ _t, organizationId: id }) => _t === 'Organization' && id === organizationId)!
     .internalId as string;
-const ofJobs = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
+const toJobMessages = (messages: { body: any }[]) => messages.map(({ body }) => body as JobMessage);
 /** Returns the messages of purge jobs. The queue also has messages of editor jobs. */
-const removals = async () => {
+const purgeMessages = async () => {
   const jobs = [...(await items()).values()].filter(
     ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
   );
-  return ofJobs(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
+  return toJobMessages(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };
 /** Returns the items without jobs. */
 const withoutJobs = (all: ReadonlyMap<string, Record<string, any>>) =>
   new Map([...all].filter(([, { _t }]) => _t !== 'Job'));
 
 /** Returns whether an item contains the internal id of a document. Events and jobs are ignored because they expire. */
-const speaksOf = ({ _t, ...item }: Record<string, any>, document: string) =>
+const containsDocument = ({ _t, ...item }: Record<string, any>, document: string) =>
   !['Event', 'EventPayload', 'Job'].includes(_t) && JSON.stringify(item).includes(document);
 
 async function removeDocument(organizationId: string, documentId: string): Promise<JobMessage> {
@@ -113,7 +113,7 @@ describe('purge of a deleted organization', () => {
     expect(await customer.ok(DELETE, { organizationIds: ['acme'] })).toEqual({
       acme: { success: true, id: acme, message: 'Deleted Successfully' },
     });
-    const [message, ...more] = await removals();
+    const [message, ...more] = await purgeMessages();
     expect([message, more]).toEqual([expect.objectContaining({ tenant: customer.apiKey }), []]);
     expect(queues.messagesOf('jobs').find(({ body }) => body.jobId === message!.jobId)!.delaySeconds).toBe(60);
 
@@ -126,14 +126,14 @@ describe('purge of a deleted organization', () => {
       ([, item]) => !itemsOfOrganization(before, acme).includes(item) && item.internalId !== acme,
     );
     expect(after).toEqual(new Map(others));
-    expect(await removals()).toEqual([]);
+    expect(await purgeMessages()).toEqual([]);
   });
 
   test('an organization that is created again with the same ids during the purge keeps all of its content', async () => {
     await fillOrganization(customer, 'acme', { mark: 'old' });
     const old = await internalId('acme');
     await customer.ok(DELETE, { organizationIds: ['acme'] });
-    const [message] = await removals();
+    const [message] = await purgeMessages();
     const runner = new JobRunner(Date.now());
     await runner.run(message!);
 
@@ -194,7 +194,7 @@ describe('purge of deleted documents', () => {
     expect(withoutJobs(await items()).size).toBe(before.size - 1);
     await runner.finish(message);
     const after = withoutJobs(await items());
-    expect([...after.values()].filter((item) => speaksOf(item, document))).toEqual([]);
+    expect([...after.values()].filter((item) => containsDocument(item, document))).toEqual([]);
     // Items under the customer's ids of the records are removed as well. All other items are unchanged.
     const belongs = ({ _t, PK, SK, documentKey: of }: Record<string, any>) =>
       of === document || `${PK} ${SK}`.includes(document) || (_t === 'Document' && SK === 'nda');
@@ -215,7 +215,7 @@ describe('purge of deleted documents', () => {
     const mine = [...(await items()).values()].find(
       ({ _t, documentId }) => _t === 'Document' && documentId === 'nda',
     )!.internalId;
-    const ofMine = async () => [...(await items()).values()].filter((item) => speaksOf(item, mine));
+    const ofMine = async () => [...(await items()).values()].filter((item) => containsDocument(item, mine));
     const before = await ofMine();
     await runner.finish(message);
     expect(await ofMine()).toEqual(before);
@@ -314,7 +314,7 @@ describe('purge of deleted documents', () => {
     await runner.finish(await removeDocument('acme', 'nda'));
     const { purgeLeftover: removeRest } = await import('../../../lib/comments/deleteThreads.ts');
     await removeRest(table, customer.apiKey, leftover);
-    expect([...withoutJobs(await items()).values()].filter((item) => speaksOf(item, document))).toEqual([]);
+    expect([...withoutJobs(await items()).values()].filter((item) => containsDocument(item, document))).toEqual([]);
     expect([...(await items()).values()].filter(({ _t }) => ['RecordId', 'Involvement'].includes(_t))).toEqual([]);
   });
 });
@@ -357,7 +357,7 @@ async function killedAtEveryCall(
   const table = new Table(asDocumentClient(lean), 'table');
   const keys = all.map(({ PK, SK }) => ({ PK, SK }));
   const remainingKeys = async () =>
-    (await table.getByKeys(anything, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
+    (await table.getByKeys(AnyEntity, keys)).filter((item) => item !== undefined).map(({ PK, SK }) => [PK, SK]);
   const trial = async (callNumber: number, when: 'before' | 'after'): Promise<string[]> => {
     await restoreItems(lean, all);
     const calls: string[] = [];
@@ -388,7 +388,7 @@ async function killedAtEveryCall(
 }
 
 /** An item as it is. */
-const anything = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<
+const AnyEntity = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<
   Record<string, any>,
   never,
   never

@@ -44,7 +44,7 @@ async function dump(): Promise<Map<string, Item>> {
   return new Map(own.map(({ _r, ...item }) => [`${item.PK} ${item.SK}`, item]));
 }
 
-const leave = (more: object = {}, on: Table = table) =>
+const purgeUser = (more: object = {}, on: Table = table) =>
   purgeUserContent(on, scope, ada.userId, { removedAt: until, mode: 'remove', ...more }, Date.now, Infinity);
 const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
   [_t, annotationId ?? id, commentId].filter((id) => id !== undefined).join(' ');
@@ -52,7 +52,7 @@ const nameOf = ({ _t, annotationId, id, commentId }: Item) =>
 describe('purgeUserContent of a user who is removed from an organization', () => {
   test("removes the user's threads, recordings, reactions and involvements, and keeps the author's id of comments in other threads", async () => {
     const [before, events] = [await dump(), await emitted(engine, customer)];
-    expect(await leave()).toBe('done');
+    expect(await purgeUser()).toBe('done');
     const after = await dump();
     const removed = [...before].flatMap(([key, item]) => (after.has(key) ? [] : [item]));
     const changed = [...after].flatMap(([key, item]) =>
@@ -89,12 +89,12 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
     ]);
     expect(await involvements(engine, customer, ada.userId)).toEqual([]);
     expect(await emitted(engine, customer)).toEqual(events);
-    expect(await leave()).toBe('done');
+    expect(await purgeUser()).toBe('done');
     expect(await dump()).toEqual(after);
   });
 
   test('keeps only the id of an author, assignee and cause of a notification, removes subscriptions, and keeps mentions as they are', async () => {
-    await leave();
+    await purgeUser();
     const [byGrace] = await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] });
     expect(byGrace.comments[1]).toMatchObject({ commentText: saidToGrace, reactionAnnotationIds: ['onAda'] });
     expect([byGrace.comments[1].from, byGrace.assignedTo, byGrace.subscribedUsers, byGrace.unsubscribedUsers]).toEqual([
@@ -128,7 +128,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
   test('keeps content that was made later, and content in other documents if documents are given', async () => {
     const documents = (await itemsOf(engine, customer, 'Document')) as Item[];
     const offer = documents.find(({ documentId }) => documentId === 'offer')!.internalId;
-    await leave({ documents: new Set([offer]) });
+    await purgeUser({ documents: new Set([offer]) });
     const remainingInvolvements = await involvements(engine, customer, ada.userId);
     expect(remainingInvolvements.filter(([, id]) => id === 'offered')).toEqual([]);
     expect(remainingInvolvements.map(([, id]) => id)).toEqual(
@@ -150,7 +150,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
         { annotationId: 'ofGrace', icon: 'heart', from: ada },
       ],
     });
-    await leave();
+    await purgeUser();
     expect(await involvements(engine, customer, ada.userId)).toEqual([
       ['comment', 'later', 1, true],
       ['reaction', 'ofGrace', true],
@@ -245,7 +245,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
         return lean.send(command);
       },
     };
-    await leave({}, new Table(asDocumentClient(client), TABLE_NAME));
+    await purgeUser({}, new Table(asDocumentClient(client), TABLE_NAME));
     expect([...met].toSorted()).toEqual([
       ['Comment byGrace 2', 2],
       ['Notification toBoth', 2],

@@ -108,7 +108,7 @@ async function storedTree(): Promise<Map<string, string>> {
 const sorted = (of: ReadonlyMap<string, string>) => [...of].toSorted(([a], [b]) => (a < b ? -1 : 1));
 const leftovers = async () =>
   (await Promise.all(['FolderChange', 'Job'].map((type) => itemsOf(engine, customer, type)))).flat();
-const counted = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
+const pendingJobCount = async () => (await itemsOf(engine, customer, 'Organization'))[0]!.folderChanges;
 
 describe('moving a subtree of 200 folders', () => {
   /** Puts f0 at the top, ten folders into f0, and the others below these in chains. */
@@ -181,7 +181,7 @@ describe('moving a subtree of 200 folders', () => {
     expect(sorted(await tree())).toEqual(meanwhile);
     expect(sorted(await storedTree())).toEqual(meanwhile);
     expect(await leftovers()).toEqual([]);
-    expect(await counted()).toBeUndefined();
+    expect(await pendingJobCount()).toBeUndefined();
   });
 
   test('ends in the same state whenever the job restarts from any progress', async () => {
@@ -210,13 +210,13 @@ describe('moving a subtree of 200 folders', () => {
 test('the job counter decreases once for each job, also when two workers end a job at the same time', async () => {
   await addFolders({ folderId: 'a' }, { folderId: 'b' }, { folderId: 'c' });
   for (const folderId of ['a', 'b', 'c']) await ok(`${FOLDERS}/delete`, { folderId });
-  expect(await counted()).toBe(3);
+  expect(await pendingJobCount()).toBe(3);
   const open = await jobs();
   now = Math.max(...open.map(({ createdAt }) => createdAt)) + REQUESTS_ENDED_MS;
   for (const [index, job] of open.entries()) {
     let nextJob: StoredJob | 'done' = job;
     while (nextJob !== 'done') nextJob = await step(nextJob, { twice: true });
-    expect(await counted()).toBe([2, 1, undefined][index]);
+    expect(await pendingJobCount()).toBe([2, 1, undefined][index]);
   }
 });
 
@@ -251,7 +251,7 @@ describe('concurrent writes during a folder change', () => {
       b: 'root/to/a restricted',
       late: 'root/to/a/b restricted',
     });
-    expect(await counted()).toBeUndefined();
+    expect(await pendingJobCount()).toBeUndefined();
   });
 
   async function writeItem(item: Record<string, unknown>): Promise<void> {
@@ -437,7 +437,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     expect(remainingItems.filter(ofFirst)).toEqual([]);
     expect(jobless(remainingItems)).toEqual(otherItems);
     expect(await leftovers()).toEqual([]);
-    expect(await counted()).toBeUndefined();
+    expect(await pendingJobCount()).toBeUndefined();
   }, 60_000);
 
   test('keeps a folder that was moved out before the deletion, with its contents', async () => {

@@ -41,7 +41,7 @@ beforeEach(async () => {
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
 /** Returns the place and access type of each folder, read one by one. */
-async function places(...folderIds: string[]): Promise<Record<string, string>> {
+async function positions(...folderIds: string[]): Promise<Record<string, string>> {
   const folders = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
   return Object.fromEntries(
     folders.map(({ folderId, ancestors, accessType }) => [folderId, `${ancestors.join('/')} ${accessType}`]),
@@ -55,7 +55,7 @@ async function disable(): Promise<void> {
   await customer.ok('/v2/organizations/access/disablestate/update', { organizationIds: ['acme'], disabled: true });
 }
 /** Stores a tree of folders below one folder. */
-async function grow(count: number, below: string, shape: (index: number) => number): Promise<void> {
+async function addFoldersBelow(count: number, below: string, shape: (index: number) => number): Promise<void> {
   const tenant = customer.apiKey;
   const scope = organizationScope(tenant, (await table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!);
   const folders = [(await table.get(FolderEntity, { ...scope, folderId: below }))!];
@@ -132,7 +132,7 @@ describe('folders/get', () => {
   });
 
   test('pages over the first level to the end, at the top and in a folder', async () => {
-    await grow(250, 'z', () => 0);
+    await addFoldersBelow(250, 'z', () => 0);
     const pages = async (more: object, shown: (data: any[]) => any[]) => {
       const folderPages: string[][] = [];
       let pageToken: string | undefined;
@@ -150,7 +150,7 @@ describe('folders/get', () => {
   });
 
   test('answers INVALID_ARGUMENT with advice for more than 1,000 folders', async () => {
-    await grow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
+    await addFoldersBelow(1_010, 'z', (index) => (index < 20 ? 0 : 1 + (index % 20)));
     expect(await error(GET, { maxDepth: 3 })).toEqual([
       400,
       'INVALID_ARGUMENT',
@@ -195,7 +195,7 @@ describe('folders/update', () => {
 
   test('moves a folder with its descendants and updates their ancestors and access types at once', async () => {
     await update({ folderId: 'b', parentFolderId: 'z' });
-    expect(await places('b', 'c', 'own')).toEqual({
+    expect(await positions('b', 'c', 'own')).toEqual({
       b: 'root/z public',
       c: 'root/z/b public',
       own: 'root/z/b organizationPrivate',
@@ -204,7 +204,7 @@ describe('folders/update', () => {
     expect((await get({ folderId: 'z' }))[0].subFolders).toMatchObject([{ folderId: 'b' }]);
     // Repeats the call before the job of the first move runs, and changes the name.
     await update({ folderId: 'z', parentFolderId: 'a', folderName: 'Z' }, { folderId: 'c', parentFolderId: null });
-    expect(await places('z', 'b', 'c', 'own')).toEqual({
+    expect(await positions('z', 'b', 'c', 'own')).toEqual({
       z: 'root/a restricted',
       b: 'root/a/z restricted',
       c: 'root public',
@@ -270,7 +270,7 @@ describe('folders/update', () => {
       { success: true },
       { success: false, message: 'Folder cannot be moved into itself.' },
     ]);
-    expect(await places('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
+    expect(await positions('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
     // Both calls at the same time, without a forced order.
     for (const round of [1, 2, 3]) {
@@ -285,7 +285,7 @@ describe('folders/update', () => {
   });
 
   test('refuses a move below level 20 or of more than 1,000 descendants, with the reason', async () => {
-    await grow(19, 'z', (index) => index);
+    await addFoldersBelow(19, 'z', (index) => index);
     expect(await update({ folderId: 'a', parentFolderId: 'z-17' })).toMatchObject({
       a: { success: false, message: 'A folder below this folder would be too deep.' },
     });
@@ -294,7 +294,7 @@ describe('folders/update', () => {
     });
     expect(await update({ folderId: 'own', parentFolderId: 'z-17' })).toMatchObject({ own: { success: true } });
     await customer.ok(ADD, { ...acme, folders: [{ folderId: 'wide' }] });
-    await grow(1_001, 'wide', () => 0);
+    await addFoldersBelow(1_001, 'wide', () => 0);
     expect(await update({ folderId: 'wide', parentFolderId: 'a' })).toMatchObject({
       wide: { success: false, message: 'There are more than 1000 folders below the folder. Move them in parts.' },
     });
@@ -332,7 +332,7 @@ describe('folders/access/update', () => {
         none: { success: false, accessType: null, message: 'Folder does not exist.' },
       },
     });
-    expect(await places('a', 'b', 'c', 'own')).toEqual({
+    expect(await positions('a', 'b', 'c', 'own')).toEqual({
       a: 'root public',
       b: 'root/a public',
       c: 'root/a/b public',
@@ -349,7 +349,7 @@ describe('folders/access/update', () => {
       own: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
       a: { success: true, accessType: null, inheritFromParent: true, message: 'Folder access type updated.' },
     });
-    expect(await places('a', 'b', 'own')).toEqual({ a: 'root public', b: 'root/a public', own: 'root/a/b public' });
+    expect(await positions('a', 'b', 'own')).toEqual({ a: 'root public', b: 'root/a public', own: 'root/a/b public' });
     expect((await get())[0].inheritAccessFromParent).toBe(true);
   });
 

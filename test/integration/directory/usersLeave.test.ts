@@ -27,7 +27,7 @@ let client: LeanClient;
 let table: Table;
 let customer: Customer;
 /** The offset of the job clock, in milliseconds. */
-let ahead: number;
+let clockOffset: number;
 beforeAll(async () => {
   engine = await startEngine();
   queues = await startQueues();
@@ -45,8 +45,8 @@ afterAll(async () => {
  * restricted.
  */
 beforeEach(async () => {
-  ahead = 0;
-  waiting = [];
+  clockOffset = 0;
+  delayedMessages = [];
   queues.clear();
   customer = await newCustomer();
   await customer.ok('/v2/organizations/folders/add', {
@@ -96,40 +96,40 @@ async function roles(userId: string): Promise<Record<string, string>> {
 }
 
 /** The job messages that were sent with a delay and have not been handled. */
-let waiting: { readonly body: any }[] = [];
-const silent = { info() {}, warn() {}, error() {} };
+let delayedMessages: { readonly body: any }[] = [];
+const silentLog = { info() {}, warn() {}, error() {} };
 
 /** Runs the jobs whose messages were sent, until each job ends or, with `delay`, sends a delayed message. */
-async function runJobs(upTo: 'settling' | 'end' = 'end'): Promise<void> {
+async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
   const jobs = new JobStore(table);
   const steps = {
     removeUsers: (job: StoredJob, clock: () => number) => removeUsersStep(table, job, clock),
     changeFolders: (job: StoredJob, clock: () => number) => changeFoldersStep(table, job, clock, purgeFolders),
   } as unknown as RunJobDeps['steps'];
-  if (upTo === 'end' && waiting.length > 0) ahead += REQUESTS_ENDED_MS;
-  let messages = [...(upTo === 'end' ? waiting.splice(0) : []), ...queues.messagesOf('jobs')];
+  if (upTo === 'end' && delayedMessages.length > 0) clockOffset += REQUESTS_ENDED_MS;
+  let messages = [...(upTo === 'end' ? delayedMessages.splice(0) : []), ...queues.messagesOf('jobs')];
   queues.clear();
   while (messages.length > 0) {
-    const queue = { send: async (sent: readonly { readonly body: object }[]) => void waiting.push(...sent) };
+    const queue = { send: async (sent: readonly { readonly body: object }[]) => void delayedMessages.push(...sent) };
     for (const { body } of messages)
       await runJob(
         { jobs, steps, queue },
         {
           message: body,
-          clock: () => Date.now() + ahead,
+          clock: () => Date.now() + clockOffset,
           deadline: Infinity,
-          log: silent,
+          log: silentLog,
           measures: recordingMeasures(),
         },
       );
-    if (upTo === 'settling') return;
-    if (waiting.length > 0) ahead += REQUESTS_ENDED_MS;
-    messages = waiting.splice(0);
+    if (upTo === 'delay') return;
+    if (delayedMessages.length > 0) clockOffset += REQUESTS_ENDED_MS;
+    messages = delayedMessages.splice(0);
   }
 }
 
 /** Returns the type and sort key of each item of a user, except the profile and jobs. */
-async function traces(userId: string): Promise<string[]> {
+async function itemsOfUser(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
   return items
     .filter(
@@ -151,7 +151,7 @@ const scope = async () =>
     (await table.get(OrganizationEntity, { tenant: customer.apiKey, organizationId: 'acme' }))!,
   );
 
-async function withEverything(...userIds: string[]): Promise<void> {
+async function addEverywhere(...userIds: string[]): Promise<void> {
   for (const where of [
     {},
     { folderId: 'outer' },
@@ -241,8 +241,8 @@ describe('users/delete response', () => {
     await runJobs();
     expect([
       await jobsLeft(),
-      await traces(userIds[0]!),
-      await traces(userIds[119]!),
+      await itemsOfUser(userIds[0]!),
+      await itemsOfUser(userIds[119]!),
       (await stored(userIds[119]!)).revocations,
     ]).toEqual([0, [], [], undefined]);
   });
@@ -250,8 +250,8 @@ describe('users/delete response', () => {
 
 describe('users/delete without documentId and folderId', () => {
   test('removes a user from all documents, folders, groups and contact lists of the organization at once, and the job removes the stored data', async () => {
-    await withEverything('ada', 'bob');
-    const bobs = await traces('bob');
+    await addEverywhere('ada', 'bob');
+    const bobs = await itemsOfUser('bob');
     await remove({}, 'ada');
     expect(await roles('ada')).toEqual({});
     for (const where of [
@@ -265,10 +265,10 @@ describe('users/delete without documentId and folderId', () => {
     ])
       expect(await contacts(where)).toEqual(['bob']);
     await runJobs();
-    expect(await traces('ada')).toEqual([]);
+    expect(await itemsOfUser('ada')).toEqual([]);
     expect((await stored('ada')).revocations).toBeUndefined();
     expect(await jobsLeft()).toBe(0);
-    expect(await traces('bob')).toEqual(bobs);
+    expect(await itemsOfUser('bob')).toEqual(bobs);
     expect(Object.keys(await roles('bob')).sort()).toEqual(['acme', 'filed', 'inner', 'nda', 'other', 'outer']);
   });
 
@@ -297,7 +297,7 @@ describe('users/delete without documentId and folderId', () => {
       stranger: { success: true, message: 'User removed.' },
     });
     await runJobs();
-    expect([await customer.ok('/v2/commentannotations/get', nda), await traces('stranger')]).toEqual([[], []]);
+    expect([await customer.ok('/v2/commentannotations/get', nda), await itemsOfUser('stranger')]).toEqual([[], []]);
     expect(await remove({}, 'stranger')).toEqual({ stranger: { success: false, message: 'User does not exist.' } });
   });
 
@@ -320,7 +320,7 @@ describe('users/delete without documentId and folderId', () => {
 
 describe('users/delete with documentId', () => {
   test('removes a user from that document and its contact list only', async () => {
-    await withEverything('ada');
+    await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
     const remainingRoles = { acme: 'editor', outer: 'editor', inner: 'editor', filed: 'editor', other: 'editor' };
     expect([
@@ -329,10 +329,10 @@ describe('users/delete with documentId', () => {
       await contacts({ documentId: 'other' }),
       await contacts({}),
     ]).toEqual([remainingRoles, [], ['ada'], ['ada']]);
-    const before = await traces('ada');
+    const before = await itemsOfUser('ada');
     await runJobs();
     const { internalId } = (await table.get(DocumentEntity, { ...(await scope()), documentId: 'nda' }))!;
-    expect(await traces('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
+    expect(await itemsOfUser('ada')).toEqual(before.filter((trace) => !trace.endsWith(internalId)));
     expect([await roles('ada'), await contacts({ organizationUserGroupIds: ['lawyers'] })]).toEqual([
       remainingRoles,
       ['ada'],
@@ -342,7 +342,7 @@ describe('users/delete with documentId', () => {
 
 describe('users/delete with folderId', () => {
   test('removes a user from that folder and its contents at once, and the job removes the stored data', async () => {
-    await withEverything('ada');
+    await addEverywhere('ada');
     await remove({ folderId: 'outer' }, 'ada');
     const remainingRoles = { acme: 'editor', nda: 'editor', other: 'editor' };
     expect(await roles('ada')).toEqual(remainingRoles);
@@ -354,9 +354,9 @@ describe('users/delete with folderId', () => {
     });
     await runJobs();
     expect(await roles('ada')).toEqual(remainingRoles);
-    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
-    expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(3);
-    expect((await traces('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
+    expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
+    expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(3);
+    expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('NotificationSettings'))).toHaveLength(3);
   });
 
   test('removes a user from a nested folder and leaves its parent folders untouched', async () => {
@@ -368,7 +368,7 @@ describe('users/delete with folderId', () => {
       {},
     ]);
     await runJobs();
-    expect([(await traces('ada')).length, await traces('bob')]).toEqual([1, []]);
+    expect([(await itemsOfUser('ada')).length, await itemsOfUser('bob')]).toEqual([1, []]);
   });
 
   test('removes a user from a folder with more contents than one step of the job reads', async () => {
@@ -401,7 +401,7 @@ describe('users/delete with folderId', () => {
       job = { ...job, progress: JSON.stringify(result.progress) };
     }
     expect(await roles('ada')).toEqual({ nda: 'viewer' });
-    expect(await traces('ada')).toHaveLength(1);
+    expect(await itemsOfUser('ada')).toHaveLength(1);
   });
 });
 
@@ -470,12 +470,17 @@ describe('resources that move after users/delete with folderId', () => {
     async (when) => {
       await remove({ folderId: 'outer' }, 'ada');
       expect([await storedRevocationCount(), await revocationCount()]).toEqual([1, 1]);
-      if (when === 'between its rounds') await runJobs('settling');
+      if (when === 'between its rounds') await runJobs('delay');
       await moveAbout();
       await expectSides();
       await runJobs();
       await expectSides();
-      expect((await traces('ada')).map((trace) => trace.split(' ')[0])).toEqual(['Contact', 'Grant', 'Grant', 'Grant']);
+      expect((await itemsOfUser('ada')).map((trace) => trace.split(' ')[0])).toEqual([
+        'Contact',
+        'Grant',
+        'Grant',
+        'Grant',
+      ]);
       expect([await storedRevocationCount(), await revocationCount(), await jobsLeft()]).toEqual([undefined, 0, 0]);
     },
   );
@@ -496,7 +501,7 @@ describe('resources that move after users/delete with folderId', () => {
     // The job reads moved folders in order, and this folder comes before the folder of the walk.
     await moveDocument('lowest', 'root');
     while ((await step()) !== 'done');
-    expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
+    expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(3);
   });
 
   test('a new grant on a moved resource gives a user only the new access', async () => {
@@ -518,7 +523,7 @@ describe('resources that move after users/delete with folderId', () => {
     await remove({ folderId: 'outer' }, 'ada');
     expect((await roles('ada')).filed).not.toBe('viewer');
     await runJobs();
-    expect((await traces('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(1);
+    expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Contact'))).toHaveLength(1);
     expect([await storedRevocationCount(), await revocationCount()]).toEqual([undefined, 0]);
   });
 });
@@ -545,9 +550,9 @@ describe('users/delete of a user with many grants', () => {
       ada.context,
       ...[ada.organization.acme, ada.folders.outer, ada.documents.nda].map(({ errorCode }: any) => errorCode),
     ]).toEqual([undefined, 'permission_denied', 'permission_denied', 'permission_denied']);
-    expect(await traces('ada')).toHaveLength(1_203);
+    expect(await itemsOfUser('ada')).toHaveLength(1_203);
     await runJobs();
-    expect(await traces('ada')).toEqual([]);
+    expect(await itemsOfUser('ada')).toEqual([]);
   });
 });
 
@@ -555,10 +560,10 @@ describe('users/delete of a user who is added again', () => {
   test.each(['before the job', 'between its passes', 'after it'])(
     'keeps new access and never restores old access: added %s',
     async (when) => {
-      await withEverything('ada');
+      await addEverywhere('ada');
       await grant('ada', on('document', 'nda'), on('folder', 'outer'));
       await remove({}, 'ada');
-      if (when !== 'before the job') await runJobs(when === 'after it' ? 'end' : 'settling');
+      if (when !== 'before the job') await runJobs(when === 'after it' ? 'end' : 'delay');
       await grant('ada', { ...on('document', 'nda'), accessRole: 'editor' });
       await add({ folderId: 'inner' }, 'ada');
       await customer.ok('/v2/notifications/config/set', { ...acme, userIds: ['ada'], config: { email: 'NONE' } });
@@ -579,7 +584,7 @@ describe('users/delete of a user who is added again', () => {
         await contacts({ organizationUserGroupIds: ['lawyers'] }),
         await levels(),
       ]).toEqual([again, ['ada'], [], set]);
-      expect((await traces('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
+      expect((await itemsOfUser('ada')).filter((trace) => trace.startsWith('Grant'))).toHaveLength(2);
       expect([await jobsLeft(), (await stored('ada')).revocations]).toEqual([0, undefined]);
     },
   );
@@ -613,21 +618,21 @@ describe('users/delete of a user who is added again', () => {
     await remove({}, 'ada');
     await late(internalId);
     expect(await roles('ada')).toEqual({});
-    await runJobs('settling');
+    await runJobs('delay');
     await late(internalId);
     expect(await roles('ada')).toEqual({});
     await runJobs();
-    expect(await traces('ada')).toEqual([]);
+    expect(await itemsOfUser('ada')).toEqual([]);
   });
 });
 
 describe('overlapping jobs of users/delete', () => {
   test('end independently for removals of one user from several places', async () => {
-    await withEverything('ada');
+    await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
-    await runJobs('settling');
+    await runJobs('delay');
     await remove({ folderId: 'inner' }, 'ada');
-    await runJobs('settling');
+    await runJobs('delay');
     expect((await stored('ada')).revocations).toHaveLength(2);
     expect(await roles('ada')).toEqual({
       acme: 'editor',
@@ -648,17 +653,21 @@ describe('overlapping jobs of users/delete', () => {
   });
 
   test('are taken over by a removal from the organization, and the earlier job then changes nothing', async () => {
-    await withEverything('ada');
+    await addEverywhere('ada');
     await remove({ documentId: 'nda' }, 'ada');
     await remove({}, 'ada');
     expect((await stored('ada')).revocations).toHaveLength(1);
     await grant('ada', on('document', 'nda'));
     await runJobs();
-    expect([await roles('ada'), (await traces('ada')).length, await jobsLeft()]).toEqual([{ nda: 'viewer' }, 1, 0]);
+    expect([await roles('ada'), (await itemsOfUser('ada')).length, await jobsLeft()]).toEqual([
+      { nda: 'viewer' },
+      1,
+      0,
+    ]);
   });
 
   test('delete everything when a job breaks off and then runs twice at the same time', async () => {
-    await withEverything('ada', 'bob');
+    await addEverywhere('ada', 'bob');
     await remove({}, 'ada', 'bob');
     const { body } = queues.messagesOf('jobs')[0]!;
     const job = (await new JobStore(table).get(body))!;
@@ -666,7 +675,7 @@ describe('overlapping jobs of users/delete', () => {
     await expect(removeUsersStep(breaking, job, Date.now)).rejects.toThrow('broken off');
     await Promise.all([removeUsersStep(table, job, Date.now), removeUsersStep(table, job, Date.now)]);
     await runJobs();
-    expect([await traces('ada'), await traces('bob'), await jobsLeft()]).toEqual([[], [], 0]);
+    expect([await itemsOfUser('ada'), await itemsOfUser('bob'), await jobsLeft()]).toEqual([[], [], 0]);
   });
 
   test('fail with an error when a user has too many removals at the same time', async () => {

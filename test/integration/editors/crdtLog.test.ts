@@ -365,7 +365,7 @@ describe('compactLog', () => {
 });
 
 /** Runs some work in a process of its own, in which one call fails. Returns whether the work reported success. */
-async function attempted(
+async function attempt(
   work: (table: Table) => Promise<unknown>,
   fault?: { at: number; failure: Failure; when: 'before' | 'after' },
 ): Promise<{ done: boolean; calls: readonly string[] }> {
@@ -388,7 +388,7 @@ describe('after a failure of any call', () => {
     check: (done: boolean) => Promise<void>,
   ): Promise<void> {
     await prepare();
-    const { done, calls } = await attempted(work);
+    const { done, calls } = await attempt(work);
     expect(done).toBe(true);
     expect(calls.length).toBeGreaterThan(1);
     await check(true);
@@ -396,7 +396,7 @@ describe('after a failure of any call', () => {
       for (const failure of allFailures) {
         context = newContext();
         await prepare();
-        await check((await attempted(work, { at: index + 1, ...failure })).done);
+        await check((await attempt(work, { at: index + 1, ...failure })).done);
       }
     }
   }

@@ -20,11 +20,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let made = 0;
+let bodyCount = 0;
 const greeting = defineAsset(
   { path: '/greeting', summary: 'A greeting', files: ['greeting.txt'], uses: {}, impact: 'nobody is greeted' },
   (files) => {
-    made++;
+    bodyCount++;
     return { type: 'text/plain; charset=utf-8', text: files['greeting.txt'] };
   },
 );
@@ -79,7 +79,7 @@ describe('an asset', () => {
 
   test('is made once per process', async () => {
     await get();
-    expect(made).toBe(1);
+    expect(bodyCount).toBe(1);
   });
 
   test('answers 500 if its file is missing', async () => {

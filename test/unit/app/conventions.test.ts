@@ -11,26 +11,26 @@ interface Source {
 
 interface Rule {
   readonly says: string;
-  /** The files that it is about. */
+  /** The files that the rule applies to. */
   readonly in: RegExp;
   readonly except?: RegExp;
-  /** The numbers of the lines that break it. */
+  /** Returns the numbers of the lines that break the rule. */
   readonly broken: (source: Source) => number[];
-  /** A text that breaks it, and in which lines, so that the rule itself is tested. */
+  /** A text that breaks the rule, with the numbers of its bad lines. It tests the rule itself. */
   readonly bad: Source & { readonly at: readonly number[] };
 }
 
-/** The lines that a pattern matches; comments are left out unless it is about them as well. */
+/** Returns a check that finds lines by a pattern. Comments are ignored unless `where` is `everything`. */
 function matching(pattern: RegExp, where: 'code' | 'everything' = 'code'): Rule['broken'] {
   const isComment = /^\s*(\/\/|\/\*|\*)/;
   return ({ text }) =>
     text.split('\n').flatMap((line, index) => {
-      const looked = where === 'everything' ? line : isComment.test(line) ? '' : line.replace(/ \/\/ .*$/, '');
-      return pattern.test(looked) ? [index + 1] : [];
+      const code = isComment.test(line) ? '' : line.replace(/ \/\/ .*$/, '');
+      return pattern.test(where === 'everything' ? line : code) ? [index + 1] : [];
     });
 }
 
-/** The lines that import a module which may not be; a path within the project is given as from its root. */
+/** Returns a check that finds imports of forbidden modules. `forbidden` gets paths of the project relative to its root. */
 function importing(forbidden: (module: string, line: string) => boolean): Rule['broken'] {
   return ({ file, text }) =>
     text.split('\n').flatMap((line, index) => {
@@ -159,7 +159,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Every text of the project, but this file, which shows how each rule is broken. */
+/** Returns every file of the project except this file, which contains violations. */
 function sources(): Source[] {
   const files = [
     ...globSync('{functions,lib,infra,test}/**/*.{ts,mjs}', { cwd: projectDir }),
@@ -170,7 +170,7 @@ function sources(): Source[] {
     .map((file) => ({ file, text: readFileSync(join(projectDir, file), 'utf8') }));
 }
 
-/** `file:line` of every place that breaks a rule. */
+/** Returns `file:line` of every line that breaks a rule. */
 function violations(rule: Rule, all: readonly Source[]): string[] {
   return all
     .filter(({ file }) => rule.in.test(file) && !rule.except?.test(file))

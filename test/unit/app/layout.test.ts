@@ -7,7 +7,7 @@ const projectDir = join(import.meta.dirname, '../../..');
 
 /** Returns the circles of imports: groups of files that all reach each other (Tarjan's strongly connected components). */
 function circles(imports: Imports): string[][] {
-  const found: string[][] = [];
+  const groups: string[][] = [];
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
   const path: string[] = [];
@@ -24,10 +24,10 @@ function circles(imports: Imports): string[][] {
     if (lowest.get(file) !== order.get(file)) return;
     const group = path.splice(path.indexOf(file));
     for (const member of group) onPath.delete(member);
-    if (group.length > 1) found.push(group.sort());
+    if (group.length > 1) groups.push(group.sort());
   };
   for (const file of imports.keys()) if (!order.has(file)) visit(file);
-  return found;
+  return groups;
 }
 
 const isRule = (file: string) => /^lib\/\w+\/rules(\.ts$|\/)/.test(file);

@@ -5,9 +5,9 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../../infra/build/build.ts';
 
 /**
- * Forms that readers stumble over. What can be recognised is refused here; it is a help for reviews, not their goal.
+ * Patterns of sentences that are hard to read. The test finds only some of them and does not replace a review.
  */
-const forms: readonly { readonly name: string; readonly pattern: RegExp; readonly bad: string }[] = [
+const forbiddenForms: readonly { readonly name: string; readonly pattern: RegExp; readonly bad: string }[] = [
   {
     name: 'old or poetic words',
     pattern: /\b(anew|beneath|therein|thereof|lest|whence|whither|perchance|henceforth|hitherto|whoever|whomever)\b/i,
@@ -51,7 +51,7 @@ interface Text {
   readonly text: string;
 }
 
-/** The comments and texts of a TypeScript file. */
+/** Returns the comments and string literals of a TypeScript file. */
 function textsOf(file: string, source: string): Text[] {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, source);
   const texts: Text[] = [];
@@ -80,10 +80,10 @@ const project = files.flatMap((file) => {
     : source.split('\n').map((text, at) => ({ file, line: at + 1, text }));
 });
 
-describe.each(forms)('$name', ({ pattern, bad }) => {
+describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {
   test('stand in no comment, text or page', () => {
-    const found = project.filter(({ text }) => pattern.test(text));
-    expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+    const matches = project.filter(({ text }) => pattern.test(text));
+    expect(matches.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
   });
 
   test('are recognised', () => {
@@ -95,20 +95,20 @@ describe.each(forms)('$name', ({ pattern, bad }) => {
 
 test('test titles begin with what they are about', () => {
   const loose = /\b(?:test|it|describe)(?:\.each\([^)]*\))?\(\s*['"`](or|and|whose|but|that|which|nor|so|yet)\b/g;
-  const found = files
+  const titles = files
     .filter((file) => file.endsWith('.test.ts'))
     .flatMap((file) =>
       [...readFileSync(join(projectDir, file), 'utf8').matchAll(loose)].map(([title]) => `${file}: ${title}`),
     );
-  expect(found).toEqual([]);
+  expect(titles).toEqual([]);
 });
 
 test('a comment has at most six sentences without a line break', () => {
-  const found = project.filter(
+  const longComments = project.filter(
     ({ file, text }) =>
       file.endsWith('.ts') &&
       /^\/[/*]/.test(text) &&
       text.split(/\n\s*\*?\s*\n|\n\s*\* ?-/).some((part) => (part.match(/[.!?](?=\s+[A-Z`])/g) ?? []).length > 5),
   );
-  expect(found.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
+  expect(longComments.map(({ file, line }) => `${file}:${line}`)).toEqual([]);
 });

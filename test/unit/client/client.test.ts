@@ -60,9 +60,9 @@ async function serviceOf(
     request
       .on('data', (chunk) => (text += String(chunk)))
       .on('end', () => {
-        const one = { path: request.url as string, headers: request.headers, body: JSON.parse(text) };
-        received.push(one);
-        (answers[received.length - 1] ?? answers.at(-1))!(response, one);
+        const call = { path: request.url as string, headers: request.headers, body: JSON.parse(text) };
+        received.push(call);
+        (answers[received.length - 1] ?? answers.at(-1))!(response, call);
       });
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));

@@ -197,7 +197,7 @@ type Step =
 
 const CLIENTS = 3;
 const client = fc.nat({ max: CLIENTS - 1 });
-const at = fc.nat({ max: 40 });
+const offset = fc.nat({ max: 40 });
 const steps = fc.array(
   fc.oneof(
     {
@@ -205,7 +205,7 @@ const steps = fc.array(
       arbitrary: fc.record({
         kind: fc.constant('insert' as const),
         client,
-        at,
+        at: offset,
         text: fc.string({ minLength: 1, maxLength: 3 }),
       }),
     },
@@ -214,7 +214,7 @@ const steps = fc.array(
       arbitrary: fc.record({
         kind: fc.constant('delete' as const),
         client,
-        at,
+        at: offset,
         length: fc.integer({ min: 1, max: 4 }),
       }),
     },
@@ -281,10 +281,10 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
     service.isDown = false;
   } else if (step.kind === 'reload' || step.kind === 'crash') {
     // The page is loaded again. After a reload the browser has stored the Yjs document with its unsent edits.
-    const left = providers[step.client]!;
+    const provider = providers[step.client]!;
     const doc = new Y.Doc();
-    if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(left.doc));
-    kill(left);
+    if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));
+    kill(provider);
     providers[step.client] = open(doc);
   } else if (step.kind === 'disconnect') service.disconnect();
   else if (step.kind === 'lose pushes') service.losesPushes = true;

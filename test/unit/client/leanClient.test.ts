@@ -31,7 +31,7 @@ let deployed: DynamoDBDocumentClient;
 /** The client that is compared with the SDK. */
 let compared: LeanClient | DynamoDBDocumentClient;
 let sdk: DynamoDBDocumentClient;
-/** The last request, and the answer to give. */
+/** The last request. `answer` is the next answer of the server. */
 let request: { target: unknown; body: Json };
 let answer: { status: number; body: string };
 
@@ -78,7 +78,7 @@ async function both(command: object, status: number, body: object) {
 }
 
 const name = fc.oneof(
-  fc.string({ unit: 'grapheme' }).filter((one) => one !== '__proto__' && one !== 'constructor'),
+  fc.string({ unit: 'grapheme' }).filter((name) => name !== '__proto__' && name !== 'constructor'),
   fc.constantFrom('toString', 'N', 'Item', ''),
 );
 const { value } = fc.letrec((tie) => ({

@@ -30,7 +30,7 @@ describe('inProportion', () => {
         const chosen = inProportion(weighted, count);
         expect(chosen).toHaveLength(count);
         for (const item of weighted) {
-          const uses = chosen.filter((one) => one === item).length;
+          const uses = chosen.filter((chosenItem) => chosenItem === item).length;
           expect(Math.abs(uses - (count * item.weight) / total)).toBeLessThan(weighted.length);
         }
       }),

@@ -112,7 +112,7 @@ function rowsOf(name: string): string[][] {
     );
 }
 
-/** The page of deliveries changes with them, sentences included. */
+/** The page that is exempt from the check of sentences. */
 const beingRewritten = 'lib/webhooks/README.md';
 
 const inProject = (path: string) => existsSync(join(projectDir, path));

@@ -13,7 +13,7 @@ import { commentVerbs } from '../../../lib/workspaces/rules/groupedTriggers.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
 const NOW = 1_000_000;
-const at: EventScope = {
+const eventScope: EventScope = {
   names: {
     apiKey: 'key',
     organization: { organizationId: 'acme', organizationName: 'Acme', metadata: '{"plan":"pro"}' },
@@ -40,7 +40,7 @@ function change(thread: Thread, changes: object): Thread {
   return changed;
 }
 
-const happening = (changes: Partial<ContentChange> = {}): ContentChange => ({
+const threadChange = (changes: Partial<ContentChange> = {}): ContentChange => ({
   verb: 'added',
   actor: ada,
   revision: 1,
@@ -50,7 +50,7 @@ const happening = (changes: Partial<ContentChange> = {}): ContentChange => ({
   ...changes,
 });
 const event = (changes: Partial<ContentChange> = {}) => {
-  const [only, ...more] = toEvents([happening(changes)], at);
+  const [only, ...more] = toEvents([threadChange(changes)], eventScope);
   expect(more).toEqual([]);
   return only!;
 };
@@ -95,10 +95,10 @@ describe('detectThreadChanges', () => {
 
   test('returns one change per changed field', () => {
     fc.assert(
-      fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (some) => {
+      fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (chosenChanges) => {
         // The last change of a field wins.
-        const sent = Object.assign({}, ...some.map(([, one]) => one)) as Record<string, unknown>;
-        const expected = some
+        const sent = Object.assign({}, ...chosenChanges.map(([, one]) => one)) as Record<string, unknown>;
+        const expected = chosenChanges
           .filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value))
           .flatMap(([, , verbs]) => verbs);
         fc.pre(Object.keys(sent).length > 0);
@@ -123,10 +123,12 @@ describe('detectThreadChanges', () => {
 
 describe('toEvents', () => {
   test('returns events only for changes that notify and whose verb has an event', () => {
-    expect(toEvents([happening({ notify: false }), happening({ verb: 'accessModeChanged' })], at)).toEqual([]);
+    expect(
+      toEvents([threadChange({ notify: false }), threadChange({ verb: 'accessModeChanged' })], eventScope),
+    ).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
     const eventTypes = verbs.flatMap((verb) =>
-      toEvents([happening({ verb, from: { id: 'A' }, to: { id: 'B' } })], at).map((one) => one.event),
+      toEvents([threadChange({ verb, from: { id: 'A' }, to: { id: 'B' } })], eventScope).map((one) => one.event),
     );
     expect(eventTypes.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
@@ -210,16 +212,16 @@ describe('toEvents', () => {
     } = make();
     const other = make({ commentData: [{ commentId: 2, commentText: 'x', from: ada }] }).comments[0];
     const causes = [
-      toEvents([happening({ comment })], at),
-      toEvents([happening({ comment: other })], at),
-      toEvents([happening({})], at),
-      toEvents([happening({ revision: 2 })], at),
-      toEvents([happening()], { ...at, now: NOW + 1 }),
-      toEvents([happening()], { ...at, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
-      toEvents([happening({ thread: { ...thread, annotationId: 'b' } })], at),
+      toEvents([threadChange({ comment })], eventScope),
+      toEvents([threadChange({ comment: other })], eventScope),
+      toEvents([threadChange({})], eventScope),
+      toEvents([threadChange({ revision: 2 })], eventScope),
+      toEvents([threadChange()], { ...eventScope, now: NOW + 1 }),
+      toEvents([threadChange()], { ...eventScope, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
+      toEvents([threadChange({ thread: { ...thread, annotationId: 'b' } })], eventScope),
     ].map(([one]) => JSON.stringify(one!.cause));
     expect(new Set(causes).size).toBe(causes.length);
-    expect(JSON.stringify(toEvents([happening({ comment })], at)[0]!.cause)).toBe(causes[0]);
+    expect(JSON.stringify(toEvents([threadChange({ comment })], eventScope)[0]!.cause)).toBe(causes[0]);
   });
 
   test('is reduced to ids above 256 KB, with truncated true', () => {
@@ -264,7 +266,7 @@ describe('toEvents', () => {
 
 describe('toActivities', () => {
   const activity = (changes: Partial<ContentChange>, enabled: (verb: CommentVerb) => boolean = () => true) =>
-    toActivities([happening(changes)], at, enabled);
+    toActivities([threadChange(changes)], eventScope, enabled);
 
   test('returns an activity only for a change that logs and an enabled verb', () => {
     expect(activity({ log: false })).toEqual([]);

@@ -292,16 +292,16 @@ describe('rules of comments', () => {
   });
 
   test('reject a repeated id in a call', () => {
-    const one = { commentText: 'x', from: { userId: 'ada' }, commentId: 1 };
-    expect(issues(NewComments, [one, one])).toEqual(['1.commentId: is given twice']);
+    const repeatedComment = { commentText: 'x', from: { userId: 'ada' }, commentId: 1 };
+    expect(issues(NewComments, [repeatedComment, repeatedComment])).toEqual(['1.commentId: is given twice']);
   });
 
   test('commentMentions returns tagged and addressed users once', () => {
-    const one = comment({
+    const mentioningComment = comment({
       taggedUserContacts: [{ userId: 'bob' }, { contact: { userId: 'eve', name: 'Eve' } }, { userId: 'bob' }],
       to: [{ userId: 'eve' }, { userId: 'zoe' }],
     });
-    expect(commentMentions(one)).toEqual(['bob', 'eve', 'zoe']);
+    expect(commentMentions(mentioningComment)).toEqual(['bob', 'eve', 'zoe']);
     expect(usersOfComment(comment({ to: [{ userId: 'ada' }, { userId: 'bob' }] }))).toEqual([
       { userId: 'ada', made: true },
       { userId: 'bob', made: false },
@@ -393,9 +393,9 @@ describe('counts of a thread', () => {
         (first, steps) => {
           let { thread, comments } = done(newThread({ ...sent(), commentData: first }, scope));
           const sentIds = new Set(comments.map(({ commentId }) => commentId));
-          for (const one of steps) {
-            if ('add' in one) {
-              const added = newComments(one.add, thread.lastCommentId, {
+          for (const step of steps) {
+            if ('add' in step) {
+              const added = newComments(step.add, thread.lastCommentId, {
                 annotationId: 'a',
                 threadCreatedAt: NOW,
                 createdAt: NOW,
@@ -405,15 +405,15 @@ describe('counts of a thread', () => {
               for (const { commentId } of added) sentIds.add(commentId);
               thread = done(addComments(thread, added, LATER));
               comments = [...comments, ...added];
-            } else if ('change' in one) {
-              const before = comments[one.at % comments.length]!;
+            } else if ('change' in step) {
+              const before = comments[step.at % comments.length]!;
               const after = done(
                 changeComment(
                   before,
                   {
-                    taggedUserContacts: one.change.taggedUserContacts,
-                    to: one.change.to,
-                    from: one.change.from,
+                    taggedUserContacts: step.change.taggedUserContacts,
+                    to: step.change.to,
+                    from: step.change.from,
                   },
                   LATER,
                 ),
@@ -421,20 +421,20 @@ describe('counts of a thread', () => {
               thread = done(changeComments(thread, [before], [after], LATER));
               comments = comments.map((each) => (each === before ? after : each));
             } else {
-              const went = [...new Set(one.remove.map((at) => comments[at % comments.length]!))];
-              const left = comments.filter((each) => !went.includes(each));
-              if (left.length === 0) continue;
+              const went = [...new Set(step.remove.map((at) => comments[at % comments.length]!))];
+              const remainingComments = comments.filter((each) => !went.includes(each));
+              if (remainingComments.length === 0) continue;
               const isGone = (commentId: number) => went.some((each) => each.commentId === commentId);
               thread = removeComments(
                 thread,
                 went,
                 {
-                  first: isGone(thread.first.commentId) ? left[0] : undefined,
-                  last: isGone(thread.last.commentId) ? left.at(-1) : undefined,
+                  first: isGone(thread.first.commentId) ? remainingComments[0] : undefined,
+                  last: isGone(thread.last.commentId) ? remainingComments.at(-1) : undefined,
                 },
                 LATER,
               );
-              comments = left;
+              comments = remainingComments;
             }
             const last = comments.at(-1)!;
             expect(thread.commentCount).toBe(comments.length);

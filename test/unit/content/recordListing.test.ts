@@ -13,7 +13,7 @@ import {
 
 type Records = Map<string, string[]>;
 
-const at = (documentId: string): ListedDocument => ({
+const documentOf = (documentId: string): ListedDocument => ({
   documentId,
   scope: { tenant: 't', organizationKey: 'o', documentKey: `internal ${documentId}` },
 });
@@ -33,13 +33,15 @@ function reader(
     { after, limit }: RecordPageOptions,
   ): Promise<RecordPage<string>> => {
     reads.push(documentId);
-    const rest = (records.get(documentId) ?? []).toSorted().filter((record) => after === undefined || record > after);
-    const looked = rest.slice(0, most);
-    const found = looked.filter(isWanted).slice(0, limit);
-    const end = found.length === limit ? found.at(-1) : looked.at(-1);
+    const remainingRecords = (records.get(documentId) ?? [])
+      .toSorted()
+      .filter((record) => after === undefined || record > after);
+    const looked = remainingRecords.slice(0, most);
+    const matchingRecords = looked.filter(isWanted).slice(0, limit);
+    const end = matchingRecords.length === limit ? matchingRecords.at(-1) : looked.at(-1);
     return {
-      records: found.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })),
-      next: end === undefined || end === rest.at(-1) ? undefined : end,
+      records: matchingRecords.map((record) => ({ key: record, value: `${documentId}/${record}`.padEnd(size) })),
+      next: end === undefined || end === remainingRecords.at(-1) ? undefined : end,
       bytes: looked.length * size,
     };
   };
@@ -51,15 +53,15 @@ async function pages(
   list: (from: ListingPage<string>['next']) => Promise<ListingPage<string>>,
   between: (page: number) => void = () => undefined,
 ): Promise<string[][]> {
-  const found: string[][] = [];
+  const listedPages: string[][] = [];
   let next: ListingPage<string>['next'];
   do {
     const page = await list(next && listingCursor.position(listingCursor.of(next)));
-    found.push(page.values);
+    listedPages.push(page.values);
     next = page.next;
-    between(found.length);
+    between(listedPages.length);
   } while (next);
-  return found;
+  return listedPages;
 }
 
 const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '#', '~', 'ä'), minLength: 1, maxLength: 3 });
@@ -75,13 +77,13 @@ describe('listAcrossDocuments', () => {
   test('returns every record once in order, in full pages and a last page that is not empty', async () => {
     await fc.assert(
       fc.asyncProperty(someRecords, fc.integer({ min: 1, max: 7 }), async (records, limit) => {
-        const documents = givenDocuments([...records.keys()].map(at));
-        const found = await pages((from) =>
+        const documents = givenDocuments([...records.keys()].map(documentOf));
+        const listedPages = await pages((from) =>
           listAcrossDocuments({ documents, from, limit, read: reader(records).read }),
         );
-        expect(found.flat()).toEqual(inOrder(records));
-        expect(found.slice(0, -1).every((page) => page.length === limit)).toBe(true);
-        if (found.length > 1) expect(found.at(-1)).not.toHaveLength(0);
+        expect(listedPages.flat()).toEqual(inOrder(records));
+        expect(listedPages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
+        if (listedPages.length > 1) expect(listedPages.at(-1)).not.toHaveLength(0);
       }),
     );
   });
@@ -95,11 +97,11 @@ describe('listAcrossDocuments', () => {
         name,
         async (records, limit, most, unwanted) => {
           const isWanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
-          const documents = givenDocuments([...records.keys()].map(at));
-          const found = await pages((from) =>
+          const documents = givenDocuments([...records.keys()].map(documentOf));
+          const listedPages = await pages((from) =>
             listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted: isWanted }).read }),
           );
-          expect(found.flat()).toEqual(
+          expect(listedPages.flat()).toEqual(
             inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(isWanted)]))),
           );
         },
@@ -112,8 +114,10 @@ describe('listAcrossDocuments', () => {
       fc.asyncProperty(someRecords, someRecords, fc.integer({ min: 1, max: 5 }), async (records, others, limit) => {
         const there = inOrder(records);
         const living: Records = new Map([...records].map(([documentId, keys]) => [documentId, [...keys]]));
-        const source = { list: (from: string | undefined) => givenDocuments([...living.keys()].map(at)).list(from) };
-        const found = await pages(
+        const source = {
+          list: (from: string | undefined) => givenDocuments([...living.keys()].map(documentOf)).list(from),
+        };
+        const listedPages = await pages(
           (from) => listAcrossDocuments({ documents: source, from, limit, read: reader(living).read }),
           (page) => {
             if (page > 1) return;
@@ -121,8 +125,8 @@ describe('listAcrossDocuments', () => {
               living.set(documentId, [...new Set([...(living.get(documentId) ?? []), ...keys])]);
           },
         );
-        expect(new Set(found.flat()).size).toBe(found.flat().length);
-        expect(found.flat().filter((record) => there.includes(record))).toEqual(there);
+        expect(new Set(listedPages.flat()).size).toBe(listedPages.flat().length);
+        expect(listedPages.flat().filter((record) => there.includes(record))).toEqual(there);
       }),
     );
   });
@@ -133,14 +137,14 @@ describe('listAcrossDocuments', () => {
       ['b', ['4']],
     ]);
     const { values, next } = await listAcrossDocuments({
-      documents: givenDocuments(['a', 'b'].map(at)),
+      documents: givenDocuments(['a', 'b'].map(documentOf)),
       limit: 2,
       read: reader(records).read,
     });
     expect(values).toEqual(['a/1', 'a/2']);
     expect(
       await listAcrossDocuments({
-        documents: givenDocuments([at('b')]),
+        documents: givenDocuments([documentOf('b')]),
         from: next,
         limit: 2,
         read: reader(records).read,
@@ -153,7 +157,7 @@ describe('listAcrossDocuments', () => {
     const sized = (size: number) =>
       pages((from) =>
         listAcrossDocuments({
-          documents: givenDocuments([at('a')]),
+          documents: givenDocuments([documentOf('a')]),
           from,
           limit: 10,
           read: reader(records, { size }).read,
@@ -166,23 +170,23 @@ describe('listAcrossDocuments', () => {
   test('ends a page after 32 MB without a match, and continues there', async () => {
     const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
     const { read, reads } = reader(records, { most: 1, wanted: (record) => record === '099', size: 1_000_000 });
-    const found = await pages((from) =>
-      listAcrossDocuments({ documents: givenDocuments([at('a')]), from, limit: 10, read }),
+    const listedPages = await pages((from) =>
+      listAcrossDocuments({ documents: givenDocuments([documentOf('a')]), from, limit: 10, read }),
     );
-    expect(found.map((page) => page.map((value) => value.trim()))).toEqual([[], [], [], ['a/099']]);
+    expect(listedPages.map((page) => page.map((value) => value.trim()))).toEqual([[], [], [], ['a/099']]);
     expect(reads).toHaveLength(100);
   });
 
   test('ends a page after 500 documents, and reads few documents in vain', async () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
-    const found = await pages((from) =>
-      listAcrossDocuments({ documents: givenDocuments(ids.map(at)), from, limit: 10, read: empty.read }),
+    const listedPages = await pages((from) =>
+      listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), from, limit: 10, read: empty.read }),
     );
-    expect(found).toEqual([[], [], ['1199/x']]);
+    expect(listedPages).toEqual([[], [], ['1199/x']]);
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
-    await listAcrossDocuments({ documents: givenDocuments(ids.map(at)), limit: 2, read: full.read });
+    await listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), limit: 2, read: full.read });
     expect(full.reads).toEqual(['0000']);
   });
 });
@@ -224,10 +228,10 @@ describe('allDocuments', () => {
           const gone = new Set(all.filter((id) => isGone(id)));
           const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
           const source = allDocuments(documents(all, atOnce, gone), scope);
-          const found = await pages((from) =>
+          const listedPages = await pages((from) =>
             listAcrossDocuments({ documents: source, from, limit, read: reader(records).read }),
           );
-          expect(found.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
+          expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
         },
       ),
     );

@@ -144,8 +144,8 @@ describe('rules for threads', () => {
   test('return the same object when nothing changes', () => {
     const others = { ...thread, metadata: json({ owner: grace }), assignedTo: grace };
     const later = { ...thread, assignedTo: ada, createdAt: UNTIL + 1 };
-    for (const one of [others, later])
-      expect([removeFromThread(one, removed), eraseFromThread(one, removed)]).toEqual([one, one]);
+    for (const thread of [others, later])
+      expect([removeFromThread(thread, removed), eraseFromThread(thread, removed)]).toEqual([thread, thread]);
     expect([
       removeFromThread(others, removed) === others,
       eraseFromThread(others, removed) === others,
@@ -314,7 +314,7 @@ describe('rules for activities', () => {
   });
 });
 
-/** A customer's value that contains users anywhere. */
+/** Generates a value of the customer with users at any depth. */
 const own = fc.letrec((tie) => ({
   user: fc.record(
     { userId: fc.constantFrom('ada', 'grace', 'ada2'), name: fc.string(), email: fc.string(), role: fc.string() },

@@ -5,13 +5,13 @@ import { projectDir } from '../../../infra/build/build.ts';
 import { eraseHooks } from '../../../lib/deletion/eraseContent.ts';
 import { entities } from '../../../lib/table/entity.ts';
 
-// Importing its module registers an entity.
+// The import of a module registers its entities.
 for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
   const text = readFileSync(join(projectDir, source), 'utf8');
   if (/\bdefine(Entity|Config)\(/.test(text)) await import(join(projectDir, source));
 }
 
-/** What the erasure erases outside the hooks, by entity type: the function that does it. */
+/** The function that erases each entity type without a hook. */
 const erasedBy: Readonly<Record<string, string>> = {
   Contact: 'purgeUserAccess',
   Grant: 'purgeUserAccess',
@@ -22,7 +22,7 @@ const erasedBy: Readonly<Record<string, string>> = {
   User: 'eraseUsersStep',
 };
 
-/** The entities that name no user or name one only by id, and why none of them is erased. */
+/** The reason why an entity type needs no erasure. Such an entity names no user, or names a user only by id. */
 const notErased: Readonly<Record<string, readonly string[]>> = {
   'of a document, without users': [
     'DeletedThread',

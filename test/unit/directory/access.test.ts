@@ -57,14 +57,14 @@ const documents = fc
   .record({ own: fc.constantFrom(...accessTypes), folders })
   .map(({ own, folders: of }): DocumentAccess => ({ internalId: 'document', accessType: own, folder: folderOf(of) }));
 
-const live = (user: UserAccess, id: string) =>
+const activeGrant = (user: UserAccess, id: string) =>
   user.grants.find((grant) => grant.internalId === id && (grant.expiresAt ?? Infinity) > NOW);
 
 describe('documentPermission', () => {
   test('an active explicit grant overrides everything that is inherited', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
-        const own = live(user, 'document');
+        const own = activeGrant(user, 'document');
         fc.pre(own !== undefined);
         expect(documentPermission(user, document)).toMatchObject({ accessRole: own.accessRole });
       }),
@@ -93,7 +93,7 @@ describe('documentPermission', () => {
       fc.property(users, documents, (user, document) => {
         const without = {
           ...user,
-          grants: user.grants.filter(({ internalId }) => internalId === 'other' || !live(user, internalId)),
+          grants: user.grants.filter(({ internalId }) => internalId === 'other' || !activeGrant(user, internalId)),
         };
         const open = user.known && (document.folder?.accessType ?? document.accessType) === 'public';
         expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
@@ -111,7 +111,9 @@ describe('documentPermission', () => {
             ? [document.folder.internalId, ...document.folder.ancestors.map(({ internalId }) => internalId)]
             : []),
         ];
-        expect(documentPermission(user, document).accessRole !== undefined).toBe(above.some((id) => live(user, id)));
+        expect(documentPermission(user, document).accessRole !== undefined).toBe(
+          above.some((id) => activeGrant(user, id)),
+        );
       }),
     );
   });
@@ -124,7 +126,7 @@ describe('documentPermission', () => {
           'document',
           ...(folder ? [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()] : []),
         ];
-        const nearest = chain.map((id) => live(user, id)).find((grant) => grant !== undefined);
+        const nearest = chain.map((id) => activeGrant(user, id)).find((grant) => grant !== undefined);
         fc.pre(nearest !== undefined);
         expect(documentPermission(user, document).accessRole).toBe(nearest.accessRole);
       }),
@@ -135,7 +137,7 @@ describe('documentPermission', () => {
   test('a document without its own grant has the same access as its folder', () => {
     fc.assert(
       fc.property(users, documents, (user, document) => {
-        fc.pre(document.folder !== undefined && live(user, 'document') === undefined);
+        fc.pre(document.folder !== undefined && activeGrant(user, 'document') === undefined);
         const { accessRole, expiresAt } = folderPermission(user, document.folder);
         expect(documentPermission(user, document)).toMatchObject({
           ...(accessRole && { accessRole }),

@@ -18,9 +18,9 @@ function tableOf(contents: ReadonlyMap<string, readonly FolderEntry[]>): Table {
       const all = (contents.get(folderKey) ?? [])
         .filter(({ kind }) => prefix.length === 0 || prefix[0] === kind)
         .toSorted((a, b) => (keyOf(folderKey, a) < keyOf(folderKey, b) ? -1 : 1));
-      const rest = all.filter((entry) => keyOf(folderKey, entry) > after);
-      const values = rest.slice(0, limit);
-      return { values, next: rest.length > limit ? keyOf(folderKey, values.at(-1)!) : undefined };
+      const laterEntries = all.filter((entry) => keyOf(folderKey, entry) > after);
+      const values = laterEntries.slice(0, limit);
+      return { values, next: laterEntries.length > limit ? keyOf(folderKey, values.at(-1)!) : undefined };
     },
   } as unknown as Table;
 }

@@ -100,9 +100,9 @@ describe('computePosition', () => {
   });
 
   test('computes the same place for a stored folder from its stored access type', () => {
-    for (const one of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
-      const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(one));
-      expect(isSamePosition(computePosition(parent, ownAccess(one)), one)).toBe(true);
+    for (const storedFolder of [top, restricted, folder('below', restricted), folder('own', restricted, 'public')]) {
+      const parent = [top, restricted].find(({ internalId }) => internalId === parentOf(storedFolder));
+      expect(isSamePosition(computePosition(parent, ownAccess(storedFolder)), storedFolder)).toBe(true);
     }
     expect(isSamePosition(top, restricted)).toBe(false);
   });
@@ -161,7 +161,7 @@ describe('resolveFolder', () => {
  * A tree and its stored items while jobs run: the model knows the parent of each folder, its own access type and
  * whether it is deleted; the store has items as the code writes them.
  */
-class World {
+class FolderModel {
   readonly model = new Map<string, { parent: string | undefined; own: AccessType | undefined; removed: boolean }>();
   readonly stored = new Map<string, FolderWithPosition>();
   readonly changes = new Map<string, FolderChange>();
@@ -180,8 +180,8 @@ class World {
   resolved(id: string): FolderWithPosition | undefined {
     const read = new Map<string, FolderWithPosition | undefined>();
     for (;;) {
-      const one = this.stored.get(id);
-      const resolution = one ? resolveFolder(one, { changes: this.changes, read }) : 'deleted';
+      const storedFolder = this.stored.get(id);
+      const resolution = storedFolder ? resolveFolder(storedFolder, { changes: this.changes, read }) : 'deleted';
       if (resolution === 'inconsistent') throw new Error('The reads are inconsistent, though all are of one time');
       if (resolution === 'deleted') return undefined;
       if ('folder' in resolution) return resolution.folder;
@@ -276,7 +276,7 @@ describe('folders whose changes are only partly written', () => {
     let resolvedFromAnother = 0;
     fc.assert(
       fc.property(steps, (sequence) => {
-        const world = new World();
+        const world = new FolderModel();
         for (const [index, step] of sequence.entries()) {
           const names = world.names();
           const [id, to] = [names[step.at % names.length], [undefined, ...names][step.to % (names.length + 1)]];

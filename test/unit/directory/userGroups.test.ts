@@ -30,14 +30,14 @@ function pagesOf(
       const read: ReadGroup<Group, string>[] = groups
         .slice(first, first + Math.min(groupsAtOnce, room))
         .map((group, index) => {
-          const rest = group.members.filter((member) => within?.groupKey !== group.id || member > within.after);
-          const members = rest.slice(0, Math.max(Math.min(membersAtOnce, room - 1), 1));
+          const laterMembers = group.members.filter((member) => within?.groupKey !== group.id || member > within.after);
+          const members = laterMembers.slice(0, Math.max(Math.min(membersAtOnce, room - 1), 1));
           return {
             group,
             internalId: group.id,
             position: String(first + index),
             members: members.map((member) => ({ member, position: member })),
-            hasMore: members.length < rest.length,
+            hasMore: members.length < laterMembers.length,
           };
         });
       const part: GroupPagePart<Group, string> = fillPage(read, room, cursor, page.length > 0);

@@ -16,23 +16,23 @@ test('pages of several merged lists return every key once, in the order of the t
       fc.integer({ min: 1, max: 5 }),
       fc.func(fc.boolean()),
       (lists, limit, isHidden) => {
-        const found: string[] = [];
+        const listedKeys: string[] = [];
         let after: string | undefined;
         do {
           const pages = lists.map((list) => {
-            const rest = list.filter((key) => after === undefined || byBytes(key, after) > 0);
-            const read = rest.slice(0, limit);
+            const laterKeys = list.filter((key) => after === undefined || byBytes(key, after) > 0);
+            const read = laterKeys.slice(0, limit);
             return {
               values: read.filter((key) => !isHidden(key)).map((key) => ({ key, value: key })),
-              next: rest.length > limit ? read.at(-1) : undefined,
+              next: laterKeys.length > limit ? read.at(-1) : undefined,
             };
           });
           const page = mergePages(pages, limit);
           expect(page.values.length).toBeLessThanOrEqual(limit);
-          found.push(...page.values);
+          listedKeys.push(...page.values);
           after = page.next;
         } while (after !== undefined);
-        expect(found).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
+        expect(listedKeys).toEqual([...new Set(lists.flat())].filter((key) => !isHidden(key)).sort(byBytes));
       },
     ),
   );

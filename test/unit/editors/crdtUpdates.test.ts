@@ -291,13 +291,13 @@ function subdocuments(count: number): Uint8Array {
 }
 
 describe('findUpdateFault for costly updates', () => {
-  const refused = (doc: Y.Doc, update: Uint8Array, fault: string) => {
+  const refused = (doc: Y.Doc, update: Uint8Array, expectedFault: string) => {
     const state = encodeState(doc);
-    let found: string | undefined;
-    expect(cpuMilliseconds(() => (found = findUpdateFault(doc, 'text', 'content', update)), { runs: 1 })).toBeLessThan(
+    let fault: string | undefined;
+    expect(cpuMilliseconds(() => (fault = findUpdateFault(doc, 'text', 'content', update)), { runs: 1 })).toBeLessThan(
       1_500,
     );
-    expect(found).toBe(fault);
+    expect(fault).toBe(expectedFault);
     expect(encodeState(doc)).toEqual(state);
   };
 

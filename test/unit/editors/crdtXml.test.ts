@@ -7,7 +7,7 @@ import { readValue } from '../../../lib/editors/rules/yjs/readValue.ts';
 import { crdtLimits } from '../../../lib/editors/rules/yjs/values.ts';
 import { decodeName, encodeName } from '../../../lib/editors/rules/yjs/xmlEscapes.ts';
 
-/** An XML document as a log. Each replace is computed from the stored state. */
+/** An XML document as a log of updates. Each replace starts from the state in the log. */
 class XmlLog {
   readonly contentKey: string;
   updates: Uint8Array[] = [];
@@ -30,7 +30,7 @@ class XmlLog {
     return readValue(this.open(), 'xml', this.contentKey) as string;
   }
 
-  /** Applies an edit of a client. */
+  /** Adds the edit of a client to the log. */
   edit(change: (doc: Y.Doc) => void): void {
     const doc = this.open();
     doc.transact(() => change(doc));

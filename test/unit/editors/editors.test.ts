@@ -45,17 +45,18 @@ describe('isDueForCompaction', () => {
     ({
       snapshot: bytes === undefined ? undefined : { version: 1, blob: { id: 'b', parts: 1 }, bytes, logBytes: 1_000 },
     }) as Editor;
-  const at = (logBytes: number) => ({ logBytes }) as EditorUpdate;
+  const updateOf = (logBytes: number) => ({ logBytes }) as EditorUpdate;
 
   test('is true once for the update that makes the log long, and again at twice the size', () => {
     const isDue = Array.from({ length: 300 }, (_each, index) =>
-      isDueForCompaction(head(), at(index * 310), at((index + 1) * 310)),
+      isDueForCompaction(head(), updateOf(index * 310), updateOf((index + 1) * 310)),
     );
     expect(isDue.filter(Boolean)).toHaveLength(Math.floor((300 * 310) / 32_768));
   });
 
   test('compares the log with half of the snapshot, at least 32 KB and at most 2 MB', () => {
-    const isDue = (bytes: number, weight: number) => isDueForCompaction(head(bytes), at(1_000), at(1_000 + weight));
+    const isDue = (bytes: number, weight: number) =>
+      isDueForCompaction(head(bytes), updateOf(1_000), updateOf(1_000 + weight));
     expect([
       isDue(1_000, 32_767),
       isDue(1_000, 32_768),
@@ -74,9 +75,9 @@ test('mergeUpdates leaves out what a client has', () => {
   for (const letter of 'abcdef') doc.getText('t').insert(0, letter);
   const client = new Y.Doc();
   for (const update of updates.slice(0, 3)) Y.applyUpdate(client, update);
-  const rest = mergeUpdates(updates, Y.encodeStateVector(client));
-  expect(rest.length).toBeLessThan(mergeUpdates(updates).length);
-  Y.applyUpdate(client, rest);
+  const missingUpdate = mergeUpdates(updates, Y.encodeStateVector(client));
+  expect(missingUpdate.length).toBeLessThan(mergeUpdates(updates).length);
+  Y.applyUpdate(client, missingUpdate);
   expect(client.getText('t').toJSON()).toBe('fedcba');
   expect(mergeUpdates([])).toBe(EMPTY_UPDATE);
   Y.applyUpdate(client, EMPTY_UPDATE);

@@ -12,8 +12,8 @@ const Row = z.object({ id: z.string(), note: z.string().optional() });
 /** Returns the trimmed value and the names of the dropped fields. */
 function trimmed(schema: z.ZodType, value: unknown): { left: unknown; dropped: string[] } {
   const dropped = new Set<string>();
-  const left = outputTrimmer(schema)(value, dropped);
-  return { left: JSON.parse(JSON.stringify(left)), dropped: [...dropped] };
+  const trimmedValue = outputTrimmer(schema)(value, dropped);
+  return { left: JSON.parse(JSON.stringify(trimmedValue)), dropped: [...dropped] };
 }
 
 describe('outputTrimmer', () => {
@@ -70,8 +70,8 @@ describe('outputTrimmer', () => {
       ['__proto__', { id: 'a', x: 1 }],
       ['constructor', { id: 'b' }],
     ]);
-    const left = outputTrimmer(z.record(z.string(), Row))(value, new Set());
-    expect(JSON.stringify(left)).toBe('{"__proto__":{"id":"a"},"constructor":{"id":"b"}}');
+    const trimmedValue = outputTrimmer(z.record(z.string(), Row))(value, new Set());
+    expect(JSON.stringify(trimmedValue)).toBe('{"__proto__":{"id":"a"},"constructor":{"id":"b"}}');
   });
 
   test('returns the same value when everything is declared, and does not change a value that it trims', () => {

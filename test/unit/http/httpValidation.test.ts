@@ -97,8 +97,8 @@ describe('the message of INVALID_ARGUMENT', () => {
   });
 
   test('comes with the first hundred problems', async () => {
-    const many = testHandler({ input: z.object({ ids: z.array(Id) }) });
-    const { body } = await post(many, {}, { ids: Array.from({ length: 5_000 }, () => 1) });
+    const handler = testHandler({ input: z.object({ ids: z.array(Id) }) });
+    const { body } = await post(handler, {}, { ids: Array.from({ length: 5_000 }, () => 1) });
     expect(body.error.details.issues).toHaveLength(100);
   });
 

@@ -11,7 +11,7 @@ const message: JobMessage = { tenant: 't', jobId: 'j' };
 const log = { info: () => undefined, warn: jest.fn(), error: () => undefined };
 
 /** Jobs in memory with the revisions of the table. The test gives the queues and steps, and moves the clock. */
-class World {
+class FakeJobs {
   now = Date.UTC(2026, 0, 1);
   job: StoredJob | undefined = {
     tenant: 't',
@@ -78,7 +78,7 @@ const stepsOf = (...results: Awaited<ReturnType<Step>>[]) => {
 describe('runJob', () => {
   test('runs one step after the other, each from the progress of the last one, and ends the job', async () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } }, { progress: { at: 2 } }, 'done');
-    const world = new World(step);
+    const world = new FakeJobs(step);
     await world.run();
     expect(seen).toEqual([undefined, '{"at":1}', '{"at":2}']);
     expect([world.job, world.sent]).toEqual([undefined, []]);
@@ -88,7 +88,7 @@ describe('runJob', () => {
 
   test('releases the job and sends a message for the next run when no time is left', async () => {
     const { seen, step } = stepsOf({ progress: { at: 1 } });
-    const world = new World(step);
+    const world = new FakeJobs(step);
     await world.run(world.now);
     expect(world.sent).toEqual([{ body: message, groupId: message.tenant }]);
     expect(world.job).toMatchObject({ progress: '{"at":1}', leaseUntil: undefined, dueAt: world.now + 5 * MINUTE });
@@ -97,7 +97,7 @@ describe('runJob', () => {
   });
 
   test('stops after ten seconds and queues the job again, so that other jobs get the worker', async () => {
-    const world: World = new World(async () => {
+    const world: FakeJobs = new FakeJobs(async () => {
       world.now += SECOND;
       return { progress: { at: world.now } };
     });
@@ -111,14 +111,14 @@ describe('runJob', () => {
   test('a hundred slow jobs of one tenant delay the job of another tenant by one turn', async () => {
     let now = 0;
     const slowJobs = Array.from({ length: 100 }, () => {
-      const world: World = new World(async () => {
+      const world: FakeJobs = new FakeJobs(async () => {
         now += SECOND;
         world.now = now;
         return { progress: {} };
       });
       return world;
     });
-    const other = new World(async () => 'done');
+    const other = new FakeJobs(async () => 'done');
     // SQS fair queues serve the groups in turn, each in the order of its messages.
     const groups = [[...slowJobs], [other]];
     while (other.job) {
@@ -134,7 +134,7 @@ describe('runJob', () => {
   });
 
   test('a step with a start time releases the job until then with a delayed message, and an earlier message does nothing', async () => {
-    const world = new World(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
+    const world = new FakeJobs(stepsOf({ progress: { at: 1 }, notBefore: Date.UTC(2026, 0, 1) + MINUTE }).step);
     await world.run();
     expect(world.sent).toEqual([{ body: message, groupId: message.tenant, delaySeconds: 60 }]);
     expect(world.job).toMatchObject({
@@ -154,7 +154,7 @@ describe('runJob', () => {
 
   test('leaves a start time too far away for a message to the sweeper, and ignores a start time in the past', async () => {
     const start = Date.UTC(2026, 0, 1);
-    const world = new World(
+    const world = new FakeJobs(
       stepsOf({ progress: {}, notBefore: start }, { progress: {}, notBefore: start + 901 * SECOND }).step,
     );
     await world.run();
@@ -163,7 +163,7 @@ describe('runJob', () => {
   });
 
   test('a job that waits again and again sends messages for an hour, and then leaves its next runs to the sweeper', async () => {
-    const world: World = new World(async () => ({ progress: {}, notBefore: world.now + MINUTE }));
+    const world: FakeJobs = new FakeJobs(async () => ({ progress: {}, notBefore: world.now + MINUTE }));
     for (let minute = 0; minute < 180; minute++) {
       await world.run();
       world.now += MINUTE;
@@ -175,7 +175,7 @@ describe('runJob', () => {
   test('only one worker runs a job during its lease', async () => {
     let release: () => void = () => undefined;
     let startCount = 0;
-    const world = new World(async () => {
+    const world = new FakeJobs(async () => {
       if (++startCount === 1)
         await new Promise<void>((resolve) => {
           release = resolve;
@@ -195,7 +195,7 @@ describe('runJob', () => {
 
   test('only one of two workers continues after a lease has expired, and the other one neither writes nor ends the job', async () => {
     const waiting: (() => void)[] = [];
-    const world = new World(async ({ progress }) => {
+    const world = new FakeJobs(async ({ progress }) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return progress === undefined ? { progress: { by: waiting.length } } : 'done';
     });
@@ -222,7 +222,7 @@ describe('runJob', () => {
   test('a job that is killed at any call is due again, and the next runs end it', async () => {
     for (let failAt = 1; ; failAt++) {
       let done = 0;
-      const world: World = new World(async ({ progress }) => {
+      const world: FakeJobs = new FakeJobs(async ({ progress }) => {
         const { at } = JSON.parse(progress ?? '{"at":0}') as { at: number };
         if (at === 2) {
           done += 1;
@@ -245,7 +245,7 @@ describe('runJob', () => {
 
   test('a job that always fails is retried with growing pauses up to six hours, is never dropped, and rethrows its error', async () => {
     let fails = true;
-    const world = new World(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
+    const world = new FakeJobs(async () => (fails ? Promise.reject(new Error('no')) : 'done'));
     const pauses: number[] = [];
     for (let i = 0; i < 12; i++) {
       await expect(world.run()).rejects.toThrow('no');
@@ -261,7 +261,7 @@ describe('runJob', () => {
 
   test('a job that makes progress between failures is retried after the first, short pause', async () => {
     let steps = 0;
-    const world: World = new World(async () =>
+    const world: FakeJobs = new FakeJobs(async () =>
       ++steps % 2 === 0 ? Promise.reject(new Error('no')) : { progress: { steps } },
     );
     for (let i = 0; i < 5; i++) {
@@ -273,7 +273,7 @@ describe('runJob', () => {
 });
 
 test('a job that is postponed again and again does not expire', () => {
-  const { job } = new World(async () => 'done');
+  const { job } = new FakeJobs(async () => 'done');
   const days = 24 * HOUR;
   const later = { ...job!, dueAt: job!.createdAt + 60 * days };
   expect(JobEntity.fromItem(JobEntity.toItem(later), job!.createdAt + 89 * days)).toBeDefined();

@@ -9,14 +9,14 @@ import {
 } from '../../../lib/live/rules/hints.ts';
 
 const DOCUMENT = 'T#key_1#ORGANIZATION#org_1#DOCUMENT#doc_1';
-const at = 1_767_225_600_000;
+const NOW = 1_767_225_600_000;
 
 function written(type: string, change: 'insert' | 'modify', partition: string, item: object): ItemChange {
-  return { change, key: { PK: `${DOCUMENT}#${partition}`, SK: 'x' }, item: { _t: type, ...item }, at };
+  return { change, key: { PK: `${DOCUMENT}#${partition}`, SK: 'x' }, item: { _t: type, ...item }, at: NOW };
 }
 
 function removed(partition: string, SK: string): ItemChange {
-  return { change: 'remove', key: { PK: `${DOCUMENT}#${partition}`, SK }, item: undefined, at };
+  return { change: 'remove', key: { PK: `${DOCUMENT}#${partition}`, SK }, item: undefined, at: NOW };
 }
 
 const thread = { annotationId: 'a', createdAt: 5 };
@@ -56,7 +56,7 @@ describe('hintOf', () => {
       { annotationId: 'a', commentId: 7, reactionId: 'r' },
     ],
   ])('addresses the hint of %s to those who may see the thread', (_what, change, type, ids) => {
-    expect(hintOf(change)).toEqual({ hint: { type, at, ids }, audience: { kind: 'thread', thread } });
+    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'thread', thread } });
   });
 
   test.each<[string, ItemChange, string, object]>([
@@ -83,13 +83,13 @@ describe('hintOf', () => {
       { annotationId: 'a' },
     ],
   ])('addresses the hint of %s to everybody with access to the document', (_what, change, type, ids) => {
-    expect(hintOf(change)).toEqual({ hint: { type, at, ids }, audience: { kind: 'document' } });
+    expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'document' } });
   });
 
   test('addresses the hint of a notification to its recipients only', () => {
     const item = { id: 'n', documentId: 'nda', notifyUsers: [{ userId: 'ada' }, { userId: 'bob' }] };
     expect(hintOf(written('Notification', 'insert', 'NOTIFICATIONS', item))).toEqual({
-      hint: { type: 'notification.add', at, ids: { notificationId: 'n', documentId: 'nda' } },
+      hint: { type: 'notification.add', at: NOW, ids: { notificationId: 'n', documentId: 'nda' } },
       audience: { kind: 'users', userIds: ['ada', 'bob'] },
     });
   });
@@ -155,7 +155,7 @@ describe('documentOf', () => {
 });
 
 describe('withoutRepetitions', () => {
-  const hint = (type: AddressedHint['hint']['type'], id: string, time = at) => ({
+  const hint = (type: AddressedHint['hint']['type'], id: string, time = NOW) => ({
     hint: { type, at: time, ids: { id } },
   });
 
@@ -165,7 +165,7 @@ describe('withoutRepetitions', () => {
       hint('comment.update', 'a'),
       hint('comment.update', 'b'),
     ];
-    const later = hint('comment.update', 'b', at + 1);
+    const later = hint('comment.update', 'b', NOW + 1);
     expect(withoutRepetitions([added, updated, other, later])).toEqual([added, later]);
   });
 
@@ -178,10 +178,14 @@ describe('withoutRepetitions', () => {
     const types = fc.constantFrom('comment.add' as const, 'comment.update' as const, 'comment.delete' as const);
     fc.assert(
       fc.property(fc.array(fc.tuple(types, fc.constantFrom('a', 'b', 'c'))), (changes) => {
-        const hints = changes.map(([type, id], index) => hint(type, id, at + index));
-        const kept = withoutRepetitions(hints);
-        expect(new Set(kept.map((each) => each.hint.ids.id))).toEqual(new Set(hints.map((each) => each.hint.ids.id)));
-        expect(kept.map((each) => each.hint.at)).toEqual(kept.map((each) => each.hint.at).toSorted((a, b) => a - b));
+        const hints = changes.map(([type, id], index) => hint(type, id, NOW + index));
+        const remainingHints = withoutRepetitions(hints);
+        expect(new Set(remainingHints.map((each) => each.hint.ids.id))).toEqual(
+          new Set(hints.map((each) => each.hint.ids.id)),
+        );
+        expect(remainingHints.map((each) => each.hint.at)).toEqual(
+          remainingHints.map((each) => each.hint.at).toSorted((a, b) => a - b),
+        );
       }),
     );
   });

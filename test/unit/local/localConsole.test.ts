@@ -5,7 +5,7 @@ import { heading, number } from '../../../infra/local/console/page/format.ts';
 import type { DashboardSnapshot } from '../../../infra/local/metrics/dashboardSnapshot.ts';
 import { type Part, type PartName, Parts, type PartSwitch } from '../../../infra/local/parts.ts';
 
-const picture: DashboardSnapshot = {
+const snapshot: DashboardSnapshot = {
   at: 1_700_000_000_000,
   periodSeconds: 10,
   times: [1_700_000_000_000],
@@ -40,7 +40,7 @@ function newConsole() {
   const handle = localConsole({
     snapshotOf: (minutes) => {
       asked.push(minutes);
-      return picture;
+      return snapshot;
     },
     parts,
     title: 'svc here',
@@ -111,7 +111,7 @@ describe('dashboard.json', () => {
     const { status, headers, text } = await send('GET', `/_local/dashboard.json${query}`);
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/json', 'no-store']);
     expect(JSON.parse(text)).toEqual({
-      ...picture,
+      ...snapshot,
       title: 'svc here',
       parts: Object.values(PART),
     } satisfies ConsoleState);
@@ -190,7 +190,7 @@ describe('the switch of a part', () => {
     };
     const parts = new Parts({ table: failing, queues: failing, mail: failing });
     const handle = localConsole({
-      snapshotOf: () => picture,
+      snapshotOf: () => snapshot,
       parts,
       title: 'svc',
       issueToken: () => Promise.reject(new Error('No token')),

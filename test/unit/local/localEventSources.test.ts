@@ -113,7 +113,7 @@ describe('QueueSource', () => {
   }
 
   /** Resolves when the queue has this number of messages left. */
-  const left = (queues: QueueStore, inFlight: number) =>
+  const untilInFlight = (queues: QueueStore, inFlight: number) =>
     when(() => {
       const counts = queues.counts('q');
       return counts.inFlight === inFlight && counts.visible === 0;
@@ -155,7 +155,7 @@ describe('QueueSource', () => {
       },
     ]);
     answer.resolve(none);
-    await left(queues, 0);
+    await untilInFlight(queues, 0);
   });
 
   test('deletes the messages that did not fail', async () => {
@@ -164,7 +164,7 @@ describe('QueueSource', () => {
     const { records, answer } = await calls.next();
     expect(records.map(({ body }) => body)).toEqual(['a', 'b', 'c']);
     answer.resolve(failures(second!));
-    await left(queues, 1);
+    await untilInFlight(queues, 1);
   });
 
   test('deletes nothing if the function throws', async () => {
@@ -179,7 +179,7 @@ describe('QueueSource', () => {
     const { queues, calls, send } = start({ reportsFailures: false });
     const [id] = send('a');
     (await calls.next()).answer.resolve(failures(id!));
-    await left(queues, 0);
+    await untilInFlight(queues, 0);
   });
 
   test('runs up to the maximum number of parallel batches', async () => {
@@ -243,7 +243,7 @@ describe('QueueSource', () => {
     const next = await calls.next();
     expect(next.records.map(({ body }) => body)).toEqual(['sent meanwhile']);
     next.answer.resolve(none);
-    await left(queues, 1);
+    await untilInFlight(queues, 1);
     now += 30_000;
     queues.wake('q');
     const again = await calls.next();
@@ -251,7 +251,7 @@ describe('QueueSource', () => {
       ['in work', '2'],
     ]);
     again.answer.resolve(none);
-    await left(queues, 0);
+    await untilInFlight(queues, 0);
   });
 
   test('stops while the queues are stopped', async () => {
@@ -361,9 +361,9 @@ describe('StreamSource', () => {
     expect(sequences(records)).toEqual(['1', '2']);
     expect(records[0]).toEqual({ ...record(1).record, awsRegion: 'us-east-1', eventSourceARN: 'arn:stream' });
     answer.resolve('null');
-    const rest = await calls.next();
-    expect(sequences(rest.records)).toEqual(['3']);
-    rest.answer.resolve(none);
+    const lastBatch = await calls.next();
+    expect(sequences(lastBatch.records)).toEqual(['3']);
+    lastBatch.answer.resolve(none);
     await until(saved, '3');
     expect(saved).toEqual(['2', '3']);
   });
@@ -543,7 +543,7 @@ describe('StreamSource', () => {
         fc.integer({ min: 1, max: 3 }),
         fc.boolean(),
         async (written, batchSize, lanes, splits) => {
-          const left = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
+          const remainingFailures = new Map(written.map(({ fails }, index) => [String(index + 1), fails]));
           const [done, order]: [Set<string>, Map<string, string[]>] = [new Set(), new Map()];
           const finished = Promise.withResolvers<undefined>();
           const read = written.map(({ key }, index) => record(index + 1, key));
@@ -576,8 +576,8 @@ describe('StreamSource', () => {
               for (const {
                 dynamodb: { SequenceNumber: sequence, Keys },
               } of records) {
-                const fails = left.get(sequence)!;
-                left.set(sequence, fails - 1);
+                const fails = remainingFailures.get(sequence)!;
+                remainingFailures.set(sequence, fails - 1);
                 if (fails > 0 && written[Number(sequence) - 1]!.throws) throw new Error('boom');
                 if (fails > 0) {
                   failed.push(sequence);
@@ -634,10 +634,10 @@ describe('StreamReader', () => {
     return { asked, call: call as never, shards };
   }
   const read = async (reader: StreamReader, times: number) => {
-    const found: string[] = [];
+    const readRecords: string[] = [];
     for (let i = 0; i < times; i++)
-      for (const { position } of await reader.next()) found.push(`${position.shard}${position.sequence}`);
-    return found;
+      for (const { position } of await reader.next()) readRecords.push(`${position.shard}${position.sequence}`);
+    return readRecords;
   };
 
   test('starts at the beginning and reads shard after shard', async () => {

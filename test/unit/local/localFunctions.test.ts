@@ -17,7 +17,7 @@ let codeDir: string;
 let pools: FunctionPool[];
 let logged: string;
 let onLog: () => void;
-/** Recorded runs, and metrics of the functions themselves. */
+/** The recorded runs. `lines` has the metrics that functions wrote. */
 let runs: [functionName: string, milliseconds: number | undefined, failed: boolean][];
 let lines: object[];
 

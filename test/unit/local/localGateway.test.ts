@@ -226,8 +226,10 @@ describe('a body that is too large', () => {
 
   test('without a declared length is refused', async () => {
     const chunk = new Uint8Array(1024 * 1024);
-    let left = 12;
-    const body = new ReadableStream({ pull: (stream) => (left-- > 0 ? stream.enqueue(chunk) : stream.close()) });
+    let remainingChunks = 12;
+    const body = new ReadableStream({
+      pull: (stream) => (remainingChunks-- > 0 ? stream.enqueue(chunk) : stream.close()),
+    });
     expect(await outcome(await fetch(`${gateway.url}/things/add`, { method: 'POST', body, duplex: 'half' }))).toEqual(
       refused,
     );

@@ -210,9 +210,9 @@ describe('MetricLines', () => {
     ['between others', `plain\n${metric(1)}\n{"level":"INFO"}\n${metric(2)}\n`, [1, 2]],
     ['not before their end', metric(1), []],
   ])('finds metrics, %s', (_how, text, values) => {
-    const found: unknown[] = [];
-    new MetricLines(({ value }) => void found.push(value)).write(Buffer.from(text));
-    expect(found).toEqual(values);
+    const foundValues: unknown[] = [];
+    new MetricLines(({ value }) => void foundValues.push(value)).write(Buffer.from(text));
+    expect(foundValues).toEqual(values);
   });
 
   test('finds the same metrics wherever chunks end', () => {
@@ -220,8 +220,8 @@ describe('MetricLines', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(Buffer.byteLength(text)), { maxLength: 8 }), (cuts) => {
         const bytes = Buffer.from(text);
-        const found: unknown[] = [];
-        const lines = new MetricLines((line) => void found.push(line));
+        const foundLines: unknown[] = [];
+        const lines = new MetricLines((line) => void foundLines.push(line));
         const ends = [...cuts.sort((a, b) => a - b), bytes.length];
         // The stream may reuse the memory of a chunk.
         ends.forEach((end, index) => {
@@ -229,17 +229,17 @@ describe('MetricLines', () => {
           lines.write(chunk);
           chunk.fill(0);
         });
-        expect(found).toEqual([metric(1), metric(2), metric(3, '_aws "\n')].map((line) => JSON.parse(line)));
+        expect(foundLines).toEqual([metric(1), metric(2), metric(3, '_aws "\n')].map((line) => JSON.parse(line)));
       }),
     );
   });
 
   test('limits the memory for an endless line, and finds the lines after it', () => {
-    const found: unknown[] = [];
-    const lines = new MetricLines(({ value }) => void found.push(value));
+    const foundValues: unknown[] = [];
+    const lines = new MetricLines(({ value }) => void foundValues.push(value));
     for (let i = 0; i < 30; i++) lines.write(Buffer.alloc(64 * 1024, 'x'));
     lines.write(Buffer.from(`\n${metric(1)}\n`));
-    expect(found).toEqual([1]);
+    expect(foundValues).toEqual([1]);
   });
 });
 

@@ -24,7 +24,7 @@ function over(store: MetricStore, id: MetricId, statistic: Statistic, now: numbe
 }
 
 /** Computes a statistic directly, percentiles to three digits. */
-function naive(statistic: Statistic, values: readonly number[]): number | undefined {
+function expectedStatistic(statistic: Statistic, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
   if (statistic === 'Maximum') return Math.max(...values);
@@ -84,7 +84,7 @@ describe('statistics', () => {
             for (const statistic of statistics)
               expect([statistic, store.find(metric)!.statistic(statistic, window)]).toEqual([
                 statistic,
-                naive(statistic, inside),
+                expectedStatistic(statistic, inside),
               ]);
           }
         }

@@ -186,7 +186,7 @@ describe('QueueStore', () => {
       fc.property(fc.array(fc.tuple(step, fc.nat(4))), (steps) => {
         const fresh = new QueueStore(new DatabaseSync(':memory:'), models, () => now);
         const [sent, deleted] = [new Set<string>(), new Set<string>()];
-        let held = new Map<string, string>();
+        let heldReceipts = new Map<string, string>();
         const received = new Map<string, number>();
         for (const [kind, count] of steps) {
           if (kind === 'send')
@@ -195,28 +195,28 @@ describe('QueueStore', () => {
               Array.from({ length: count }, () => ({ body: 'x', groupId: String(count) })),
             ))
               sent.add(id);
-          if (kind === 'wait') [now, held] = [now + 30_000, new Map()];
+          if (kind === 'wait') [now, heldReceipts] = [now + 30_000, new Map()];
           if (kind === 'receive') {
             for (const { id, receiptHandle } of fresh.receive('q', count)) {
-              expect(held.has(id) || deleted.has(id)).toBe(false);
-              held.set(id, receiptHandle);
+              expect(heldReceipts.has(id) || deleted.has(id)).toBe(false);
+              heldReceipts.set(id, receiptHandle);
               received.set(id, (received.get(id) ?? 0) + 1);
             }
           }
           if (kind === 'delete') {
-            for (const [id, handle] of [...held].slice(0, count)) {
+            for (const [id, handle] of [...heldReceipts].slice(0, count)) {
               fresh.delete('q', [handle]);
-              held.delete(id);
+              heldReceipts.delete(id);
               deleted.add(id);
             }
           }
         }
         expect(Math.max(0, ...received.values())).toBeLessThanOrEqual(2);
-        const left = [fresh.counts('q'), fresh.counts('dead')].reduce(
+        const remainingCount = [fresh.counts('q'), fresh.counts('dead')].reduce(
           (sum, { visible, inFlight, delayed }) => sum + visible + inFlight + delayed,
           0,
         );
-        expect(left).toBe(sent.size - deleted.size);
+        expect(remainingCount).toBe(sent.size - deleted.size);
       }),
     );
   });

@@ -260,7 +260,7 @@ describe('the table engine', () => {
     const { stop } = await startEngine('dynoxide', dataDir);
     try {
       const database = new DatabaseSync(join(dataDir, 'table.db'));
-      // As stored by the engine.
+      // The engine stores stream records in this table.
       const plan = database
         .prepare(
           'EXPLAIN QUERY PLAN SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = ?1',
@@ -310,7 +310,7 @@ describe('the table engine', () => {
       const before = await pids();
       await engine.restart();
       expect(await pids()).toEqual(before);
-      // More often than the limit of crashes.
+      // The engine is killed more often than the limit of crashes.
       for (let time = 0; time < 8; time++) {
         await engine.kill();
         await engine.kill();

@@ -22,7 +22,7 @@ const environment = { ...process.env };
 let server: Server;
 let client: DynamoDBDocumentClient;
 let received: Received[];
-/** The next answers. `hang` stands for none. The last one is repeated. */
+/** The next answers of the server. With `hang` the server does not answer. The last answer is repeated. */
 let answers: (readonly [status: number, body: string] | 'hang')[];
 
 beforeEach(async () => {

@@ -30,7 +30,7 @@ function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise
       most = Math.max(most, ++open);
       await new Promise(setImmediate);
       open -= 1;
-      const left = await answer(sks);
+      const unprocessedKeys = await answer(sks);
       return {
         UnprocessedItems: {
           t: requests.filter(
@@ -38,7 +38,7 @@ function tableOf(answer: (sks: readonly string[]) => readonly string[] | Promise
               DeleteRequest: {
                 Key: { SK },
               },
-            }) => left.includes(SK),
+            }) => unprocessedKeys.includes(SK),
           ),
         },
       };
@@ -56,18 +56,18 @@ describe('Table.removeKeys', () => {
         fc.array(fc.array(fc.nat(300), { maxLength: 120 }), { maxLength: 6 }),
         fc.nat(3),
         async (callers, every) => {
-          const left = new Set<string>();
+          const unprocessedKeys = new Set<string>();
           const removed = new Set<string>();
           const { table, calls } = tableOf((sks) => {
             // Some keys are unprocessed at their first call.
-            const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !left.has(sk));
-            for (const sk of sks) (over.includes(sk) ? left : removed).add(sk);
+            const over = sks.filter((sk) => every > 0 && Number(sk) % (every * 7) === 1 && !unprocessedKeys.has(sk));
+            for (const sk of sks) (over.includes(sk) ? unprocessedKeys : removed).add(sk);
             return over;
           });
           await Promise.all(
-            callers.map(async (wanted) => {
-              await table.removeKeys(wanted.map(key));
-              expect(wanted.every((n) => removed.has(`${n}`))).toBe(true);
+            callers.map(async (numbers) => {
+              await table.removeKeys(numbers.map(key));
+              expect(numbers.every((n) => removed.has(`${n}`))).toBe(true);
             }),
           );
           expect(removed).toEqual(new Set(callers.flat().map(String)));

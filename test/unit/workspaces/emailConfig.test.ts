@@ -7,7 +7,7 @@ import {
 } from '../../../lib/workspaces/rules/emailConfig.ts';
 import { defaultEmailTriggers, triggerTypes } from '../../../lib/events/rules/catalogue.ts';
 
-/** What a request sends, through the schema as it comes. */
+/** Returns the parsed data of a request. */
 const sent = (data: object) => EmailConfigChange.parse(data);
 const configured = (useEmailService: boolean, fields: Partial<EmailConfig['emailServiceConfig']>): EmailConfig => ({
   useEmailService,
@@ -23,7 +23,7 @@ const provider = {
   tagTemplateId: 't',
 } as const;
 
-/** Whether the service is on, the type, and the triggers: seeded, absent, or those given. */
+/** Whether the service is enabled, its type, and its triggers: the defaults (`seeded`), `none`, or the given ones. */
 type Outcome = readonly [boolean, string, 'seeded' | 'none' | object];
 type Row = readonly [
   useEmailService: boolean | undefined,
@@ -57,14 +57,14 @@ describe('changeEmailConfig while no triggers are stored', () => {
     [true, undefined, undefined, [true, 'custom', 'seeded']],
     [undefined, 'custom', undefined, [true, 'custom', 'seeded']],
     [true, 'custom', undefined, [true, 'custom', 'seeded']],
-    // What the request itself says wins over what is seeded.
+    // Fields of the request have priority over defaults.
     [true, 'default', undefined, [true, 'default', 'seeded']],
     [true, 'sendgrid', undefined, [true, 'sendgrid', 'seeded']],
     [false, 'custom', undefined, [false, 'custom', 'seeded']],
     [true, undefined, own, [true, 'custom', 'seeded']],
     [undefined, 'custom', own, [true, 'custom', 'seeded']],
     [false, 'custom', own, [false, 'custom', 'seeded']],
-    // No trigger is no change.
+    // Empty triggers change nothing.
     [true, undefined, {}, [true, 'custom', 'seeded']],
   ];
   const others: Row[] = [

@@ -16,15 +16,15 @@ const { tree } = fc.letrec<{ tree: Tree; value: Tree[string] }>((tie) => ({
 
 const isMap = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns every value that is no map, with its path. */
+/** Returns every value that is not a map, with its path. */
 function leaves(of: Tree, path: string[] = []): [path: string[], value: unknown][] {
   return Object.entries(of).flatMap(([name, value]) =>
     isMap(value) ? leaves(value, [...path, name]) : [[[...path, name], value] as [string[], unknown]],
   );
 }
 
-/** Returns the value at a path of own keys; undefined if there is none. */
-const at = (of: unknown, path: string[]): unknown =>
+/** Returns the value at a path of own keys, or undefined if there is no value. */
+const valueAt = (of: unknown, path: string[]): unknown =>
   path.reduce<unknown>((node, name) => (isMap(node) && Object.hasOwn(node, name) ? node[name] : undefined), of);
 
 describe('merge', () => {
@@ -32,7 +32,7 @@ describe('merge', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         const merged = merge<Tree>(stored, sent);
-        for (const [path, value] of leaves(sent)) expect(at(merged, path)).toEqual(value);
+        for (const [path, value] of leaves(sent)) expect(valueAt(merged, path)).toEqual(value);
       }),
     );
   });
@@ -43,12 +43,14 @@ describe('merge', () => {
         const merged = merge<Tree>(stored, sent);
         for (const [path, value] of leaves(stored)) {
           const touched =
-            at(sent, path) !== undefined ||
+            valueAt(sent, path) !== undefined ||
             path.some(
               (_name, length) =>
-                length > 0 && at(sent, path.slice(0, length)) !== undefined && !isMap(at(sent, path.slice(0, length))),
+                length > 0 &&
+                valueAt(sent, path.slice(0, length)) !== undefined &&
+                !isMap(valueAt(sent, path.slice(0, length))),
             );
-          if (!touched) expect(at(merged, path)).toEqual(value);
+          if (!touched) expect(valueAt(merged, path)).toEqual(value);
         }
       }),
     );
@@ -58,7 +60,7 @@ describe('merge', () => {
     fc.assert(
       fc.property(tree, tree, (stored, sent) => {
         for (const [path, value] of leaves(merge<Tree>(stored, sent)))
-          expect([at(stored, path), at(sent, path)]).toContainEqual(value);
+          expect([valueAt(stored, path), valueAt(sent, path)]).toContainEqual(value);
       }),
     );
   });

@@ -10,7 +10,7 @@ import {
   timeOf,
 } from '../../../lib/workspaces/rules/rateLimit.ts';
 
-/** Rounding errors of sums of fractions. */
+/** The largest rounding error of a sum of fractions. */
 const TINY = 1e-3;
 const NOW = 1_800_000_000_000;
 const limits: fc.Arbitrary<Limit> = fc.record({
@@ -20,7 +20,7 @@ const limits: fc.Arbitrary<Limit> = fc.record({
 /** Pauses before calls, in milliseconds. */
 const pauses = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 300 });
 
-/** Takes as many tokens as there are at a time. */
+/** Takes all tokens that the bucket has at a time. */
 function drain(bucket: Bucket, limit: Limit, now: number): { taken: number; bucket: Bucket; retryAfter: number } {
   for (let taken = 0; ; taken++) {
     const after = takeToken(bucket, limit, now);
