@@ -8,7 +8,7 @@ import { otherVersion } from '../../lib/app/endpoint.ts';
 import { eventTypes, triggerTypes } from '../../lib/events/rules/catalogue.ts';
 import type { DocumentedResponse, JsonSchema, OpenApiDocument } from '../../lib/openapi/document.ts';
 import { errorExamples } from '../../lib/openapi/errors.ts';
-import { endpoints, expectDocumented, problems, referred } from '../contract/contract.ts';
+import { endpoints, expectDocumented, problems, resolveReference } from '../contract/contract.ts';
 import { hasOwnCases } from '../support/describeEndpoint.ts';
 import { type RemoteWebhook, RemoteReceiver } from '../support/remoteReceiver.ts';
 import { type Answer, startSystem, type System } from './system.ts';
@@ -259,7 +259,7 @@ describe('webhooks', () => {
   function problemsOf(name: string, { headers, body }: RemoteWebhook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
     const required = parameters
-      .map(({ $ref }) => referred<{ name: string; required: boolean }>($ref))
+      .map(({ $ref }) => resolveReference<{ name: string; required: boolean }>($ref))
       .filter((parameter) => parameter.required);
     const [plain] = requestBody.content['application/json'].schema.anyOf as [JsonSchema];
     return [
