@@ -183,5 +183,5 @@ function parse(text: unknown): unknown {
 
 /** Returns a text of ASCII characters as base64url without padding, for a WebSocket subprotocol. */
 function base64Url(text: string): string {
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AccessRemovalEntity } from '../../../lib/directory/accessRemovals.ts';
 import { DocumentEntity } from '../../../lib/directory/documents.ts';
 import { purgeFolders } from '../../../lib/deletion/purgeFolders.ts';
 import { changeFoldersStep } from '../../../lib/directory/folders/changeFoldersStep.ts';
@@ -128,13 +129,14 @@ async function runJobs(upTo: 'delay' | 'end' = 'end'): Promise<void> {
   }
 }
 
-/** Returns the type and sort key of each item of a user, except the profile and jobs. */
+/** The types of items that stay: the profile, jobs, and records of lost access, which expire. */
+const REMAINING: readonly string[] = ['User', 'Job', AccessRemovalEntity.type];
+
+/** Returns the type and sort key of each item of a user, except those that stay after a removal. */
 async function itemsOfUser(userId: string): Promise<string[]> {
   const items = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${customer.apiKey}#`));
   return items
-    .filter(
-      ({ _t, PK, userId: of }) => _t !== 'User' && _t !== 'Job' && (of === userId || PK.endsWith(`#USER#${userId}`)),
-    )
+    .filter(({ _t, PK, userId: of }) => !REMAINING.includes(_t) && (of === userId || PK.endsWith(`#USER#${userId}`)))
     .map(({ _t, SK }) => `${_t} ${SK}`)
     .sort();
 }
