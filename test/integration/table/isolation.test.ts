@@ -383,11 +383,23 @@ const cases: Record<string, () => object[]> = {
     { organizationId: 'acme', recordingIds: ['recording'] },
     { organizationId: 'acme', pageToken: recordingToken },
   ],
+  '/v1/auth/token/get': () => [
+    { apiKey: second.apiKey, authToken: second.authToken, userId: 'user', userProperties: { organizationId: 'acme' } },
+  ],
+  '/v2/auth/generate_signature': () => [
+    { permissions: [{ userId: 'user', resourceId: 'document', type: 'document', hasAccess: true }] },
+  ],
+  '/v2/auth/generate_token': () => [
+    { userId: 'user', userProperties: { name: 'theirs', email: 'theirs@example.com' }, permissions: { resources } },
+  ],
   '/v2/auth/permissions/add': () => [{ user: { userId: 'user' }, permissions: { resources } }],
   '/v2/auth/permissions/get': () => [
     { organizationId: 'acme', userIds: ['user'], documentIds: ['document'], folderIds: ['folder'] },
   ],
   '/v2/auth/permissions/remove': () => [{ userId: 'user', permissions: { resources } }],
+  '/v2/auth/token/get': () => [
+    { userId: 'user', userProperties: { organizationId: 'acme' }, permissions: { resources } },
+  ],
   '/v2/events/publish': () => [{ event: 'comment.add', organizationId: 'acme', eventId: 'first-event' }],
   '/v2/organizations/access/disablestate/update': () => [{ organizationIds: ['acme', 'beta'], disabled: true }],
   '/v2/organizations/add': () => [{ organizations: [{ organizationId: 'beta' }] }],
