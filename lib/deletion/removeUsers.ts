@@ -172,6 +172,7 @@ function decide(
     internalId: resource.internalId,
     removedAt: revocations.at(-1)?.at ?? revocation.at,
     isRevocation: true,
+    folder: revocation.folder,
   };
   const ops: WriteOp[] = [
     replace(UserEntity, { tenant: scope.tenant, ...user, revocations }, user._r),

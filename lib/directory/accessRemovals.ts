@@ -23,6 +23,8 @@ export const AccessRemovalEntity = defineEntity({
     removedAt: z.number(),
     /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was. */
     isRevocation: z.boolean(),
+    /** Whether the resource is a folder. */
+    folder: z.boolean().optional(),
   }),
   pk: (of: { tenant: string; organizationKey: string; userId: string }) => organizationPartition(of, 'USER', of.userId),
   // The sort keys follow those of grants, so one query reads both.
@@ -38,7 +40,12 @@ export const AccessRemovalEntity = defineEntity({
 export function recordRemoval(
   scope: OrganizationScope,
   userId: string,
-  removal: { readonly internalId: string; readonly removedAt: number; readonly isRevocation: boolean },
+  removal: {
+    readonly internalId: string;
+    readonly removedAt: number;
+    readonly isRevocation: boolean;
+    readonly folder?: boolean | undefined;
+  },
 ): WriteOp {
   return upsert(AccessRemovalEntity, { ...scope, userId, ...removal });
 }

@@ -202,7 +202,7 @@ function moveOps(
   now: number,
 ): WriteOp[] {
   if (document.folder?.internalId === folder?.internalId) return [];
-  const moved = { ...document, folder: folderReference(folder), lastUpdated: now };
+  const moved = { ...document, folder: folderReference(folder), movedAt: now, lastUpdated: now };
   return [
     replace(DocumentEntity, { ...scope, ...moved }, document._r),
     ...folderEntryRemoval(scope, document),

@@ -30,6 +30,8 @@ const Schema = z.object({
    * documents.
    */
   folder: z.object({ folderId: z.string(), internalId: z.string() }).optional(),
+  /** When the document itself was last moved, in epoch ms. A move of a folder above does not change this time. */
+  movedAt: z.number().optional(),
   disabled: z.boolean(),
   /** The customer's own fields, as JSON text. */
   metadata: z.string().optional(),

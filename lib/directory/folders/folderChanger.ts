@@ -201,6 +201,7 @@ export class FolderChanger {
         ...position,
         ancestors: [...position.ancestors],
         folderName: update.folderName ?? folder.folderName,
+        movedAt: change.now,
         lastUpdated: change.now,
       };
       const outcome = await change.write([

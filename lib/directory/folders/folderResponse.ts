@@ -30,7 +30,7 @@ type OlderFolderResponse = z.output<typeof OlderFolderResponse>;
 
 /** Returns the response of a folder with its subfolders. */
 export function toFolderResponse(
-  { folder: { internalId: _, accessFrom: __, _r, ancestors, ...fields }, subFolders }: FolderTree,
+  { folder: { internalId: _, accessFrom: __, movedAt: ___, _r, ancestors, ...fields }, subFolders }: FolderTree,
   ids: { readonly organizationId: string; readonly apiKey: string },
 ): FolderResponse {
   const parents = ancestors.map(({ folderId }) => folderId);

@@ -18,7 +18,7 @@ import { insert, replace, type Table } from '../../table/table.ts';
 import { type Decision, writeEach } from '../../table/writeEach.ts';
 import { storeCapability } from '../../table/storeCapability.ts';
 
-const FolderName = z.object({ folderId: z.string(), internalId: z.string() });
+const FolderName = z.object({ folderId: z.string(), internalId: z.string(), movedAt: z.number().optional() });
 
 const Schema = z.object({
   folderId: z.string(),
@@ -31,6 +31,8 @@ const Schema = z.object({
   /** The internal id of the folder whose own access type is the effective one. `root` if no folder defines it. */
   accessFrom: z.string().default(rootFolderId),
   inheritAccessFromParent: z.boolean(),
+  /** When this folder itself was last moved, in epoch ms. `ancestors` has the times of the folders above. */
+  movedAt: z.number().optional(),
   createdAt: z.number(),
   lastUpdated: z.number(),
 });

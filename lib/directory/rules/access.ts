@@ -27,6 +27,11 @@ export interface Grant {
   readonly accessFields?: readonly string[] | undefined;
   /** When the grant was written, in epoch ms. */
   readonly grantedAt?: number | undefined;
+  /**
+   * Epoch ms. If it is defined, the grant does not count after its document or folder, or a folder above, was moved at or after this
+   * time. Only grants of user tokens have it.
+   */
+  readonly unmovedSince?: number | undefined;
 }
 
 /**
@@ -143,15 +148,19 @@ export function addRevocation(
   return next.length > mostRevocations ? undefined : next;
 }
 
-/** The fields of a folder that decide access: its effective access type, and the folders above it from the root down. */
-export interface FolderAccess {
+/** A document or folder, and when it was last moved (epoch ms). A document or folder that was never moved has no time. */
+interface MovableResource {
   readonly internalId: string;
-  readonly accessType: AccessType;
-  readonly ancestors: readonly { readonly internalId: string }[];
+  readonly movedAt?: number | undefined;
 }
 
-export interface DocumentAccess {
-  readonly internalId: string;
+/** The fields of a folder that decide access: its effective access type, and the folders above it from the root down. */
+export interface FolderAccess extends MovableResource {
+  readonly accessType: AccessType;
+  readonly ancestors: readonly MovableResource[];
+}
+
+export interface DocumentAccess extends MovableResource {
   readonly accessType: AccessType;
   readonly folder?: FolderAccess | undefined;
 }
@@ -229,7 +238,7 @@ export function organizationPermission(user: UserAccess): PermissionEntry {
  */
 export function folderPermission(user: UserAccess, folder: FolderAccess): PermissionEntry {
   return (
-    entryOfGrant(user, folderChain(folder), folder.accessType) ?? entryOfAccessType(user, 'folder', folder.accessType)
+    entryOfGrant(user, withAncestors(folder), folder.accessType) ?? entryOfAccessType(user, 'folder', folder.accessType)
   );
 }
 
@@ -239,21 +248,36 @@ export function folderPermission(user: UserAccess, folder: FolderAccess): Permis
  */
 export function documentPermission(user: UserAccess, document: DocumentAccess): PermissionEntry {
   const accessType = document.folder?.accessType ?? document.accessType;
-  const chain = [document.internalId, ...(document.folder ? folderChain(document.folder) : [])];
+  const chain = [document, ...(document.folder ? withAncestors(document.folder) : [])];
   return entryOfGrant(user, chain, accessType) ?? entryOfAccessType(user, 'document', accessType);
 }
 
 /** Returns the internal ids of a folder and of the folders above it, from the nearest up. */
 export function folderChain(folder: FolderAccess): string[] {
-  return [folder.internalId, ...folder.ancestors.map(({ internalId }) => internalId).reverse()];
+  return withAncestors(folder).map(({ internalId }) => internalId);
 }
 
-function entryOfGrant(user: UserAccess, chain: readonly string[], accessType: AccessType): PermissionEntry | undefined {
-  for (const [index, internalId] of chain.entries()) {
-    const grant = findActiveGrant(user, internalId, chain.slice(index + 1));
-    if (grant) return grantedEntry(grant, accessType);
+/** Returns a folder and the folders above it, from the nearest up. */
+function withAncestors(folder: FolderAccess): MovableResource[] {
+  return [folder, ...folder.ancestors.toReversed()];
+}
+
+function entryOfGrant(
+  user: UserAccess,
+  chain: readonly MovableResource[],
+  accessType: AccessType,
+): PermissionEntry | undefined {
+  const internalIds = chain.map(({ internalId }) => internalId);
+  for (const [index, internalId] of internalIds.entries()) {
+    const grant = findActiveGrant(user, internalId, internalIds.slice(index + 1));
+    if (grant && !wasMoved(chain.slice(index), grant.unmovedSince)) return grantedEntry(grant, accessType);
   }
   return undefined;
+}
+
+/** Returns whether one of the documents and folders was moved at or after a time (epoch ms). Returns false without a time. */
+function wasMoved(resources: readonly MovableResource[], since: number | undefined): boolean {
+  return since !== undefined && resources.some(({ movedAt }) => movedAt !== undefined && movedAt >= since);
 }
 
 /**

@@ -9,6 +9,8 @@ export const rootFolderId = 'root';
 export interface FolderName {
   readonly folderId: string;
   readonly internalId: string;
+  /** When the folder was last moved, in epoch ms. Undefined if it was never moved. */
+  readonly movedAt?: number | undefined;
 }
 
 export interface FolderPosition {
@@ -40,11 +42,16 @@ export function computePosition(
 ): FolderPosition {
   const inherited = parent ?? { accessType: defaultAccessType, accessFrom: rootFolderId };
   return {
-    ancestors: parent ? [...parent.ancestors, { folderId: parent.folderId, internalId: parent.internalId }] : [],
+    ancestors: parent ? [...parent.ancestors, nameOf(parent)] : [],
     accessType: accessType ?? inherited.accessType,
     accessFrom: accessType === undefined ? inherited.accessFrom : internalId,
     inheritAccessFromParent: accessType === undefined,
   };
+}
+
+/** Returns the entry of a folder in the ancestors of the folders below it. */
+function nameOf({ folderId, internalId, movedAt }: FolderName): FolderName {
+  return { folderId, internalId, ...(movedAt !== undefined && { movedAt }) };
 }
 
 /** Returns the own access type of a stored folder. */
@@ -79,8 +86,10 @@ export function isSamePosition(a: FolderPosition, b: FolderPosition): boolean {
     a.inheritAccessFromParent === b.inheritAccessFromParent &&
     a.ancestors.length === b.ancestors.length &&
     a.ancestors.every(
-      ({ folderId, internalId }, index) =>
-        folderId === b.ancestors[index]?.folderId && internalId === b.ancestors[index].internalId,
+      ({ folderId, internalId, movedAt }, index) =>
+        folderId === b.ancestors[index]?.folderId &&
+        internalId === b.ancestors[index].internalId &&
+        movedAt === b.ancestors[index].movedAt,
     )
   );
 }
@@ -135,7 +144,8 @@ export function resolveFolder<F extends FolderWithPosition>(
   const isOwnBelow =
     !folder.inheritAccessFromParent || below.some(({ internalId }) => internalId === folder.accessFrom);
   const { accessType, accessFrom } = isOwnBelow ? folder : above.folder;
-  return { folder: { ...folder, ancestors: [...above.folder.ancestors, deepest, ...below], accessType, accessFrom } };
+  const ancestors = [...above.folder.ancestors, nameOf(changed), ...below];
+  return { folder: { ...folder, ancestors, accessType, accessFrom } };
 }
 
 interface RequestedFolder {

@@ -18,7 +18,12 @@ export interface AccessRemoval {
   readonly removedAt: number;
   /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was removed. */
   readonly isRevocation: boolean;
+  /** Whether the resource is a folder. Documents and folders in it can be moved out later. */
+  readonly folder?: boolean | undefined;
 }
+
+/** The longest time between the start of a request that moves something (`movedAt`) and its write, in ms. */
+const LONGEST_MOVE = 60_000;
 
 /** A user's stored access in an organization, and what ends grants of tokens there. */
 export interface StoredAccess {
@@ -44,6 +49,8 @@ export interface TokenAccess {
  * - the grant on the same resource was removed
  * - the user was removed from the resource, a folder above it, or the organization
  * - the organization was disabled
+ * - the user was removed from a folder of the organization, and the resource or a folder above it was moved since the
+ *   issue, so it can have been in that folder
  */
 export function tokenAccess(
   { grants, issuedAt }: Pick<UserClaims, 'grants' | 'issuedAt'>,
@@ -53,9 +60,14 @@ export function tokenAccess(
   const removed = new Set(
     removals.filter(({ removedAt }) => removedAt >= issuedAt).map(({ internalId }) => internalId),
   );
+  const leftFolder = removals.some(
+    ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
+  );
+  // A second removal from a folder overwrites the time of the first one, so moves count from the issue on.
+  const unmovedSince = leftFolder ? issuedAt - LONGEST_MOVE : undefined;
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
-    .map((grant) => ({ ...grant, grantedAt: issuedAt }));
+    .map((grant) => ({ ...grant, grantedAt: issuedAt, unmovedSince }));
   const revocations = [
     ...(user.revocations ?? []),
     ...removals

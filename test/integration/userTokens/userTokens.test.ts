@@ -3,6 +3,7 @@ import { addDocument, nda } from '../../support/content.ts';
 import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { type Queues, startQueues } from '../../support/queues.ts';
+import { JobRunner } from '../../support/removal.ts';
 import { post } from '../../support/requests.ts';
 import { newUser, type TestUser, userWith } from '../../support/userTokens.ts';
 
@@ -46,6 +47,15 @@ const TEN_SECONDS = 10 / 3_600;
 async function canRead(user: TestUser): Promise<boolean> {
   hours += TEN_SECONDS;
   return (await user.status(THREADS, nda)) === 'OK';
+}
+/** Runs all jobs until they are done, and continues at the time of their end. */
+async function finishJobs(): Promise<void> {
+  const messages = queues.messagesOf('jobs');
+  queues.clear();
+  const start = Date.now();
+  const runner = new JobRunner(start);
+  for (const { body } of messages) await runner.finish(body);
+  hours += (runner.now - start) / 3_600_000;
 }
 const claimsOf = ({ token }: TestUser) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
@@ -232,6 +242,55 @@ describe('a user token', () => {
     expect([await canRead(ada), await canRead(bob)]).toEqual([true, true]);
     await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'contracts', userIds: ['ada', 'bob'] });
     expect([await canRead(ada), await canRead(bob)]).toEqual([false, false]);
+  });
+
+  test.each([
+    [
+      'the document is moved out',
+      () =>
+        customer.ok('/v2/organizations/documents/move', {
+          organizationId: 'acme',
+          documentIds: ['nda'],
+          folderId: 'root',
+        }),
+    ],
+    [
+      'a folder of the document is moved out',
+      () =>
+        customer.ok('/v2/organizations/folders/update', {
+          organizationId: 'acme',
+          folders: [{ folderId: 'drafts', parentFolderId: 'root' }],
+        }),
+    ],
+  ])('does not get a grant back when the user was removed from a folder and %s later', async (_what, move) => {
+    queues.clear();
+    await customer.ok('/v2/organizations/folders/add', {
+      organizationId: 'acme',
+      folders: [
+        { folderId: 'contracts', accessType: 'restricted' },
+        { folderId: 'drafts', parentFolderId: 'contracts', accessType: 'restricted' },
+        { folderId: 'old', parentFolderId: 'drafts' },
+      ],
+    });
+    await customer.ok('/v2/organizations/documents/move', {
+      ...{ organizationId: 'acme', documentIds: ['nda'], folderId: 'old' },
+    });
+    hours += 1;
+    const drafts = { ...folder, id: 'drafts' };
+    const [ada, bob, eve] = [
+      await newUser(customer, 'ada', [document, acme]),
+      await newUser(customer, 'bob', [drafts]),
+      await newUser(customer, 'eve', [document]),
+    ];
+    expect([await canRead(ada), await canRead(bob)]).toEqual([true, true]);
+    await customer.ok('/v2/users/delete', { organizationId: 'acme', folderId: 'contracts', userIds: ['ada', 'bob'] });
+    await finishJobs();
+    await move();
+    expect([await canRead(ada), await canRead(bob), await canRead(eve)]).toEqual([false, false, true]);
+    await finishJobs();
+    expect([await canRead(ada), await canRead(bob), await canRead(eve)]).toEqual([false, false, true]);
+    expect(await ada.ok('/v2/organizations/documents/get', { organizationId: 'acme' })).toEqual([]);
+    expect(await canRead(await newUser(customer, 'ada', [document]))).toBe(true);
   });
 
   test('loses its grants when the organization is disabled, also after it is enabled again', async () => {

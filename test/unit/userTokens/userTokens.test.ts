@@ -178,6 +178,62 @@ describe('the access of a user with a token', () => {
     expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
   });
 
+  describe('when the user was removed from a folder since the issue', () => {
+    const MINUTE = 60_000;
+    const fromFolder = removal('fol_9', { isRevocation: true, folder: true, removedAt: NOW + MINUTE });
+    const place = (moved: { document?: number; folder?: number; ancestor?: number }) => ({
+      ...{ ...nda, movedAt: moved.document },
+      folder: {
+        ...{ ...inFolder.folder, movedAt: moved.folder },
+        ancestors: [{ internalId: 'fol_0', movedAt: moved.ancestor }],
+      },
+    });
+    const roleOn = (
+      internalId: string,
+      moved: { document?: number; folder?: number; ancestor?: number },
+      removals: readonly AccessRemoval[] = [fromFolder],
+      grants: UserAccess['grants'] = [],
+    ) =>
+      tokenDocumentPermission(
+        tokenAccess({ grants: [grantOn(internalId)], issuedAt: NOW }, { user: stored({ grants }), removals }),
+        place(moved),
+      ).accessRole;
+
+    test.each([
+      ['the document', 'doc_1', { document: NOW + 2 * MINUTE }],
+      ['the folder of the document', 'doc_1', { folder: NOW + 2 * MINUTE }],
+      ['a folder above', 'doc_1', { ancestor: NOW + 2 * MINUTE }],
+      ['the granted folder', 'fol_1', { folder: NOW + 2 * MINUTE }],
+      ['a folder above the granted folder', 'fol_1', { ancestor: NOW + 2 * MINUTE }],
+      ['the document, by a request from just before the issue', 'doc_1', { document: NOW - MINUTE }],
+      ['the document, before a second removal from the folder', 'doc_1', { document: NOW + 1 }],
+    ])('ends a grant after a move of %s', (_what, internalId, moved) => {
+      expect(roleOn(internalId, moved)).toBeUndefined();
+      expect(roleOn(internalId, moved, [])).toBe('editor');
+    });
+
+    test.each([
+      ['without a move', 'doc_1', {}],
+      ['that were moved before the issue', 'doc_1', { document: NOW - MINUTE - 1, folder: 1, ancestor: 1 }],
+      ['above the moved document', 'fol_1', { document: NOW + 2 * MINUTE }],
+      ['above the moved folder', 'fol_0', { document: NOW + 2 * MINUTE, folder: NOW + 2 * MINUTE }],
+    ])('keeps grants on resources %s', (_what, internalId, moved) => {
+      expect(roleOn(internalId, moved)).toBe('editor');
+    });
+
+    test('keeps stored grants on moved documents', () => {
+      expect(roleOn('doc_2', { document: NOW + 2 * MINUTE }, [fromFolder], [grantOn('doc_1')])).toBe('editor');
+    });
+
+    test.each([
+      ['a removal before the issue', { ...fromFolder, removedAt: NOW - 1 }],
+      ['a removal from another document', { ...fromFolder, internalId: 'doc_9', folder: undefined }],
+      ['the removal of a grant on a folder', { ...fromFolder, isRevocation: false }],
+    ])('does not count %s', (_what, other) => {
+      expect(roleOn('doc_1', { document: NOW + 2 * MINUTE }, [other])).toBe('editor');
+    });
+  });
+
   test('stays when a grant on the organization or a folder above was removed', () => {
     expect(roleWith([grantOn('doc_1')], stored(), [removal('org_1'), removal('fol_0')])).toBe('editor');
   });
