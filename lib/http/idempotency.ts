@@ -27,8 +27,8 @@ type IdempotencyRecord = z.output<typeof Schema>;
 
 /**
  * The claim, and later the answer, of a call with an `Idempotency-Key`. The answer is encrypted with a key derived from
- * the caller's auth token. The table does not store that token, so a reader of the table cannot read answers, and
- * functions need no master key.
+ * the caller's auth token, or from the `answerKey` of a user token. The table does not store these secrets, so a reader
+ * of the table cannot read answers, and functions need no master key.
  */
 export const IdempotencyEntity = defineEntity({
   type: 'Idempotency',
@@ -52,6 +52,7 @@ export interface IdempotentAnswer {
 export interface IdempotentCall {
   /** The API key or the workspace id of the caller. */
   readonly owner: string;
+  /** The secret that encrypts the answer: the auth token, or for a user the `answerKey` of the user token. */
   readonly authToken: string;
   readonly path: string;
   readonly key: string;

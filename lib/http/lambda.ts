@@ -123,7 +123,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
       const answer = await idempotencyStore().once(
         {
           owner: ownerOf(state.caller),
-          authToken: tokenOf(event, serviceName(), state.caller),
+          authToken: secretOf(event, serviceName(), state.caller),
           path: idempotencyPath(path, state.caller),
           key,
           body: state.body,
@@ -185,8 +185,12 @@ function idempotencyPath(path: string, caller: Caller): string {
   return caller.level === 'user' ? `${path}?user=${caller.user.userId}` : path;
 }
 
-/** Returns the auth token that was verified. The request may have other tokens in other headers. */
-function tokenOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
+/**
+ * Returns the secret of the credentials that were verified: the auth token, or the secret that all tokens of a user
+ * have. The request may have other tokens in other headers.
+ */
+function secretOf(event: APIGatewayProxyEventV2, serviceName: string, caller: Caller): string {
   if (caller.level === 'workspace') return caller.authToken;
-  return (caller.level === 'user' ? event.headers.authorization : event.headers[`x-${serviceName}-auth-token`]) ?? '';
+  if (caller.level === 'user') return caller.claims.answerKey;
+  return event.headers[`x-${serviceName}-auth-token`] ?? '';
 }

@@ -27,9 +27,13 @@ export class UserTokenIssuer {
     this.#issuer = issuer;
   }
 
-  /** Returns a signed token. Stores the public key before the first token of a private key. */
-  async issue(claims: UserClaims): Promise<string> {
+  /**
+   * Returns a signed token. Stores the public key before the first token of a private key. The `answerKey` changes only with the
+   * version of the signing key.
+   */
+  async issue(claims: Omit<UserClaims, 'answerKey'>): Promise<string> {
     const { version, key } = await this.#ring.current();
+    const answerKey = deriveKey(key, ['answers', claims.tenant, claims.userKey]).toString('base64url');
     return retryOnConflict(async () => {
       const record = await this.#table.get(ApiKeyEntity, { apiKey: claims.tenant });
       if (!record) throw new Error('The API key of a verified caller does not exist');
@@ -41,7 +45,7 @@ export class UserTokenIssuer {
         const outcome = await this.#table.write([replace(ApiKeyEntity, { ...record, userTokenKeys: keys }, record._r)]);
         if (outcome !== 'done') return 'conflict';
       }
-      return new SignJWT({ ...toPayload(this.#issuer, claims) })
+      return new SignJWT({ ...toPayload(this.#issuer, { ...claims, answerKey }) })
         .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: keyId })
         .sign(privateKey);
     });

@@ -22,6 +22,11 @@ export interface UserClaims {
   /** The internal id of the user, so that a token of an erased user does not work for a new user with the same id. */
   readonly userKey: string;
   readonly tokenId: string;
+  /**
+   * A secret of the user that all tokens of the user have. Stored answers of calls with an `Idempotency-Key` are
+   * encrypted with it, so a renewed token can read them. It is not stored.
+   */
+  readonly answerKey: string;
   readonly isAdmin: boolean;
   /** Epoch ms. */
   readonly issuedAt: number;
@@ -53,6 +58,7 @@ const Payload = z.object({
   tenant: z.string(),
   user: z.string(),
   jti: z.string(),
+  answerKey: z.string(),
   iat: z.number(),
   exp: z.number(),
   /** The exact time of issue, epoch ms. `iat` has seconds. */
@@ -72,6 +78,7 @@ export function toPayload(issuer: string, claims: UserClaims): TokenPayload {
     tenant: claims.tenant,
     user: claims.userKey,
     jti: claims.tokenId,
+    answerKey: claims.answerKey,
     iat: Math.floor(claims.issuedAt / 1000),
     exp: claims.expiresAt,
     issuedAt: claims.issuedAt,
@@ -95,6 +102,7 @@ export function toClaims(issuer: string, payload: unknown): UserClaims | undefin
     userId: data.sub,
     userKey: data.user,
     tokenId: data.jti,
+    answerKey: data.answerKey,
     isAdmin: data.isAdmin,
     issuedAt: data.issuedAt,
     expiresAt: data.exp,

@@ -366,6 +366,27 @@ describe('a user token', () => {
     expect(other.status).toBe(200);
     expect(other.body).not.toEqual(first.body);
   });
+
+  test('repeats an answer under an Idempotency-Key also with a renewed token of the user', async () => {
+    const add = { ...nda, commentAnnotations: [{ commentData: [{ commentText: 'x' }] }] };
+    const key = { 'idempotency-key': 'k' };
+    const ada = await newUser(customer, 'ada', [document]);
+    const first = await ada.call('/v2/commentannotations/add', add, key);
+    hours = 1;
+    const renewed = await newUser(customer, 'ada', [document, acme]);
+    expect(renewed.token).not.toBe(ada.token);
+    const again = await renewed.call('/v2/commentannotations/add', add, key);
+    expect(again).toMatchObject({ status: 200, body: first.body, headers: { 'idempotency-replayed': 'true' } });
+  });
+
+  test('has an answer key that other users and API keys do not share', async () => {
+    const answerKey = async (by: Customer, userId: string) => claimsOf(await newUser(by, userId)).answerKey;
+    const own = await answerKey(customer, 'ada');
+    expect(own).toMatch(/^[\w-]{43}$/);
+    expect(await answerKey(customer, 'ada')).toBe(own);
+    expect(await answerKey(customer, 'bob')).not.toBe(own);
+    expect(await answerKey(await newCustomer(), 'ada')).not.toBe(own);
+  });
 });
 
 describe('a page token', () => {
