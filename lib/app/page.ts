@@ -80,7 +80,7 @@ export const PREFLIGHT_ROUTE = 'OPTIONS /{proxy+}';
 
 /** Returns whether browsers call an endpoint: whether it is open to users. */
 export function isOpenToUsers(routed: Routed): boolean {
-  return 'user' in routed && routed.user !== undefined;
+  return 'user' in routed;
 }
 
 const routeMethods = { page: 'ANY', asset: 'GET', read: 'POST', write: 'POST' } as const;

@@ -42,9 +42,7 @@ beforeEach(async () => {
     AWS_SESSION_TOKEN: 'session/token+=',
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   });
-  client = documentClients.open(
-    new DynamoDBClient({ maxAttempts: 3, requestHandler: { requestTimeout: 50, throwOnRequestTimeout: true } }),
-  );
+  client = documentClients.open(new DynamoDBClient({ maxAttempts: 3 }));
 });
 afterEach(async () => {
   client.destroy();
@@ -143,6 +141,9 @@ describe('the document client', () => {
 
   test('ends a call that gets no answer', async () => {
     answers = ['hang'];
+    client.destroy();
+    const requestHandler = { requestTimeout: 50, throwOnRequestTimeout: true };
+    client = documentClients.open(new DynamoDBClient({ maxAttempts: 3, requestHandler }));
     expect(await failureOf(client.send(get))).toMatchObject({ name: 'TimeoutError', attempts: 3 });
   });
 
