@@ -225,19 +225,22 @@ describe('POST /v2/activities/delete', () => {
   test.each([
     ['document', { documentId: 'nda' }],
     ['target entity', { targetEntityId: 't' }],
-  ])('deletes at most 2,000 by %s, sets hasMore, and deletes the remaining activities with the same request', async (_what, by) => {
-    for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
-    const first = await remove(by);
-    expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
-      2_000,
-      true,
-      'Activity(s) deleted. There are more: send the request again.',
-    ]);
-    const second = await remove(by);
-    expect([Object.keys(second.data).length, second.hasMore]).toEqual([50, false]);
-    expect(await remove(by)).toMatchObject({ data: {}, hasMore: false });
-    expect(await get()).toEqual([]);
-  });
+  ])(
+    'deletes at most 2,000 by %s, sets hasMore, and deletes the remaining activities with the same request',
+    async (_what, by) => {
+      for (let n = 0; n < 2_050; n += 410) await add(list(410, (i) => ({ id: `a${n + i}`, targetEntityId: 't' })));
+      const first = await remove(by);
+      expect([Object.keys(first.data).length, first.hasMore, first.message]).toEqual([
+        2_000,
+        true,
+        'Activity(s) deleted. There are more: send the request again.',
+      ]);
+      const second = await remove(by);
+      expect([Object.keys(second.data).length, second.hasMore]).toEqual([50, false]);
+      expect(await remove(by)).toMatchObject({ data: {}, hasMore: false });
+      expect(await get()).toEqual([]);
+    },
+  );
 
   test('deletes only activities of both document and target entity', async () => {
     await add([activity({ id: 'both', targetEntityId: 't' }), activity({ id: 'document', targetEntityId: 'u' })]);
