@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Capability, type Environment, optionalVariable } from '../app/capability.ts';
-import { type AwsCredentials, signRequest } from './signRequest.ts';
+import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
 
 /** The longest time of one publish. A revocation waits for it, so that nothing follows `system.revoked`. */
 export const PUBLISH_MILLISECONDS = 2_000;
@@ -38,19 +38,22 @@ export function eventApiAddress(env: Environment): EventApiAddress {
 /** Publishes over HTTP under the role of the function. */
 export class HttpEventPublisher implements EventPublisher {
   readonly #url: URL;
-  readonly #region: string;
-  readonly #credentials: AwsCredentials;
+  readonly #signer: RequestSigner;
+  readonly #credentials: SigningCredentials;
 
-  constructor(url: string, region: string, credentials: AwsCredentials) {
+  constructor(url: string, region: string, credentials: SigningCredentials) {
     this.#url = new URL(url);
-    this.#region = region;
+    this.#signer = new RequestSigner(region, 'appsync');
     this.#credentials = credentials;
   }
 
   async publish(channel: string, events: readonly string[]): Promise<void> {
     const body = JSON.stringify({ channel, events });
-    const headers = signRequest(
-      { url: this.#url, service: 'appsync', region: this.#region, body },
+    const { host, pathname: path } = this.#url;
+    const signed = { 'content-type': 'application/json' };
+    // The HTTP client adds the host.
+    const { host: _host, ...headers } = this.#signer.sign(
+      { host, path, headers: signed, body },
       this.#credentials,
       Date.now(),
     );

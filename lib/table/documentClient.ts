@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { fromErrorBody, fromResponseBody, type Json, toRequestBody } from './attributeValues.ts';
-import { RequestSigner } from './requestSigner.ts';
+import { RequestSigner } from '../crypto/requestSigner.ts';
 
 /** A command of the SDK's document client. */
 export interface DocumentCommand {
@@ -106,7 +106,7 @@ class DocumentClient {
   async #attempt(operation: string, body: string): Promise<Json> {
     const { url, signer } = await (this.#destination ??= this.#resolveDestination());
     const credentials = await this.#config.credentials();
-    const target = `DynamoDB_20120810.${operation}`;
+    const signed = { 'x-amz-target': `DynamoDB_20120810.${operation}` };
     const { protocol, hostname, port, host } = url;
     const request = {
       protocol,
@@ -115,7 +115,10 @@ class DocumentClient {
       method: 'POST',
       path: '/',
       query: {},
-      headers: signer.sign({ host, target, body }, credentials, Date.now()),
+      headers: {
+        ...signer.sign({ host, path: '/', headers: signed, body }, credentials, Date.now()),
+        'content-type': 'application/x-amz-json-1.0',
+      },
       body,
     };
     const { response } = (await this.#config.requestHandler.handle(request)) as Received;

@@ -7,11 +7,12 @@ export interface SigningCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** A POST to the path `/`. */
+/** A POST request without a query. */
 export interface UnsignedRequest {
   readonly host: string;
-  /** The value of `x-amz-target`. */
-  readonly target: string;
+  readonly path: string;
+  /** Headers that the signature covers besides `host` and those of the signature itself. Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
@@ -31,29 +32,30 @@ export class RequestSigner {
     this.#service = service;
   }
 
-  /** Returns the headers of a signed request. `now` is in epoch milliseconds. */
+  /** Returns the headers of a signed request, with `host`. `now` is in epoch milliseconds. */
   sign(
-    { host, target, body }: UnsignedRequest,
+    { host, path, headers: signed, body }: UnsignedRequest,
     { accessKeyId, secretAccessKey, sessionToken }: SigningCredentials,
     now: number,
   ): Record<string, string> {
     const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '');
     const day = time.slice(0, 8);
     const headers: Record<string, string> = {
+      ...signed,
       host,
       'x-amz-date': time,
       ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
-      'x-amz-target': target,
     };
-    // The names above are in alphabetical order, as the canonical request requires.
-    const names = Object.keys(headers).join(';');
-    const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
-    const canonical = `POST\n/\n\n${lines.join('')}\n${names}\n${hash('sha256', body)}`;
+    // The canonical request requires names in alphabetical order.
+    const sortedNames = Object.keys(headers).sort();
+    const names = sortedNames.join(';');
+    const lines = sortedNames.map((name) => `${name}:${headers[name]}\n`);
+    const canonical = `POST\n${path}\n\n${lines.join('')}\n${names}\n${hash('sha256', body)}`;
     const scope = `${day}/${this.#region}/${this.#service}/aws4_request`;
     const toSign = `${ALGORITHM}\n${time}\n${scope}\n${hash('sha256', canonical)}`;
     const signature = createHmac('sha256', this.#signingKey(secretAccessKey, day)).update(toSign).digest('hex');
     const authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
-    return { ...headers, 'content-type': 'application/x-amz-json-1.0', authorization };
+    return { ...headers, authorization };
   }
 
   #signingKey(secretAccessKey: string, day: string): KeyObject {
