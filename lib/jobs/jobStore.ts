@@ -6,6 +6,7 @@ import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
+import { shardOf } from '../table/queryShards.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -110,8 +111,7 @@ export function restartJob(tenant: string, job: NewJob, now: number): WriteOp {
 }
 
 function toJob(tenant: string, { jobId, kind, data, dueAt }: NewJob, now: number): Job & { readonly tenant: string } {
-  const shard = Array.from(jobId).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-  return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard, createdAt: now };
+  return { tenant, jobId, kind, data: JSON.stringify(data), dueAt, shard: shardOf(jobId, SHARDS), createdAt: now };
 }
 
 /** Returns the operation that deletes a job. With `revision`, the operation fails if the job has another revision. */

@@ -5,6 +5,7 @@ import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
+import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table, upsert } from '../table/table.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
@@ -99,7 +100,7 @@ export class MailStore {
     timing: Timing,
   ): Promise<(ReadyMail & MailKey)[]> {
     const created = mails.map((mail) => ({
-      ...newMail({ ...mail, shard: shardOf(mail.mailId) }, now, timing),
+      ...newMail({ ...mail, shard: shardOf(mail.mailId, mailShards) }, now, timing),
       tenant,
     }));
     await inParallel(created, PARALLEL, async (mail) => void (await this.#table.write([insert(MailEntity, mail)])));
@@ -142,10 +143,6 @@ export class MailStore {
   async pause(tenant: string, revision: number, now: number): Promise<void> {
     await this.#table.write([upsert(MailPauseEntity, { tenant, revision, until: now + PAUSE_MILLISECONDS })]);
   }
-}
-
-function shardOf(mailId: string): number {
-  return Buffer.from(mailId).reduce((sum, byte) => sum + byte, 0) % mailShards;
 }
 
 /** Returns whether mails are paused for this revision of the configuration. */

@@ -2,10 +2,12 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { distinct } from '../shared/collections.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
+import { shardNumbers, shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
@@ -63,11 +65,6 @@ function presentUsers(shard: number): string[] {
   return ['PRESENT', String(shard)];
 }
 
-/** Returns the partition of the index for a document. */
-function shardOf(documentKey: string): number {
-  return Array.from(documentKey).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % SHARDS;
-}
-
 /** How a call changes presences. */
 export interface Renewal {
   readonly mode: PresenceMode;
@@ -110,7 +107,7 @@ export class PresenceStore {
 
   /** Ends the presence of users. Users who are not present are left out. */
   async end(scope: DocumentScope, userIds: readonly string[], now: number): Promise<void> {
-    await this.#changeEach(scope, [...new Set(userIds)], (stored) =>
+    await this.#changeEach(scope, distinct(userIds), (stored) =>
       stored?.leaseEndsAt === undefined ? undefined : { presence: endPresence(stored, now), ops: [] },
     );
   }
@@ -144,7 +141,7 @@ export class PresenceStore {
 
 /** Returns the operation that writes a presence over the stored one. */
 function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
-  const value = { ...scope, ...next, shard: shardOf(scope.documentKey) };
+  const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
   return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);
 }
 
@@ -175,7 +172,7 @@ export class PresenceSweeper {
    */
   async endExpired(now: number): Promise<boolean> {
     let isAnybodyPresent = false;
-    await inParallel([...Array(SHARDS).keys()], SHARDS, async (shard) => {
+    await inParallel(shardNumbers(SHARDS), SHARDS, async (shard) => {
       const partition = indexPartition('tenant', presentUsers(shard));
       for await (const { keys } of pages((after) =>
         this.#table.queryIndex('gsi3', partition, { limit: PAGE, after }),

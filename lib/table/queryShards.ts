@@ -53,3 +53,8 @@ export async function queryShards(
 export function shardNumbers(count: number): number[] {
   return Array.from({ length: count }, (_each, shard) => shard);
 }
+
+/** Returns the shard of an id, from 0. Ids that differ spread evenly enough over the shards. */
+export function shardOf(id: string, count: number): number {
+  return Array.from(id).reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0) % count;
+}
