@@ -4,6 +4,7 @@ import { findRecordIds } from '../content/recordIds.ts';
 import type { Viewer } from '../content/rules/viewer.ts';
 import type { OrganizationScope } from '../directory/folders/folders.ts';
 import { accessContext, contextAllows } from '../directory/rules/access.ts';
+import { distinct } from '../shared/collections.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import type { Table } from '../table/table.ts';
 import { accessDenied } from '../userTokens/rules/denied.ts';
@@ -84,7 +85,7 @@ export class VisibleThreads {
   ): Promise<void> {
     if (!viewer) return;
     if (!annotationIds) throw accessDenied();
-    const ids = [...new Set(annotationIds)];
+    const ids = distinct(annotationIds);
     const threads = await this.find({ scope, organization, document }, viewer, ids, now);
     if (threads.length < ids.length || !threads.every(mayChange)) throw accessDenied();
   }

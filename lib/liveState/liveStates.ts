@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
 import { recordPartition } from '../content/involvements.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
+import { distinct } from '../shared/collections.ts';
 import { invalid } from '../shared/errors.ts';
 import { limits } from '../shared/schema.ts';
 import { defineEntity } from '../table/entity.ts';
@@ -63,7 +64,7 @@ export class LiveStateStore {
    */
   async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
     if (ids) {
-      const keys = [...new Set(ids)].map((liveStateDataId) => ({ ...scope, liveStateDataId }));
+      const keys = distinct(ids).map((liveStateDataId) => ({ ...scope, liveStateDataId }));
       const states = await this.#table.getMany(LiveStateEntity, keys);
       return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
     }
