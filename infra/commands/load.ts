@@ -21,10 +21,10 @@ an organization for the run and deletes it at the end. Does not repeat failed ca
                  WORKSPACE_AUTH_TOKEN, or credentials.json in DATA_DIR)
   --help         prints this text`;
 
-const MOST_PER_SECOND = 1_000;
-const MOST_MINUTES = 60;
+const MAX_CALLS_PER_SECOND = 1_000;
+const MAX_MINUTES = 60;
 /** The number of unanswered calls at which the run fails, because the API is too slow for the rate. */
-const MOST_IN_FLIGHT = 2_000;
+const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
 const DOCUMENTS = 10;
 
@@ -163,9 +163,9 @@ async function sendCalls(
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);
     await sleep(Math.max(0, start - performance.now()));
-    if (running.size >= MOST_IN_FLIGHT)
+    if (running.size >= MAX_UNANSWERED_CALLS)
       throw new Error(
-        `${MOST_IN_FLIGHT} calls wait for an answer. The API is too slow for ${perSecond} calls per second.`,
+        `${MAX_UNANSWERED_CALLS} calls wait for an answer. The API is too slow for ${perSecond} calls per second.`,
       );
     const document = documents[index % documents.length];
     if (!document) throw new Error('The run has no documents');
@@ -235,8 +235,8 @@ export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
   return {
     baseUrl,
     credentialsFile: values.credentials,
-    perSecond: boundedNumber('--rps', values.rps, MOST_PER_SECOND),
-    minutes: boundedNumber('--minutes', values.minutes, MOST_MINUTES),
+    perSecond: boundedNumber('--rps', values.rps, MAX_CALLS_PER_SECOND),
+    minutes: boundedNumber('--minutes', values.minutes, MAX_MINUTES),
   };
 }
 

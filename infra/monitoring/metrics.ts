@@ -6,7 +6,7 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { MetricName } from '../../lib/observability/deliveryMetrics.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
-import { LEAST_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
+import { MIN_FAULT_SHARE } from '../../lib/observability/faultShare.ts';
 
 const period = Duration.minutes(5);
 
@@ -78,7 +78,7 @@ const METRICS_PER_ALARM = 10;
 
 /** Returns an expression with the value of `failures`, or 0 if `failures` is less than 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
-  return `${failures} * (${failures} >= ${LEAST_FAULT_SHARE} * ${all})`;
+  return `${failures} * (${failures} >= ${MIN_FAULT_SHARE} * ${all})`;
 }
 
 /** Returns expressions of the highest number of crashed runs of a worker. Each expression covers ten workers. */

@@ -35,7 +35,7 @@ function modelId() {
 }
 
 /** The longest schedule: 14 days, the time for which failed deliveries can be recovered. */
-const LONGEST_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
+const MAX_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
 /** The number of seconds before each attempt, including the first, separated by commas. */
 function retrySchedule(byDefault: string) {
@@ -46,7 +46,7 @@ function retrySchedule(byDefault: string) {
       abort: true,
     })
     .refine(
-      (text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= LONGEST_SCHEDULE_SECONDS,
+      (text) => text.split(',').reduce((sum, pause) => sum + Number(pause), 0) <= MAX_SCHEDULE_SECONDS,
       'must be at most 14 days in all',
     )
     .default(byDefault);

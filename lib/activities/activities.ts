@@ -122,7 +122,7 @@ const TARGET_PAGE = 100;
 /** The number of activities that are read together to change them. One activity can have 360 KB. */
 const CHANGED_AT_ONCE = 30;
 /** The largest number of activities of a document or target entity that one call deletes. */
-const MOST_DELETED = 2_000;
+const MAX_DELETED_ACTIVITIES = 2_000;
 /**
  * The number of operations in one transaction, which is the limit of DynamoDB. With fewer transactions, fewer calls can fail
  * halfway.
@@ -421,9 +421,11 @@ export class ActivityWriter {
     read: (options: RecordPageOptions) => Promise<{ deletions: readonly Deletion[]; next: string | undefined }>,
   ): Promise<DeletedActivities> {
     const results: ActivityResult[] = [];
-    for await (const { deletions, next } of pages((after) => read({ after, limit: MOST_DELETED - results.length }))) {
+    for await (const { deletions, next } of pages((after) =>
+      read({ after, limit: MAX_DELETED_ACTIVITIES - results.length }),
+    )) {
       results.push(...(await this.#delete(scope, deletions)));
-      if (results.length >= MOST_DELETED) return { results, hasMore: next !== undefined };
+      if (results.length >= MAX_DELETED_ACTIVITIES) return { results, hasMore: next !== undefined };
     }
     return { results, hasMore: false };
   }

@@ -51,9 +51,9 @@ export class ServiceError extends Error {
 }
 
 const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5_000;
+const MAX_PAUSE_MILLISECONDS = 5_000;
 /** The longest `retry-after` that the client waits for. It does not repeat a call for which the service asks to wait longer. */
-const LONGEST_RETRY_AFTER_SECONDS = 30;
+const MAX_RETRY_AFTER_SECONDS = 30;
 
 /** Sends a call, repeats it after temporary failures, and returns its result. */
 export type SendCall = (operation: Operation, data?: unknown, options?: CallOptions) => Promise<unknown>;
@@ -94,10 +94,10 @@ export function callSender(
         const failure = error instanceof ServiceError ? error : unreachable(path, error);
         if (attempt >= attempts || !errorCatalogue[failure.status].retryable) throw failure;
         requestedSeconds = failure.retryAfterSeconds ?? 0;
-        if (requestedSeconds > LONGEST_RETRY_AFTER_SECONDS) throw failure;
+        if (requestedSeconds > MAX_RETRY_AFTER_SECONDS) throw failure;
       }
       await pause(
-        requestedSeconds * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, LONGEST_PAUSE),
+        requestedSeconds * 1_000 + Math.random() * Math.min(FIRST_PAUSE * 2 ** attempt, MAX_PAUSE_MILLISECONDS),
         signal,
       );
     }

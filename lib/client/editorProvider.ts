@@ -48,7 +48,7 @@ const COLLECT_MILLISECONDS = 100;
 /** Changes of cursors are collected for this long and then published together. */
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE_MILLISECONDS = 30_000;
 /** The bytes of an update of Yjs that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
@@ -246,7 +246,7 @@ export class EditorProvider {
       this.#events.emit('rejected', error);
       return;
     }
-    const milliseconds = Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE);
+    const milliseconds = Math.random() * Math.min(FIRST_PAUSE * 2 ** this.#failures, MAX_PAUSE_MILLISECONDS);
     this.#failures += 1;
     clearTimeout(this.#readTimer);
     this.#readTimer = setTimeout(retry, milliseconds);

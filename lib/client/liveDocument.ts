@@ -111,7 +111,7 @@ export interface LivePorts {
 }
 
 const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
+const MAX_PAUSE_MILLISECONDS = 30_000;
 /** How long a connection must last so that the next pause before a connection is short again. */
 const STABLE_MILLISECONDS = 30_000;
 /** How long before its expiry the token of the connection is renewed. */
@@ -119,9 +119,9 @@ const RENEW_MILLISECONDS = 60_000;
 /** About how often the client reads missed changes. A lost message is noticed after this time at the latest. */
 const CHECK_MILLISECONDS = 120_000;
 /** The number of hints of the user's own channel that the client remembers, to show each hint only once. */
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED_HINTS = 1_000;
 /** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
-const MOST_READS = 100;
+const MAX_READS = 100;
 /** The events of hints whose family has another name than the event. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
@@ -230,7 +230,7 @@ export class LiveDocument {
       if (this.#hasStopped()) return;
       this.#setStatus('offline');
       failures = Date.now() - liveSince > STABLE_MILLISECONDS ? 0 : failures + 1;
-      await this.#wait(Math.random() * Math.min(FIRST_PAUSE * 2 ** failures, LONGEST_PAUSE));
+      await this.#wait(Math.random() * Math.min(FIRST_PAUSE * 2 ** failures, MAX_PAUSE_MILLISECONDS));
     }
   }
 
@@ -375,7 +375,7 @@ export class LiveDocument {
         : this.#order.catchUp(data.hints as Versioned[], data.version);
       for (const hint of shown) this.#show(hint);
       if (!data.hasMore && !this.#order.isWaiting) break;
-      if (reads === MOST_READS) throw new Error('The changes of the document do not close the gap');
+      if (reads === MAX_READS) throw new Error('The changes of the document do not close the gap');
     }
     if (needsReload) this.#events.emit('reload', undefined);
   }
@@ -385,7 +385,7 @@ export class LiveDocument {
     if (this.#shownToUser.has(text)) return;
     this.#shownToUser.add(text);
     const [oldest] = this.#shownToUser;
-    if (this.#shownToUser.size > MOST_REMEMBERED && oldest !== undefined) this.#shownToUser.delete(oldest);
+    if (this.#shownToUser.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#shownToUser.delete(oldest);
     this.#show(hint);
   }
 

@@ -23,7 +23,7 @@ export interface InvolvedDocuments {
 }
 
 /** The largest number of users in one call. Each user needs a read of up to 1,000 involvements of every kind. */
-const MOST_USERS = 5;
+const MAX_USERS = 5;
 
 /** Requires 1 to 5 user ids in a request that asks for involved documents or their count. */
 export const limitInvolvedUsers = z.refine<{
@@ -33,10 +33,10 @@ export const limitInvolvedUsers = z.refine<{
 }>(
   ({ includeInvolvedDocuments, includeInvolvedDocumentsCount, userIds }) =>
     !(includeInvolvedDocuments || includeInvolvedDocumentsCount) ||
-    (userIds !== undefined && userIds.length <= MOST_USERS),
+    (userIds !== undefined && userIds.length <= MAX_USERS),
   {
     path: ['userIds'],
-    error: `must name 1 to ${MOST_USERS} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
+    error: `must name 1 to ${MAX_USERS} users together with includeInvolvedDocuments or includeInvolvedDocumentsCount`,
   },
 );
 

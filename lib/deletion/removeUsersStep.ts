@@ -19,7 +19,7 @@ const STEP_MILLISECONDS = 1_000;
 const USERS_AT_A_TIME = 24;
 const PARALLEL = 8;
 /** The most folders and documents below a folder that one step handles. */
-const MOST_KEYS = 5_000;
+const MAX_KEYS = 5_000;
 const ENTRIES_AT_A_TIME = 500;
 
 /** The data of a job that removes users from a resource. */
@@ -80,7 +80,7 @@ export async function removeUsersStep(
   table: Table,
   job: StoredJob,
   clock: () => number,
-  mostKeys = MOST_KEYS,
+  maxKeys = MAX_KEYS,
 ): Promise<StepResult> {
   const removal = UserRemoval.parse(JSON.parse(job.data));
   const progress: Progress =
@@ -91,7 +91,7 @@ export async function removeUsersStep(
   if (progress.stage === 'second' && clock() < secondPassAt) return { progress, notBefore: secondPassAt };
   if (progress.stage === 'revocations') return endRevocations(step, progress);
 
-  const { keys, next, movesCount } = await readPortion(step, progress.portion, mostKeys);
+  const { keys, next, movesCount } = await readPortion(step, progress.portion, maxKeys);
   const moved = progress.moved ?? movesCount;
   const stop = await purgeUsers(step, keys, progress);
   if (stop) return { progress: { ...progress, moved, ...stop } };

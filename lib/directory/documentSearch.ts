@@ -8,8 +8,8 @@ import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
 /** The largest number of documents, and of bytes of their metadata, that one filtered count reads. */
-const MOST_COUNTED = 10_000;
-const MOST_COUNTED_BYTES = 32_000_000;
+const MAX_COUNTED_DOCUMENTS = 10_000;
+const MAX_COUNTED_BYTES = 32_000_000;
 
 /** Which documents a search reads: all documents of an organization, or the documents directly in `folder`. */
 export interface SearchScope {
@@ -31,11 +31,11 @@ export function matches(
 /** Searches documents by their metadata. No index contains metadata, so a search reads all documents of its scope. */
 export class DocumentSearch {
   readonly #documents: DocumentReader;
-  readonly #mostCounted: number;
+  readonly #maxCounted: number;
 
-  constructor(table: Table, mostCounted = MOST_COUNTED) {
+  constructor(table: Table, maxCounted = MAX_COUNTED_DOCUMENTS) {
     this.#documents = new DocumentReader(table);
-    this.#mostCounted = mostCounted;
+    this.#maxCounted = maxCounted;
   }
 
   /**
@@ -63,7 +63,7 @@ export class DocumentSearch {
       count += values.filter((document) => matches(filters, document)).length;
       documentsRead += values.length;
       for (const { metadata = '' } of values) bytes += metadata.length;
-      if (next !== undefined && (documentsRead >= this.#mostCounted || bytes > MOST_COUNTED_BYTES)) return undefined;
+      if (next !== undefined && (documentsRead >= this.#maxCounted || bytes > MAX_COUNTED_BYTES)) return undefined;
     }
     return count;
   }

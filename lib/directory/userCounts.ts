@@ -11,7 +11,7 @@ import type { Table } from '../table/table.ts';
 import { ContactEntity, documentResource, readUsers, type Resource, UserEntity, type UserReader } from './users.ts';
 
 /** The largest number of documents whose contact lists one request counts. Each list needs a query. */
-export const MOST_COUNTED_DOCUMENTS = 2_000;
+export const MAX_COUNTED_DOCUMENTS = 2_000;
 const DOCUMENTS_PER_PAGE = 1_000;
 const PARALLEL = 16;
 
@@ -45,10 +45,10 @@ export class UserCounter {
     const read = (after: string | undefined) => this.#deps.documents.list(scope, { limit: DOCUMENTS_PER_PAGE, after });
     for await (const { values } of pages(read)) {
       documentsRead += values.length;
-      if (documentsRead > MOST_COUNTED_DOCUMENTS) {
+      if (documentsRead > MAX_COUNTED_DOCUMENTS) {
         throw new ApiError(
           'FAILED_PRECONDITION',
-          `The organization has more than ${MOST_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`,
+          `The organization has more than ${MAX_COUNTED_DOCUMENTS} documents. List their users with allDocuments of /v2/users/get instead.`,
         );
       }
       count += await (userId === undefined ? this.#countAll(scope, values) : this.#countOne(scope, values, userId));

@@ -16,7 +16,7 @@ import { pack, writeBlob } from './storedBytes.ts';
 /** The largest size in bytes of an update in a log item. Larger updates are in a blob, so that reads of the log stay small. */
 const MAX_INLINE_BYTES = 8_192;
 const MAX_ATTEMPTS = 40;
-const LONGEST_PAUSE_AFTER = 8;
+const RETRIES_UNTIL_MAX_PAUSE = 8;
 
 /** The user and session that change an editor, and the time of the change in epoch ms. */
 export interface Author {
@@ -85,7 +85,7 @@ export class EditorLog {
     author: Author,
     decide: (state: EditorState, doc: Y.Doc) => Uint8Array | undefined,
   ): Promise<Changed> {
-    for await (const _attempt of attempts(MAX_ATTEMPTS, LONGEST_PAUSE_AFTER)) {
+    for await (const _attempt of attempts(MAX_ATTEMPTS, RETRIES_UNTIL_MAX_PAUSE)) {
       const state = await this.#reader.require(context.scope, editorId);
       const update = decide(state, openDocument(state.updates));
       if (!update) return { version: state.newest.version, isDueForCompaction: false };

@@ -13,7 +13,7 @@ import { type EditorUpdate, EditorUpdateEntity } from './entities.ts';
 import { DEBOUNCE_MS, EventJobData } from './eventJob.ts';
 
 const MAX_ATTEMPTS = 20;
-const LONGEST_PAUSE_AFTER = 4;
+const RETRIES_UNTIL_MAX_PAUSE = 4;
 
 /**
  * Runs the step of an event job. 5 s after the first change it emits one `crdt.update_data` event with the current value. The
@@ -28,7 +28,7 @@ export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: 
   if (clock() < due) return { progress: {}, notBefore: due };
   const scope = { tenant, organizationKey, documentKey };
   const reader = new EditorReader(table);
-  for await (const _attempt of attempts(MAX_ATTEMPTS, LONGEST_PAUSE_AFTER)) {
+  for await (const _attempt of attempts(MAX_ATTEMPTS, RETRIES_UNTIL_MAX_PAUSE)) {
     const [names, state] = await Promise.all([findNames(table, tenant, data), reader.find(scope, editorId)]);
     const isDeleted = !names || state?.head.internalId !== data.internalId;
     if (isDeleted || state.newest.eventJobStartedAt === undefined) return 'done';

@@ -6,7 +6,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ALL_FIRST_ATTEMPTS, deliveryTiming, firstAttemptMessage } from '../webhooks/deliveryMessage.ts';
 import { createFirstAttempts, type FirstAttemptStore, toFirstAttempts } from '../webhooks/firstAttempts.ts';
-import { groupEndpointIds, MOST_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
+import { groupEndpointIds, MAX_ATTEMPTS_PER_GROUP } from '../webhooks/rules/firstAttempts.ts';
 import { matchesEndpoint, matchingBasicTargets } from '../webhooks/rules/matching.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import { readSubscriptions, type SubscriptionReader, type Subscriptions } from '../webhooks/subscriptions.ts';
@@ -88,7 +88,7 @@ export async function fanOut(
           concernedBy(event, consumers),
         ]);
         const endpointIds = matchingTargets(event, subscriptions);
-        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MOST_PER_GROUP;
+        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MAX_ATTEMPTS_PER_GROUP;
         const isGrouped = isSwept || concerned.length > 0 || !fitsInOne;
         planned.push({ event, endpointIds, consumers: concerned, isGrouped });
       }),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import type { Capability } from '../app/capability.ts';
 import { isoTime } from '../shared/isoTime.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './rules/payload.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from './rules/payload.ts';
 import { ApiError } from '../shared/errors.ts';
 import { defineEntity, indexPartition, type Key, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
@@ -135,11 +135,8 @@ export function recordEvent(
   { fannedOut = false, eventId: givenId }: { fannedOut?: boolean; eventId?: string | undefined } = {},
 ): { event: z.output<typeof Schema>; ops: WriteOp[] } {
   const text = JSON.stringify(payload);
-  if (isLongerThan(text, LARGEST_PAYLOAD_BYTES))
-    throw new ApiError(
-      'INVALID_ARGUMENT',
-      `The payload of ${event.event} is larger than ${LARGEST_PAYLOAD_BYTES} bytes`,
-    );
+  if (isLongerThan(text, MAX_PAYLOAD_BYTES))
+    throw new ApiError('INVALID_ARGUMENT', `The payload of ${event.event} is larger than ${MAX_PAYLOAD_BYTES} bytes`);
   const digest = digestOf([tenant, cause.type, cause.id, cause.revision, event.event]);
   const eventId = givenId ?? toMessageId(digest);
   const shard = (digest.at(-1) ?? 0) % outboxShards;

@@ -4,7 +4,7 @@ import { type ApiError, invalid } from '../shared/errors.ts';
 /** The replacement character, which a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 const UTF8 = { fatal: true, ignoreBOM: true };
-const LONGEST_NAME = 40;
+const MAX_QUOTED_CHARACTERS = 40;
 
 /**
  * Returns the text of a body. Throws INVALID_ARGUMENT if it is not UTF-8.
@@ -57,7 +57,7 @@ function otherEncoding({ body = '', isBase64Encoded, headers }: APIGatewayProxyE
     : Array.from({ length: 4 }, (_each, index) => body.charCodeAt(index));
   const isReplaced = (unit: number | undefined) => unit === REPLACEMENT.charCodeAt(0);
   if (a === 0x1f && (b === 0x8b || isReplaced(b))) return 'it is compressed with gzip';
-  if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, LONGEST_NAME)}`;
+  if (coding !== 'identity') return `its content-encoding is ${coding.slice(0, MAX_QUOTED_CHARACTERS)}`;
   if (a === 0xfeff || (a === 0xef && b === 0xbb && c === 0xbf)) return 'it begins with a byte order mark (BOM)';
   if (
     a === 0 ||

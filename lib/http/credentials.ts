@@ -6,7 +6,7 @@ import { openTable, type Table } from '../table/table.ts';
 import type { ApiKeyCaller, UserCaller, WorkspaceCaller } from '../app/endpoint.ts';
 import { ApiError } from '../shared/errors.ts';
 
-const LONGEST_HEADER = 512;
+const MAX_HEADER_CHARACTERS = 512;
 
 /**
  * Verifies the credentials of an API key or a workspace against the hashes in the table. It reads a record eventually
@@ -65,7 +65,7 @@ export class Credentials {
 }
 
 function isPlausible(header: string | undefined): header is string {
-  return header !== undefined && header.length > 0 && header.length <= LONGEST_HEADER;
+  return header !== undefined && header.length > 0 && header.length <= MAX_HEADER_CHARACTERS;
 }
 
 /** Returns the error for any wrong credential of an API key. */

@@ -9,7 +9,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 const LEASE_MILLISECONDS = 60_000;
 const LIFETIME_SECONDS = 24 * 60 * 60;
-const LARGEST_ANSWER = 300_000;
+const MAX_ANSWER_BYTES = 300_000;
 
 const Schema = z.object({
   requestHash: z.string(),
@@ -110,7 +110,7 @@ export class Idempotency {
       await this.#release(record, call.now);
     } else {
       const sealed = sealBytes(deriveKey(call.authToken, ['idempotency']), gzipSync(answer.body), bound);
-      const body = sealed.length <= LARGEST_ANSWER ? { sealed } : {};
+      const body = sealed.length <= MAX_ANSWER_BYTES ? { sealed } : {};
       await this.#table.putIf(
         IdempotencyEntity,
         { ...record, httpStatus: answer.httpStatus, ...body },

@@ -6,7 +6,7 @@ import { type ApiError, invalid } from '../shared/errors.ts';
 import { withFieldChanges } from '../shared/schema.ts';
 
 /** The largest number of pages that an unpaged twin reads for one answer. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
 /** The differences between an endpoint and its twin that every twin can have. */
 interface CommonDifference<I extends z.ZodType> {
@@ -99,7 +99,7 @@ export function defineUnpagedTwin<
     run: async (call: EndpointCall<z.output<I>, U, A>) => {
       let rows: readonly never[] = [];
       let pageToken: string | null | undefined;
-      for (let page = 0; page < MOST_PAGES; page++) {
+      for (let page = 0; page < MAX_PAGES; page++) {
         const input = { ...(call.input as object), ...(pageToken && { pageToken }) } as z.output<I>;
         const answer = (await endpoint.run({ ...call, input })) as unknown as ListingPage;
         rows = join(rows, answer.data as readonly never[]) as readonly never[];

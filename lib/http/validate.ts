@@ -2,13 +2,13 @@ import type * as z from 'zod';
 import type { FixedMessages } from '../app/endpoint.ts';
 import { ApiError, type Issue } from '../shared/errors.ts';
 
-const MOST_ISSUES = 100;
+const MAX_ISSUES = 100;
 
 /** Returns `data` as a schema parses it. Throws INVALID_ARGUMENT with the problems in `details.issues`. */
 export function validate(schema: z.ZodType, data: unknown, messages: FixedMessages = {}): unknown {
   const parsed = schema.safeParse(data, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const zodIssues = parsed.error.issues.slice(0, MOST_ISSUES);
+  const zodIssues = parsed.error.issues.slice(0, MAX_ISSUES);
   const issues = zodIssues.flatMap((zodIssue) =>
     toIssues(zodIssue, []).map((issue) => ({
       ...issue,

@@ -9,7 +9,7 @@ import {
   type StoredJob,
 } from './jobStore.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { Uses } from '../app/capability.ts';
 import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -34,16 +34,16 @@ const LEASE = 90_000;
 /** How long before its deadline a run starts no more steps, in milliseconds. */
 const STOP_BEFORE_DEADLINE = 20_000;
 /** How long one message runs steps of a job, in milliseconds. Then a new message lets jobs of other tenants run first. */
-const LONGEST_RUN = 10_000;
+const MAX_RUN_MILLISECONDS = 10_000;
 /** How long the next message may take before the sweeper sends another one, in milliseconds. */
 const MARGIN = 5 * 60_000;
 /**
  * How long after the start of a job its runs send the message of the next run, in milliseconds, if the job only waits. After that,
  * the sweeper sends the messages, so that every chain of messages ends.
  */
-const LONGEST_CHAIN = 60 * 60_000;
+const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 /** The longest pause between runs of a job that always fails, in milliseconds. */
-const LONGEST_PAUSE = 6 * 60 * 60_000;
+const MAX_PAUSE_MILLISECONDS = 6 * 60 * 60_000;
 
 /**
  * Runs steps of a job for up to 10 seconds. If the job is not done then, or if its next step starts later, sends a message for the
@@ -81,11 +81,11 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
       if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
       // The sweeper would find the job up to a minute later than the message starts it.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
-      const isChained = isPaced || notBefore <= leased.createdAt + LONGEST_CHAIN;
-      const hasMessage = delaySeconds <= LONGEST_DELAY_SECONDS && isChained;
+      const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
+      const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;
       return hasMessage ? queue.send([jobMessage(message, delaySeconds)]) : undefined;
     }
-    if (now > Math.min(deadline - STOP_BEFORE_DEADLINE, startedAt + LONGEST_RUN)) {
+    if (now > Math.min(deadline - STOP_BEFORE_DEADLINE, startedAt + MAX_RUN_MILLISECONDS)) {
       if ((await jobs.change(leased, { ...noLease, progress, dueAt: now + MARGIN })) === 'lost') break;
       return queue.send([jobMessage(message)]);
     }
@@ -99,6 +99,6 @@ const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined 
 
 /** Returns the fields of a job with a new lease. The sweeper sends its next message after the lease, and later with each try. */
 function newLease(now: number, tries: number) {
-  const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), LONGEST_PAUSE);
+  const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), MAX_PAUSE_MILLISECONDS);
   return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt };
 }

@@ -8,7 +8,7 @@ import type { DocumentKeys } from './rules/hints.ts';
 /** How long the rights of a session are remembered. */
 const REMEMBERED_MILLISECONDS = 10_000;
 /** Sessions that a process remembers. */
-const MOST_REMEMBERED = 5_000;
+const MAX_REMEMBERED_SESSIONS = 5_000;
 
 /** A session of a user who may use the channels of a document. */
 interface Rights {
@@ -52,7 +52,7 @@ export class LiveAuthorizer {
     const remembered = this.#remembered.get(id);
     if (remembered && remembered.until > now) return remembered.rights;
     const rights = await this.#readRights(claims, now);
-    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear();
+    if (this.#remembered.size >= MAX_REMEMBERED_SESSIONS) this.#remembered.clear();
     this.#remembered.set(id, { until: now + REMEMBERED_MILLISECONDS, rights });
     return rights;
   }

@@ -12,7 +12,7 @@ const FRESH_MILLISECONDS = 1_000;
 /** The longest time after a new access epoch in which a publish to the old channels may still run. */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
 /** Channels whose last publish is remembered. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED_CHANNELS = 10_000;
 
 export type PublishCall = Pick<WorkerCall<never>, 'clock' | 'log' | 'measures'>;
 
@@ -75,7 +75,7 @@ export class ChannelPublisher {
   async #waitForTurn(channel: string, clock: () => number): Promise<void> {
     const now = clock();
     const turn = Math.max(now, this.#next.get(channel) ?? 0);
-    if (this.#next.size >= MOST_REMEMBERED) this.#next.clear();
+    if (this.#next.size >= MAX_REMEMBERED_CHANNELS) this.#next.clear();
     this.#next.set(channel, turn + PACE_MILLISECONDS);
     if (turn > now) await this.#sleep(turn - now);
   }

@@ -1,7 +1,7 @@
 import { unpack } from '../editors/storedBytes.ts';
 import type { Blob } from '../editors/entities.ts';
 import type { LiveStore } from './liveStore.ts';
-import { LARGEST_EVENT_BYTES } from './rules/events.ts';
+import { MAX_EVENT_BYTES } from './rules/events.ts';
 import { decodePart, type DocumentKeys, type EditorHint, type ItemChange } from './rules/hints.ts';
 
 /** A stored update of an editor, as the stream has it: bytes are base64 text. */
@@ -20,7 +20,7 @@ export interface EditorPush {
 }
 
 /** Three quarters of an event: base64 needs four bytes for three. */
-const LARGEST_UPDATE_BYTES = (LARGEST_EVENT_BYTES / 4) * 3;
+const MAX_UPDATE_BYTES = (MAX_EVENT_BYTES / 4) * 3;
 
 /** Returns the push of an editor's update; undefined for an item of the log that changes nothing. */
 export async function toEditorPush(
@@ -43,6 +43,6 @@ export async function toEditorPush(
       ...(changedBy !== undefined && { by: changedBy }),
     },
     payload:
-      update && update.length <= LARGEST_UPDATE_BYTES ? { update: Buffer.from(update).toString('base64') } : undefined,
+      update && update.length <= MAX_UPDATE_BYTES ? { update: Buffer.from(update).toString('base64') } : undefined,
   };
 }

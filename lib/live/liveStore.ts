@@ -27,7 +27,7 @@ import {
   UserSessions,
 } from './entities.ts';
 import { TOKEN_SECONDS } from './liveKeys.ts';
-import { type Changes, changesSince, LOG_SECONDS, MOST_CHANGES } from './rules/changes.ts';
+import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
 import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
 
 /** How long a session counts after its last connect: as long as its token, and as long as hints are kept. */
@@ -178,7 +178,7 @@ export class LiveStore {
     )) {
       for (const { hints } of values)
         logged.push(...(JSON.parse(hints) as LoggedHint[]).filter(({ version }) => version > after));
-      if (logged.length > MOST_CHANGES) break;
+      if (logged.length > MAX_CHANGES) break;
     }
     return logged;
   }
@@ -196,7 +196,7 @@ export class LiveStore {
     ]);
     // The log may have hints that are newer than the channel that was read.
     const version = Math.max(channel?.version ?? 0, logged.at(-1)?.version ?? 0);
-    const isWhole = logged.length <= MOST_CHANGES;
+    const isWhole = logged.length <= MAX_CHANGES;
     const hints = logged.map(({ position: _position, ...hint }): VersionedHint => hint);
     const changes = changesSince(after, isWhole ? version : (hints.at(-1)?.version ?? version), hints);
     return { ...changes, userHints };
@@ -207,7 +207,7 @@ export class LiveStore {
     const { values } = await this.#table.query(
       UserHintEntity,
       { tenant, userId },
-      { limit: MOST_CHANGES, descending: true },
+      { limit: MAX_CHANGES, descending: true },
     );
     return values.reverse().map(({ hint }) => JSON.parse(hint) as Hint);
   }

@@ -6,7 +6,7 @@ import type { AccessChange } from './rules/access.ts';
 import { decodePart, type DocumentKeys, REVOKED } from './rules/hints.ts';
 
 /** Sessions that one transaction ends. */
-const MOST_ENDED_AT_ONCE = 50;
+const MAX_SESSIONS_IN_TRANSACTION = 50;
 
 /** A change that can take access away, with the id of its stream record. */
 export interface RecordedAccessChange {
@@ -80,7 +80,7 @@ async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[]
       return;
     }
     // On a conflict, and for more sessions than one transaction can end, everything is read again.
-    await store.renewChannels(document, channel, lost.slice(0, MOST_ENDED_AT_ONCE), by, now);
+    await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
   }
 }
 

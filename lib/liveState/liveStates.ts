@@ -12,7 +12,7 @@ import { insert, replace, type Table } from '../table/table.ts';
 import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
 
 /** The live states of one answer. */
-const MOST_STATES = 1_000;
+const MAX_STATES = 1_000;
 
 export const LiveStateEntity = defineEntity({
   type: 'LiveState',
@@ -68,7 +68,7 @@ export class LiveStateStore {
       const states = await this.#table.getMany(LiveStateEntity, keys);
       return states.flatMap((state) => (state ? [toLiveStateResponse(state)] : []));
     }
-    const { values, next } = await this.#table.query(LiveStateEntity, scope, { limit: MOST_STATES });
+    const { values, next } = await this.#table.query(LiveStateEntity, scope, { limit: MAX_STATES });
     if (next === undefined) return values.map(toLiveStateResponse);
     throw invalid({
       path: ['liveStateDataIds'],

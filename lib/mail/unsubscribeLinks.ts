@@ -19,7 +19,7 @@ const Token = z.tuple([z.string(), z.string(), z.string()]);
 const BOUND = ['unsubscribe'];
 
 /** The longest header value that SES accepts. */
-const LONGEST_HEADER = 870;
+const MAX_HEADER_CHARACTERS = 870;
 
 /**
  * Creates and reads unsubscribe links. A token has the form `<version of the master key>.<base64url>`. It is encrypted, so nobody
@@ -62,7 +62,7 @@ export class UnsubscribeLinks {
  */
 export function unsubscribeHeaders(link: string): Record<string, string> {
   const value = `<${link}>`;
-  return value.length > LONGEST_HEADER
+  return value.length > MAX_HEADER_CHARACTERS
     ? {}
     : { 'List-Unsubscribe': value, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }

@@ -1,5 +1,5 @@
 /** The most characters of a URL. */
-export const LONGEST_URL = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 
 /** The ports that the Fetch standard blocks ("port blocking"), because servers of other protocols could misread a request. */
 const blockedPorts: ReadonlySet<string> = new Set(

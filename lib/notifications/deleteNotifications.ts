@@ -13,8 +13,8 @@ import { storeCapability } from '../table/storeCapability.ts';
  * The limits of a call that does not name ids: the number of deleted notifications, and the time in milliseconds, after which it
  * stops.
  */
-const MOST_DELETED = 2_000;
-const LONGEST_MILLISECONDS = 15_000;
+const MAX_DELETED_NOTIFICATIONS = 2_000;
+const MAX_MILLISECONDS = 15_000;
 
 /** The results of a deletion, by id. `hasMore` is true if there can be more notifications to delete. */
 export interface DeletedNotifications {
@@ -45,7 +45,7 @@ export class NotificationDeleter {
     filter: NotificationFilter,
   ): Promise<DeletedNotifications> {
     const scope = organizationScope(tenant, organization);
-    const deadline = this.#clock() + LONGEST_MILLISECONDS;
+    const deadline = this.#clock() + MAX_MILLISECONDS;
     const results: [string, ItemOutcome][] = [];
     const { notificationIds } = filter;
     const pages = notificationIds ? [distinct(notificationIds)] : this.#reader.listIds(scope, document, filter);
@@ -54,7 +54,7 @@ export class NotificationDeleter {
         isSelected(document, filter, notification),
       );
       results.push(...outcomes.map((outcome, index): [string, ItemOutcome] => [ids[index] ?? '', outcome]));
-      if (!notificationIds && (results.length >= MOST_DELETED || this.#clock() > deadline))
+      if (!notificationIds && (results.length >= MAX_DELETED_NOTIFICATIONS || this.#clock() > deadline))
         return { results, hasMore: true };
     }
     return { results, hasMore: false };

@@ -55,9 +55,9 @@ export interface NotificationPage {
 /** The size in bytes of JSON at which a page ends early, so that a response stays below its limit of 5 MB. */
 const PAGE_BYTES = 4_000_000;
 /** The largest number of pages that are read for a response without paging. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 /** The largest number of queries of involvements for a page of a user's notifications. */
-const MOST_QUERIES = 8;
+const MAX_QUERIES = 8;
 /** The number of involvements per query, and of notifications that are read together. One notification can have 360 KB. */
 const INVOLVEMENTS_PER_QUERY = 1_000;
 const READ_AT_ONCE = 100;
@@ -157,7 +157,7 @@ export class NotificationReader {
       filter.notificationIds === undefined && (filter.documentId !== undefined || filter.userId !== undefined);
     const notifications: NotificationResponse[] = [];
     let [after, bytes]: [string | undefined, number] = [undefined, 0];
-    for (let i = 0; i < MOST_PAGES; i++) {
+    for (let i = 0; i < MAX_PAGES; i++) {
       const { values, next } = await this.list(tenant, organization, filter, {
         ...options,
         limit: limits.pageSize,
@@ -274,7 +274,7 @@ export class NotificationReader {
     userIds: readonly string[],
     document: string | undefined,
     { after, limit, ascending = false }: PageRequest,
-    maxQueries = MOST_QUERIES,
+    maxQueries = MAX_QUERIES,
   ): AsyncGenerator<Batch> {
     let from = after;
     for (let query = 0; query < maxQueries; query++) {

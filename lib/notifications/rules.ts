@@ -11,8 +11,8 @@ import { Visibility } from '../content/rules/visibility.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 
 /** The largest sizes in bytes of a notification in a request, and of a stored notification. A DynamoDB item has at most 400 KB. */
-const LARGEST_BYTES = 256 * 1024;
-const LARGEST_STORED_BYTES = 360 * 1024;
+const MAX_BYTES = 256 * 1024;
+const MAX_STORED_BYTES = 360 * 1024;
 
 /** The id of a notification: letters, digits, `_` and `-`. */
 export const NotificationId = z
@@ -107,8 +107,8 @@ export const hasRecipients = z.refine<NewNotification>(
   { path: ['notifyUsers'], error: 'must not be empty when notifyAll is false' },
 );
 
-export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), LARGEST_BYTES), {
-  error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
+export const isSmall = z.refine<NewNotification>((sent) => !isLongerThan(JSON.stringify(sent), MAX_BYTES), {
+  error: `must be at most ${MAX_BYTES} bytes as JSON`,
 });
 
 /** A change of one notification. */
@@ -243,7 +243,7 @@ export function changeNotification(
 
 /** Returns whether a notification is small enough to be stored. */
 export function fitsItem(notification: Notification): boolean {
-  return !isLongerThan(JSON.stringify(notification), LARGEST_STORED_BYTES);
+  return !isLongerThan(JSON.stringify(notification), MAX_STORED_BYTES);
 }
 
 interface NotificationSource {

@@ -1,5 +1,5 @@
 /** The smallest share of calls with faults that can raise an alarm. At a thousand calls per second, a few faults always happen. */
-export const LEAST_FAULT_SHARE = 0.01;
+export const MIN_FAULT_SHARE = 0.01;
 const WINDOW_MILLISECONDS = 5 * 60 * 1000;
 
 interface Counts {
@@ -31,6 +31,6 @@ export class FaultShare {
       calls: this.#before.calls + this.#current.calls,
       faults: this.#before.faults + this.#current.faults,
     };
-    return recent.faults > 0 && recent.faults >= LEAST_FAULT_SHARE * recent.calls;
+    return recent.faults > 0 && recent.faults >= MIN_FAULT_SHARE * recent.calls;
   }
 }

@@ -11,7 +11,7 @@ const leaseLimits = { least: 5, most: 600 } as const;
 export const defaultLease = { apiKey: 600, user: 30 } as const;
 
 /** The users of one call. */
-const MOST_USERS = 100;
+const MAX_USERS = 100;
 
 /** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
 const SentUser = z.object({
@@ -33,7 +33,7 @@ export function withProfile(
 }
 
 /** The `data` of `/v2/presence/add` and `/v2/presence/update`. */
-export const PresenceCall = z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MOST_USERS) });
+export const PresenceCall = z.object({ organizationId: Id, documentId: Id, users: list(SentUser, MAX_USERS) });
 
 /** The `data` of `/v2/presence/delete`. */
 export const PresenceDeletion = closedObject({

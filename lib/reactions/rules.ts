@@ -9,10 +9,10 @@ import { type ContentUser, MAX_INVOLVED_USERS, StoredUser } from '../content/rul
  * The largest number of reactions of one comment, and the largest size in bytes of their references. A new reaction rewrites the
  * comment.
  */
-const MOST_REACTIONS = 200;
-const MOST_REFERENCE_BYTES = 64 * 1024;
+const MAX_REACTIONS = 200;
+const MAX_REFERENCE_BYTES = 64 * 1024;
 /** The largest size in bytes of a reaction's users as JSON. DynamoDB limits an item to 400 KB. */
-const MOST_USER_BYTES = 256 * 1024;
+const MAX_USER_BYTES = 256 * 1024;
 
 /** The fields of a reaction's key. The comment of a reaction stores them. */
 export const ReactionReference = z.object({ id: z.string(), createdAt: z.number() });
@@ -122,7 +122,7 @@ export function addReactionUsers(
   const withUsers = (more: readonly ContentUser[]) => [...before, ...more.map((from) => ({ from, lastUpdated: now }))];
   const all = withUsers(users.filter(isNew));
   if (all.length > MAX_INVOLVED_USERS) return { refused: `Reaction can have at most ${MAX_INVOLVED_USERS} users.` };
-  if (isLongerThan(JSON.stringify(all), MOST_USER_BYTES)) return { refused: 'Reaction is too large.' };
+  if (isLongerThan(JSON.stringify(all), MAX_USER_BYTES)) return { refused: 'Reaction is too large.' };
   const added = stepUsers.filter(isNew);
   const fromUsers = withUsers(added);
   if (stored) return { added, reaction: added.length === 0 ? stored : { ...stored, fromUsers, lastUpdated: now } };
@@ -149,7 +149,7 @@ export function addReference(
 ): readonly ReactionReference[] | undefined {
   if (references.some((reference) => reference.id === id)) return references;
   const all = [...references, { id, createdAt }];
-  return all.length > MOST_REACTIONS || isLongerThan(JSON.stringify(all), MOST_REFERENCE_BYTES) ? undefined : all;
+  return all.length > MAX_REACTIONS || isLongerThan(JSON.stringify(all), MAX_REFERENCE_BYTES) ? undefined : all;
 }
 
 /** A reaction in a response. */

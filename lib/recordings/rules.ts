@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isLongerThan } from '../shared/bytes.ts';
 import { Id, unchangedObject, list, Name, OpenObject, optional, Text } from '../shared/schema.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from '../events/rules/payload.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from '../events/rules/payload.ts';
 import { fromJsonFields, pickFields, readJson, toStoredFields } from '../shared/jsonFields.ts';
 import { Location, locationKey } from '../content/rules/location.ts';
 import { type ContentNames, eventMetadata, eventMetadataIds, recordMetadata } from '../content/rules/names.ts';
@@ -160,7 +160,7 @@ export function recorderDonePayload(names: ContentNames, recording: Recording): 
       transcription: readJson(recording.transcription),
     },
   };
-  if (!isLongerThan(JSON.stringify(fullPayload), LARGEST_PAYLOAD_BYTES)) return fullPayload;
+  if (!isLongerThan(JSON.stringify(fullPayload), MAX_PAYLOAD_BYTES)) return fullPayload;
   const user = { userId: from.userId };
   return {
     ...fullPayload,

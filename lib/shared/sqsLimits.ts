@@ -1,2 +1,2 @@
 /** The longest delay that SQS allows for a message. */
-export const LONGEST_DELAY_SECONDS = 900;
+export const MAX_DELAY_SECONDS = 900;

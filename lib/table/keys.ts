@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 const SEPARATOR = '#';
-const LONGEST_PART = 200;
+const MAX_PART_BYTES = 200;
 
 /**
  * Returns a part of a key with `#`, `~` and `%` escaped. Different parts therefore never make the same key. A part of more
@@ -9,7 +9,7 @@ const LONGEST_PART = 200;
  */
 export function encodePart(part: string): string {
   const escaped = part.replace(/[#%~]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
-  if (Buffer.byteLength(escaped) <= LONGEST_PART) return escaped;
+  if (Buffer.byteLength(escaped) <= MAX_PART_BYTES) return escaped;
   return `~${createHash('sha256').update(part).digest('base64url')}`;
 }
 

@@ -2,7 +2,7 @@
 const POSITIVE_MILLISECONDS = 10_000;
 /** How long a missing record is kept in memory. Also the shortest time between two repeated reads of the same record. */
 const NEGATIVE_MILLISECONDS = 1_000;
-const MOST_RECORDS = 1_000;
+const MAX_RECORDS = 1_000;
 
 export interface CacheOptions {
   readonly now: number;
@@ -55,10 +55,10 @@ export class RecordCache<T> {
    */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + NEGATIVE_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= MOST_RECORDS)
+    if (this.#rereadAt.size >= MAX_RECORDS)
       for (const [other, readAt] of this.#rereadAt)
         if (readAt + NEGATIVE_MILLISECONDS <= now) this.#rereadAt.delete(other);
-    if (this.#rereadAt.size >= MOST_RECORDS) return false;
+    if (this.#rereadAt.size >= MAX_RECORDS) return false;
     this.#rereadAt.set(id, now);
     return true;
   }
@@ -67,7 +67,7 @@ export class RecordCache<T> {
     const cached = { record: this.#read(id, options), readAt: now };
     this.#records.delete(id);
     this.#records.set(id, cached);
-    if (this.#records.size > MOST_RECORDS)
+    if (this.#records.size > MAX_RECORDS)
       for (const oldest of this.#records.keys()) {
         this.#records.delete(oldest);
         break;

@@ -7,7 +7,7 @@ export const RETRY_MILLISECONDS = 3_000;
  * The longest pause after the first conflict. Each further conflict makes the longest pause longer by this much, so
  * writers of the same item spread out.
  */
-const LONGEST_PAUSE_MILLISECONDS = 40;
+const MAX_PAUSE_MILLISECONDS = 40;
 
 /** The clock, the sleep function, the random numbers and the latest end of retries. Tests replace them. */
 export interface RetryContext {
@@ -74,5 +74,5 @@ export async function pause(conflicts = 0): Promise<void> {
 }
 
 function pauseAfter(conflicts: number, { random }: RetryContext): number {
-  return random() * LONGEST_PAUSE_MILLISECONDS * (conflicts + 1);
+  return random() * MAX_PAUSE_MILLISECONDS * (conflicts + 1);
 }

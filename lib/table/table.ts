@@ -409,9 +409,9 @@ export class Table {
     const removals = keys.map((key): PendingRemoval => ({ key, ...Promise.withResolvers<undefined>() }));
     this.#removals.push(...removals);
     // While enough calls are running, keys that do not fill a call wait for the keys of other callers.
-    const mostLoops = () =>
+    const maxLoops = () =>
       this.#removals.length < BATCH_WRITE_KEYS ? PARTIAL_BATCH_WRITES_AT_A_TIME : BATCH_WRITES_AT_A_TIME;
-    while (this.#removals.length > 0 && this.#removalLoops < mostLoops()) void this.#removeQueued();
+    while (this.#removals.length > 0 && this.#removalLoops < maxLoops()) void this.#removeQueued();
     // Wait for all keys. Otherwise deletions would run in the background after an error.
     const outcomes = await Promise.allSettled(removals.map(({ promise }) => promise));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason as Error;

@@ -9,7 +9,7 @@ import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 import type * as z from 'zod';
 
 /** API Gateway takes 10,240 bytes of headers. The rest is for the other headers of a browser. */
-const LONGEST_TOKEN = 7_500;
+const MAX_TOKEN_CHARACTERS = 7_500;
 
 /** A resource that a token grants. */
 export type RequestedGrant = z.output<typeof NamedResource> & {
@@ -65,11 +65,11 @@ export const generateUserToken = /* @__PURE__ */ combine(
         expiresAt: Math.floor(now / 1000) + USER_TOKEN_SECONDS,
         grants: [...grants.values()],
       });
-      if (token.length <= LONGEST_TOKEN) return token;
+      if (token.length <= MAX_TOKEN_CHARACTERS) return token;
       throw invalid({
         path: ['permissions', 'resources'],
         code: 'too_big',
-        message: `permissions.resources: the grants do not fit into a token of ${LONGEST_TOKEN} characters. Grant some of them with /v2/auth/permissions/add`,
+        message: `permissions.resources: the grants do not fit into a token of ${MAX_TOKEN_CHARACTERS} characters. Grant some of them with /v2/auth/permissions/add`,
       });
     },
 );

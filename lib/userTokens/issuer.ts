@@ -10,7 +10,7 @@ import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { toPayload, type UserClaims } from './rules/claims.ts';
 
 /** The most public keys of an API key. A new one comes with each version of the signing key, which is rare. */
-const MOST_KEYS = 5;
+const MAX_KEYS = 5;
 
 /**
  * Issues user tokens: JWTs with an Ed25519 signature. Each API key has its own private key, derived from the signing
@@ -41,7 +41,7 @@ export class UserTokenIssuer {
       const keyId = `${version}.${userTokenRevocations}`;
       const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', claims.tenant, keyId]));
       if (!userTokenKeys.some((known) => known.keyId === keyId)) {
-        const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MOST_KEYS);
+        const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MAX_KEYS);
         const outcome = await this.#table.write([replace(ApiKeyEntity, { ...record, userTokenKeys: keys }, record._r)]);
         if (outcome !== 'done') return 'conflict';
       }

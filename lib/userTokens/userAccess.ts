@@ -40,9 +40,9 @@ const GRANT_KEYS = ['GRANT', 'GRANT_REMOVED~'] as const;
 const GRANTS_PER_QUERY = 1_000;
 /** The shortest time between two consistent reads for a user who was refused, in ms. */
 const REREAD_MILLISECONDS = 1_000;
-const MOST_REREADS = 1_000;
+const MAX_REREADS = 1_000;
 /** The most documents and folders that are kept with the record of a user. */
-const MOST_RESOURCES = 1_000;
+const MAX_RESOURCES = 1_000;
 
 /** The stored access of a user in an organization. */
 interface MemberRecord {
@@ -181,7 +181,7 @@ export class UserAccessReader {
   /** Returns whether a refused user may be read again. Synchronous, so that simultaneous requests keep the limit too. */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
-    if (this.#rereadAt.size >= MOST_REREADS) this.#rereadAt.clear();
+    if (this.#rereadAt.size >= MAX_REREADS) this.#rereadAt.clear();
     this.#rereadAt.set(id, now);
     return true;
   }
@@ -211,7 +211,7 @@ function memberId({ tenant, userId }: UserClaims, organizationId: string): strin
 async function keep<T>(values: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
   const kept = values.get(key);
   if (kept) return kept;
-  if (values.size >= MOST_RESOURCES) values.clear();
+  if (values.size >= MAX_RESOURCES) values.clear();
   const value = read();
   values.set(key, value);
   try {

@@ -8,7 +8,7 @@ import { allowedOrigin } from './rules/origins.ts';
 import { parseToken, type UnverifiedToken } from './rules/claims.ts';
 
 /** API Gateway refuses requests with more than 10,240 bytes of headers. */
-const LONGEST_HEADER = 10_240;
+const MAX_HEADER_CHARACTERS = 10_240;
 
 interface KeyRecord {
   readonly apiKey: typeof ApiKeyEntity extends { fromItem: (...args: never[]) => infer R } ? NonNullable<R> : never;
@@ -39,7 +39,7 @@ export class UserCredentials {
     { authorization, origin }: { readonly authorization: string; readonly origin: string | undefined },
     options: CacheOptions,
   ): Promise<ReadUserToken> {
-    const token = authorization.length <= LONGEST_HEADER ? bearerToken(authorization) : undefined;
+    const token = authorization.length <= MAX_HEADER_CHARACTERS ? bearerToken(authorization) : undefined;
     const parsed = token === undefined ? undefined : parseToken(this.#serviceName, token);
     if (!parsed) return { caller: undefined, allowedOrigin: undefined };
     const { claims, keyId } = parsed;

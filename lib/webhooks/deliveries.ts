@@ -155,7 +155,7 @@ export interface DeliveryPage<D extends Delivery = Delivery> {
  * The most deliveries of one event that are listed. An event has one for each endpoint and basic target, also for deleted
  * endpoints.
  */
-const MOST_PER_EVENT = 1_000;
+const MAX_DELIVERIES_PER_EVENT = 1_000;
 /** A text that sorts after all times. */
 const LAST = '~';
 
@@ -316,7 +316,7 @@ export class DeliveryStore {
     const { values } = await this.#table.query(
       DeliveryEntity,
       { tenant, eventId },
-      { prefix: ['DELIVERY'], limit: MOST_PER_EVENT, bytes: Infinity },
+      { prefix: ['DELIVERY'], limit: MAX_DELIVERIES_PER_EVENT, bytes: Infinity },
     );
     return values;
   }

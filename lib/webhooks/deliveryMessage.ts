@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { QueueMessage } from '../workers/sender.ts';
 import type { FirstAttemptGroup } from './firstAttempts.ts';
 import { nextAttemptNumber, type PendingDelivery } from './rules/delivery.ts';
@@ -54,7 +54,7 @@ export function firstAttemptMessage(
 ): QueueMessage {
   const [endpointId = '', ...more] = endpointIds;
   const body: DeliveryMessage = { tenant, eventId, endpointId, ...(more.length > 0 && { more }), group, attemptNo: 1 };
-  const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
+  const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.ceil(delayMs / 1000));
   return { body, groupId: `${tenant}.${endpointId}`, delaySeconds };
 }
 

@@ -55,7 +55,7 @@ export function parkingJob(endpointId: string, dueAt: number): NewJob {
 }
 
 /** The most unhealthy endpoints that one call counts. */
-const MOST_UNHEALTHY = 2_000;
+const MAX_UNHEALTHY = 2_000;
 
 export class EndpointHealthStore {
   readonly #table: Table;
@@ -95,7 +95,7 @@ export class EndpointHealthStore {
     // In descending order, endpoints with a warning come first. They are counted even if there are too many endpoints.
     const { keys } = await this.#table.queryIndex('gsi3', indexPartition('tenant', UNHEALTHY), {
       between: [`OPEN#${isoTime(now)}`, 'WARNED~'],
-      limit: MOST_UNHEALTHY,
+      limit: MAX_UNHEALTHY,
       descending: true,
     });
     const endpoints = keys.map(endpointOf);

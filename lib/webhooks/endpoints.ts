@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Capability } from '../app/capability.ts';
-import { MOST_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
+import { MAX_ENDPOINTS, WebhookEndpoint } from './rules/endpoints.ts';
 import { defineEntity } from '../table/entity.ts';
 import type { ListPosition } from '../http/paging.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
@@ -72,7 +72,7 @@ export class WebhookEndpointStore {
         uid === undefined ? undefined : this.#table.get(WebhookEndpointUidEntity, { tenant, uid }),
       ]);
       if (existingUid) return 'taken';
-      if (settings && settings.endpoints >= MOST_ENDPOINTS) return 'full';
+      if (settings && settings.endpoints >= MAX_ENDPOINTS) return 'full';
       const outcome = await this.#table.write([
         insert(WebhookEndpointEntity, { tenant, ...endpoint }),
         reviseSettings(tenant, settings, 1),

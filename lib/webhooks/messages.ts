@@ -48,7 +48,7 @@ const RETENTION = 30 * DAY;
 /** Sorts after all times. */
 const LAST = '~';
 /** The most messages that one call with a filter examines. */
-const MOST_EXAMINED = 1_000;
+const MAX_EXAMINED_MESSAGES = 1_000;
 const EXAMINED_PER_STEP = 250;
 /** The size of a page, in bytes of JSON, at which it ends early. The response then stays below 5 MB. */
 const PAGE_BYTES = 4_000_000;
@@ -77,7 +77,7 @@ export class MessageReader {
     const messages: Message[] = [];
     let before = after;
     let bytes = 0;
-    for (let examined = 0; examined < MOST_EXAMINED; examined += step) {
+    for (let examined = 0; examined < MAX_EXAMINED_MESSAGES; examined += step) {
       const entries = await this.#entries(tenant, filter, { since: now - RETENTION, before, limit: step + 1 });
       const current = entries.slice(0, step);
       const read = await this.#read(tenant, filter, current);

@@ -67,7 +67,7 @@ interface ThreadState {
 }
 
 /** The most users whose notification levels a payload contains. */
-const MOST_CONFIGS = 100;
+const MAX_NOTIFICATION_LEVELS = 100;
 
 export class WebhookRequests {
   readonly #table: Table;
@@ -188,7 +188,7 @@ export class WebhookRequests {
     tenant: string,
     audience: Audience | undefined,
   ): Promise<NotificationsConfig | undefined> {
-    const userIds = audience ? audienceMembers(audience).slice(0, MOST_CONFIGS) : [];
+    const userIds = audience ? audienceMembers(audience).slice(0, MAX_NOTIFICATION_LEVELS) : [];
     if (!audience?.thread || userIds.length === 0) return undefined;
     const { organizationKey, documentKey } = audience.thread;
     const settings = await readNotificationLevels(this.#table, { tenant, organizationKey }, documentKey, userIds);

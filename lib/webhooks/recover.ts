@@ -23,7 +23,7 @@ const TIME_TO_START = 60_000;
 const PER_SECOND = 50;
 
 const DAY = 24 * 60 * 60 * 1000;
-const MOST_DAYS = 14;
+const MAX_DAYS = 14;
 
 const Recovery = z.object({ endpointId: z.string(), since: z.number(), until: z.number(), messages: z.number() });
 const Progress = z.object({
@@ -35,8 +35,8 @@ const Progress = z.object({
 
 /** Throws INVALID_ARGUMENT for a time (epoch ms) more than 14 days ago. */
 export function requireRecoverable(since: number, now: number): void {
-  if (since >= now - MOST_DAYS * DAY) return;
-  throw invalid({ path: ['since'], code: 'too_early', message: `since must be at most ${MOST_DAYS} days ago` });
+  if (since >= now - MAX_DAYS * DAY) return;
+  throw invalid({ path: ['since'], code: 'too_early', message: `since must be at most ${MAX_DAYS} days ago` });
 }
 
 export interface StartRecoveryPorts {

@@ -1,7 +1,7 @@
 import { combine } from '../app/capability.ts';
 import type { AdvancedWebhookConfig } from './rules/advanced.ts';
 import type { BasicWebhookConfig } from './rules/basic.ts';
-import { MOST_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
+import { MAX_ENDPOINTS, type WebhookEndpoint } from './rules/endpoints.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { BatchReader } from '../table/batchReader.ts';
 import type { Stored } from '../table/entity.ts';
@@ -32,7 +32,7 @@ interface CachedSubscriptions {
 }
 
 /** The most tenants whose settings a process keeps. */
-const MOST_CACHED = 200;
+const MAX_CACHED_TENANTS = 200;
 
 const readers = new WeakMap<Table, SubscriptionReader>();
 
@@ -87,7 +87,7 @@ export class SubscriptionReader {
     const current = isCurrent ? cached : { revision, subscriptions: this.#load(tenant) };
     this.#cache.delete(tenant);
     this.#cache.set(tenant, current);
-    for (const oldest of this.#cache.keys()) if (this.#cache.size > MOST_CACHED) this.#cache.delete(oldest);
+    for (const oldest of this.#cache.keys()) if (this.#cache.size > MAX_CACHED_TENANTS) this.#cache.delete(oldest);
     try {
       return await current.subscriptions;
     } catch (error) {
@@ -109,7 +109,7 @@ export class SubscriptionReader {
 
   async #endpoints(tenant: string): Promise<Map<string, SubscribedEndpoint>> {
     const endpoints = new Map<string, SubscribedEndpoint>();
-    const options = { prefix: ['ENDPOINT'], limit: MOST_ENDPOINTS };
+    const options = { prefix: ['ENDPOINT'], limit: MAX_ENDPOINTS };
     const read = (after?: string) => this.#table.query(WebhookEndpointEntity, { tenant }, { ...options, after });
     for await (const { values } of pages(read))
       for (const { endpointId, url, disabled, filterTypes, channels, rateLimit, secrets, _r } of values)

@@ -3,7 +3,7 @@ import type { WorkerCall } from '../app/worker.ts';
 import { notifyJobs } from '../jobs/jobStore.ts';
 import type { EndpointFailure, NotifyOwnerOfFailure } from '../mail/mailFanOut.ts';
 import * as logMessages from '../observability/logMessages.ts';
-import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 import type { Stored } from '../table/entity.ts';
 import type { QueueSender } from '../workers/sender.ts';
 import type { DeliveryKey } from './deliveries.ts';
@@ -121,7 +121,7 @@ export class HealthUpdater {
     const { tenant, endpointId } = this.#key;
     const { jobId } = parkingJob(endpointId, dueAt);
     // The message arrives a second after the pause. Clocks differ, and a job that is not due yet does not run.
-    const delaySeconds = dueAt > now ? Math.min(LONGEST_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
+    const delaySeconds = dueAt > now ? Math.min(MAX_DELAY_SECONDS, Math.ceil((dueAt - now) / 1000) + 1) : 0;
     await notifyJobs(this.#ports.jobQueue, [{ tenant, jobId }], this.#call.log, delaySeconds);
   }
 

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { inParallel } from '../shared/inParallel.ts';
 import { openSqs } from './sqsClient.ts';
-import { LONGEST_DELAY_SECONDS } from '../shared/sqsLimits.ts';
+import { MAX_DELAY_SECONDS } from '../shared/sqsLimits.ts';
 
 export interface QueueMessage {
   /** The body is sent as JSON. It contains ids, but no content of customers. */
@@ -97,10 +97,10 @@ function toEntry({ body, groupId, delaySeconds }: QueueMessage, index: number): 
   // This check runs before anything is sent. SQS would reject this entry and accept the other entries.
   if (
     delaySeconds !== undefined &&
-    !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= LONGEST_DELAY_SECONDS)
+    !(Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)
   ) {
     throw new RangeError(
-      `The delay of a message is ${delaySeconds} s. SQS accepts whole seconds from 0 to ${LONGEST_DELAY_SECONDS}`,
+      `The delay of a message is ${delaySeconds} s. SQS accepts whole seconds from 0 to ${MAX_DELAY_SECONDS}`,
     );
   }
   if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))

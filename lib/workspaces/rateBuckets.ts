@@ -29,7 +29,7 @@ export const RateBucketEntity = defineEntity({
 
 const LIFETIME_SECONDS = 24 * 60 * 60;
 /** The largest number of buckets that a process keeps. Above it, the process drops the oldest bucket. */
-const MOST_BUCKETS = 1_000;
+const MAX_BUCKETS = 1_000;
 /** The pause after a failed write to a shared bucket, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 1_000;
 
@@ -115,7 +115,7 @@ export class RateBuckets {
     if (existing) return existing;
     const local: LocalBucket = { bucket: fullBucket, isWriting: false, nextWriteAt: 0 };
     this.#buckets.set(id, local);
-    if (this.#buckets.size > MOST_BUCKETS)
+    if (this.#buckets.size > MAX_BUCKETS)
       for (const oldest of this.#buckets.keys()) {
         this.#buckets.delete(oldest);
         break;

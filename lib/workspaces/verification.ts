@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { tokenHash } from '../crypto/tokenHash.ts';
 import { isLinkToken, isLive, linkValidUntil, type LoginLink } from './rules/verification.ts';
-import { emailKey, MOST_API_KEYS } from './rules/workspaces.ts';
+import { emailKey, MAX_API_KEYS } from './rules/workspaces.ts';
 import { ApiError } from '../shared/errors.ts';
 import { AllowedDomainsEntity } from './allowedDomains.ts';
 import { ApiKeyEntity, OwnerEmailEntity, WorkspaceApiKeyEntity, WorkspaceEntity } from './entities.ts';
@@ -54,7 +54,7 @@ export class LoginLinkIssuer {
     if (!ownerAddress) return undefined;
     const [workspace, { values: apiKeys }] = await Promise.all([
       this.#table.get(WorkspaceEntity, ownerAddress),
-      this.#table.query(WorkspaceApiKeyEntity, ownerAddress, { prefix: ['KEY'], limit: MOST_API_KEYS }),
+      this.#table.query(WorkspaceApiKeyEntity, ownerAddress, { prefix: ['KEY'], limit: MAX_API_KEYS }),
     ]);
     const configs = await this.#table.getMany(
       AllowedDomainsEntity,
@@ -137,7 +137,7 @@ export class OwnerStatus {
 
   /** Removes the expiry of all API keys of a workspace. */
   async #reactivate(workspaceId: string): Promise<void> {
-    const options = { prefix: ['KEY'], limit: MOST_API_KEYS };
+    const options = { prefix: ['KEY'], limit: MAX_API_KEYS };
     const read = (after: string | undefined) =>
       this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { ...options, after });
     for await (const { values } of pages(read)) {

@@ -12,7 +12,7 @@ import {
   emailKey,
   firstApiKeyName,
   keysExpireAt,
-  MOST_API_KEYS,
+  MAX_API_KEYS,
   type OwnerDetails,
 } from './rules/workspaces.ts';
 import { newId } from '../shared/ids.ts';
@@ -27,7 +27,7 @@ export type WorkspaceApiKey = Omit<Parameters<typeof WorkspaceApiKeyEntity.toIte
 export type AuthToken = z.output<typeof AuthTokenResponse>;
 
 /** The largest number of auth tokens that one reset replaces. At present, an API key has at most one token. */
-const MOST_TOKENS = 50;
+const MAX_TOKENS = 50;
 
 /**
  * Creates API keys and auth tokens. The text of a token is signed. The table contains the hash of a token for
@@ -167,9 +167,9 @@ export class WorkspaceWriter {
       const { values: present } = await this.#table.query(
         WorkspaceApiKeyEntity,
         { workspaceId },
-        { prefix: ['KEY'], limit: MOST_API_KEYS },
+        { prefix: ['KEY'], limit: MAX_API_KEYS },
       );
-      if (present.length >= MOST_API_KEYS) return 'full';
+      if (present.length >= MAX_API_KEYS) return 'full';
       const { apiKey, authToken, ops } = await this.#keys.apiKey(workspaceId, fields, expiresAt, now);
       // The new revision conflicts with a concurrent creation of a key and with the verification of the owner.
       const outcome = await this.#table.write([
@@ -196,7 +196,7 @@ export class WorkspaceWriter {
       const { values: tokens } = await this.#table.query(
         AuthTokenEntity,
         { apiKey },
-        { prefix: ['TOKEN'], limit: MOST_TOKENS },
+        { prefix: ['TOKEN'], limit: MAX_TOKENS },
       );
       const token = await this.#keys.defaultToken(apiKey, now);
       const outcome = await this.#table.write([
@@ -229,7 +229,7 @@ export class WorkspaceReader {
   async get(workspaceId: string): Promise<{ workspace: Workspace; apiKeys: WorkspaceApiKey[] } | undefined> {
     const [workspace, { values: apiKeys }] = await Promise.all([
       this.#table.get(WorkspaceEntity, { workspaceId }),
-      this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MOST_API_KEYS }),
+      this.#table.query(WorkspaceApiKeyEntity, { workspaceId }, { prefix: ['KEY'], limit: MAX_API_KEYS }),
     ]);
     return workspace && { workspace, apiKeys };
   }
@@ -293,7 +293,7 @@ export class AuthTokenReader {
   async list(workspaceId: string, apiKey: string): Promise<AuthToken[] | undefined> {
     const [key, { values: tokens }] = await Promise.all([
       this.#table.get(ApiKeyEntity, { apiKey }),
-      this.#table.query(AuthTokenEntity, { apiKey }, { prefix: ['TOKEN'], limit: MOST_TOKENS }),
+      this.#table.query(AuthTokenEntity, { apiKey }, { prefix: ['TOKEN'], limit: MAX_TOKENS }),
     ]);
     if (key?.workspaceId !== workspaceId) return undefined;
     return Promise.all(

@@ -7,7 +7,7 @@ import { toLambda } from '../../../lib/http/lambda.ts';
 import { Id, list, OpenObject, optional } from '../../../lib/shared/schema.ts';
 
 /** The largest number of channels of an event. An endpoint can have as many. */
-const MOST_CHANNELS = 100;
+const MAX_CHANNELS = 100;
 
 export const endpoint = defineEndpoint(
   {
@@ -20,7 +20,7 @@ export const endpoint = defineEndpoint(
       event: PublishableType,
       organizationId: Id,
       documentId: optional(Id),
-      channels: optional(list(Id, MOST_CHANNELS, 0)),
+      channels: optional(list(Id, MAX_CHANNELS, 0)),
       actionUser: optional(ContentUser),
       data: optional(OpenObject),
       eventId: optional(Id),

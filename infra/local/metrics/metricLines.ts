@@ -1,7 +1,7 @@
 const NEWLINE = 0x0a;
 const MARK = '"_aws"';
 /** CloudWatch's limit for the size of a log event. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_LOG_EVENT_BYTES = 1024 * 1024;
 
 /**
  * Finds the metrics in the output of a function. Metrics are JSON lines in CloudWatch's embedded metric format. A chunk of
@@ -24,7 +24,7 @@ export class MetricLines {
       start = end + 1;
     }
     const remainder = text.subarray(start);
-    this.#incompleteLine = remainder.length > MOST_BYTES ? Buffer.alloc(0) : Buffer.from(remainder);
+    this.#incompleteLine = remainder.length > MAX_LOG_EVENT_BYTES ? Buffer.alloc(0) : Buffer.from(remainder);
   }
 
   #readLine(line: Buffer): void {

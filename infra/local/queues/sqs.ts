@@ -6,9 +6,9 @@ import type { MessageAttribute, NewMessage, QueueStore, ReceivedMessage } from '
 
 const MESSAGE_BYTES = 1024 * 1024;
 const BATCH_ENTRIES = 10;
-const LONGEST_DELAY_SECONDS = 900;
-const LONGEST_WAIT_SECONDS = 20;
-const LONGEST_VISIBILITY_SECONDS = 43_200;
+const MAX_DELAY_SECONDS = 900;
+const MAX_WAIT_SECONDS = 20;
+const MAX_VISIBILITY_SECONDS = 43_200;
 
 interface Entry {
   readonly Id?: string;
@@ -78,8 +78,8 @@ const operations: Readonly<Record<string, Operation>> = {
 
   async ReceiveMessage(store, queue, { MaxNumberOfMessages = 1, WaitTimeSeconds = 0, VisibilityTimeout }, isAborted) {
     requireRange('MaxNumberOfMessages', MaxNumberOfMessages, 1, BATCH_ENTRIES);
-    requireRange('WaitTimeSeconds', WaitTimeSeconds, 0, LONGEST_WAIT_SECONDS);
-    requireRange('VisibilityTimeout', VisibilityTimeout ?? 0, 0, LONGEST_VISIBILITY_SECONDS);
+    requireRange('WaitTimeSeconds', WaitTimeSeconds, 0, MAX_WAIT_SECONDS);
+    requireRange('VisibilityTimeout', VisibilityTimeout ?? 0, 0, MAX_VISIBILITY_SECONDS);
     const until = Date.now() + WaitTimeSeconds * 1000;
     for (;;) {
       const messages = store.receive(queue, MaxNumberOfMessages, VisibilityTimeout);
@@ -105,7 +105,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
 
   ChangeMessageVisibility(store, queue, { ReceiptHandle = '', VisibilityTimeout = 0 }) {
-    requireRange('VisibilityTimeout', VisibilityTimeout, 0, LONGEST_VISIBILITY_SECONDS);
+    requireRange('VisibilityTimeout', VisibilityTimeout, 0, MAX_VISIBILITY_SECONDS);
     if (!store.changeVisibility(queue, ReceiptHandle, VisibilityTimeout))
       throw new SqsError('MessageNotInflight', 'The specified message is not in flight.');
     return {};
@@ -167,7 +167,7 @@ function newMessage(entry: Entry): NewMessage {
     throw invalid(`One or more parameters are invalid. Reason: Message must be shorter than ${MESSAGE_BYTES} bytes.`);
   if (groupId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(groupId))
     throw invalid('MessageGroupId must have 1 to 128 alphanumeric characters and punctuation.');
-  requireRange('DelaySeconds', delaySeconds ?? 0, 0, LONGEST_DELAY_SECONDS);
+  requireRange('DelaySeconds', delaySeconds ?? 0, 0, MAX_DELAY_SECONDS);
   return { body, attributes, groupId, delaySeconds };
 }
 

@@ -8,8 +8,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** The largest size in bytes of each attribute that is a key of an index. */
 export type IndexKeySizes = ReadonlyMap<string, number>;
 
-const MOST_PARTITION_KEY_BYTES = 2_048;
-const MOST_SORT_KEY_BYTES = 1_024;
+const MAX_PARTITION_KEY_BYTES = 2_048;
+const MAX_SORT_KEY_BYTES = 1_024;
 
 /** Returns the largest sizes for the indexes of a table's definition. */
 export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySizes {
@@ -21,7 +21,7 @@ export function indexKeySizes({ GlobalSecondaryIndexes = [] }: Json): IndexKeySi
       .flatMap(({ KeySchema }) => KeySchema)
       .map(({ AttributeName, KeyType }) => [
         AttributeName,
-        KeyType === 'HASH' ? MOST_PARTITION_KEY_BYTES : MOST_SORT_KEY_BYTES,
+        KeyType === 'HASH' ? MAX_PARTITION_KEY_BYTES : MAX_SORT_KEY_BYTES,
       ]),
   );
 }

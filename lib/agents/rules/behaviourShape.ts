@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
+import { MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 import {
   isObject,
   JsonValue,
@@ -40,7 +40,7 @@ const optionalName = optional(Name);
 const optionalText = optional(Text);
 const anObject = optional(openFields({}));
 const names = (limit = MAX_NAMES) => optional(list(Name, limit, 0));
-const Url = z.string().min(1).max(LONGEST_URL);
+const Url = z.string().min(1).max(MAX_URL_CHARACTERS);
 /** A URL that an agent calls, or a template of such a URL. The address policy is not applied here, but when the URL is called. */
 const CallableUrl = Url.check(
   z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {

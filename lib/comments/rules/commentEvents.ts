@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { type TriggerType, triggerTypes } from '../../events/rules/catalogue.ts';
-import { type Audience, type EventPayload, LARGEST_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
+import { type Audience, type EventPayload, MAX_PAYLOAD_BYTES } from '../../events/rules/payload.ts';
 import { commentVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 import type { ServiceActivity } from '../../activities/rules.ts';
 import { accessFieldsOf, type Comment, commentMentions, toCommentResponse } from './comments.ts';
@@ -188,7 +188,7 @@ function payloadOf(change: ContentChange, eventScope: EventScope): EventPayload 
     data: dataOf(change, eventScope),
     audience: audienceOf(change, eventScope),
   };
-  return isLongerThan(JSON.stringify(whole), LARGEST_PAYLOAD_BYTES)
+  return isLongerThan(JSON.stringify(whole), MAX_PAYLOAD_BYTES)
     ? { ...whole, data: reducedDataOf(change, eventScope) }
     : whole;
 }

@@ -29,8 +29,8 @@ export const MAX_COMMENTS_PER_CALL = 50;
 export const MAX_COMMENTS = 1_000;
 
 /** The largest size in bytes of a comment as JSON, without its reactions. DynamoDB limits an item to 400 KB. */
-const LARGEST_BYTES = 256 * 1024;
-const MOST_ATTACHMENTS = 50;
+const MAX_COMMENT_BYTES = 256 * 1024;
+const MAX_ATTACHMENTS = 50;
 
 /** The id of a comment. A sort key has room for 16 digits, so ids that follow the largest accepted id fit too. */
 export const CommentId = z.int().min(0).max(999_999_999_999_999);
@@ -114,7 +114,7 @@ const fields = {
   commentHtml: optional(Text),
   to: optional(list(ContentUser, MAX_INVOLVED_USERS, 0)),
   taggedUserContacts: optional(list(TaggedUser, MAX_INVOLVED_USERS, 0)),
-  attachments: optional(list(OpenObject, MOST_ATTACHMENTS, 0)),
+  attachments: optional(list(OpenObject, MAX_ATTACHMENTS, 0)),
   context: optional(Context),
   agent: optional(Agent),
   progress: optional(Progress),
@@ -131,8 +131,8 @@ interface MentioningComment {
   readonly taggedUserContacts?: readonly Open[] | undefined;
 }
 
-const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), LARGEST_BYTES), {
-  error: `must be at most ${LARGEST_BYTES} bytes as JSON`,
+const isSmall = z.refine<object>((comment) => !isLongerThan(JSON.stringify(comment), MAX_COMMENT_BYTES), {
+  error: `must be at most ${MAX_COMMENT_BYTES} bytes as JSON`,
 });
 const involvesFew = z.refine<MentioningComment>(
   ({ from, to, taggedUserContacts }) =>
@@ -301,7 +301,7 @@ export function changeComment(comment: Comment, change: CommentChange, now: numb
   const changed: Comment = { ...comment, ...toStored(change), isEdited: true, lastUpdated: now };
   if (!hasContent({ ...changed, attachments: readList(changed.attachments) }))
     return { refused: 'Comment would be empty.' };
-  if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), LARGEST_BYTES))
+  if (isLongerThan(JSON.stringify({ ...changed, reactions: undefined }), MAX_COMMENT_BYTES))
     return { refused: 'Comment would be too large.' };
   if (usersOfComment(changed).length > MAX_INVOLVED_USERS)
     return { refused: `Comment would involve more than ${MAX_INVOLVED_USERS} users.` };

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { Id, unchangedObject, limits, list, OpenObject, optional, Text } from '../../shared/schema.ts';
 import { Instant } from '../../shared/times.ts';
 
-const MOST_STEPS = 100;
-const MOST_ACTIONS = 20;
+const MAX_STEPS = 100;
+const MAX_ACTIONS = 20;
 
 const Step = z.object({
   label: Text.min(1),
@@ -18,7 +18,7 @@ const Step = z.object({
 export const Progress = unchangedObject(
   z.object({
     state: z.enum(['active', 'completed', 'failed', 'cancelled']),
-    steps: optional(list(Step, MOST_STEPS, 0)),
+    steps: optional(list(Step, MAX_STEPS, 0)),
     visibleToUserIds: optional(list(Id, limits.list, 0)),
     startedAt: optional(Instant),
   }),
@@ -36,6 +36,6 @@ export const Actions = list(
       metadata: optional(OpenObject),
     }),
   ),
-  MOST_ACTIONS,
+  MAX_ACTIONS,
   0,
 );

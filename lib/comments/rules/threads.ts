@@ -33,13 +33,13 @@ import { type ThreadAccess, Visibility } from '../../content/rules/visibility.ts
 export const threadTypes = ['comment', 'suggestion'] as const;
 
 /** The largest size in bytes of a thread as JSON, without comments and participants. DynamoDB limits an item to 400 KB. */
-const LARGEST_BYTES = 256 * 1024;
+const MAX_THREAD_BYTES = 256 * 1024;
 /** The largest size in bytes of a thread's participants as JSON. Events repeat their user ids. */
-const MOST_PARTICIPANT_BYTES = 48 * 1024;
-const MOST_SUBSCRIBERS = 50;
-const MOST_CUSTOM_LIST = 100;
+const MAX_PARTICIPANT_BYTES = 48 * 1024;
+const MAX_SUBSCRIBERS = 50;
+const MAX_CUSTOM_LIST_ITEMS = 100;
 /** The largest number of user replacements in one call. Each can change every comment. */
-const MOST_REPLACEMENTS = 10;
+const MAX_USER_REPLACEMENTS = 10;
 
 /** A suggestion: a status, and any other fields of the caller. */
 const Suggestion = unchangedObject(z.object({ status: optional(z.enum(['pending', 'accepted', 'rejected'])) }));
@@ -78,9 +78,9 @@ const fields = {
   context: optional(Context),
   suggestion: optional(Suggestion),
   visibility: optional(Visibility),
-  subscribedUsers: optional(list(ContentUser, MOST_SUBSCRIBERS, 0)),
-  unsubscribedUsers: optional(list(ContentUser, MOST_SUBSCRIBERS, 0)),
-  customList: optional(list(OpenObject, MOST_CUSTOM_LIST, 0)),
+  subscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
+  unsubscribedUsers: optional(list(ContentUser, MAX_SUBSCRIBERS, 0)),
+  customList: optional(list(OpenObject, MAX_CUSTOM_LIST_ITEMS, 0)),
   pageInfo: optional(OpenObject),
   ...pagePosition(optional(z.boolean()), optional(z.number())),
   progress: optional(Progress),
@@ -100,8 +100,8 @@ export const NewThread = z
   })
   .check(
     oneCommentList,
-    z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), LARGEST_BYTES), {
-      error: `must be at most ${LARGEST_BYTES} bytes as JSON, comments aside`,
+    z.refine(({ commentData: _, comments: __, ...thread }) => !isLongerThan(JSON.stringify(thread), MAX_THREAD_BYTES), {
+      error: `must be at most ${MAX_THREAD_BYTES} bytes as JSON, comments aside`,
     }),
   )
   .transform(({ comments, commentData, ...thread }) => ({
@@ -129,18 +129,19 @@ export const ThreadChange = z
 export type ThreadChange = z.output<typeof ThreadChange>;
 
 /** User replacements. No replacement is itself replaced, so that a repeated call has the same result. */
-export const UserReplacements = list(z.object({ oldUser: ContentUser, newUser: ContentUser }), MOST_REPLACEMENTS).check(
-  ({ value, issues }) => {
-    const replaced = value.map(({ oldUser }) => oldUser.userId);
-    const refuse = (index: number, field: string, message: string) =>
-      issues.push({ code: 'custom', input: value, path: [index, field], message });
-    for (const [index, { oldUser, newUser }] of value.entries()) {
-      if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
-      if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId))
-        refuse(index, 'newUser', 'is replaced by another');
-    }
-  },
-);
+export const UserReplacements = list(
+  z.object({ oldUser: ContentUser, newUser: ContentUser }),
+  MAX_USER_REPLACEMENTS,
+).check(({ value, issues }) => {
+  const replaced = value.map(({ oldUser }) => oldUser.userId);
+  const refuse = (index: number, field: string, message: string) =>
+    issues.push({ code: 'custom', input: value, path: [index, field], message });
+  for (const [index, { oldUser, newUser }] of value.entries()) {
+    if (replaced.indexOf(oldUser.userId) !== index) refuse(index, 'oldUser', 'is given twice');
+    if (newUser.userId !== oldUser.userId && replaced.includes(newUser.userId))
+      refuse(index, 'newUser', 'is replaced by another');
+  }
+});
 export type UserReplacement = z.output<typeof UserReplacements>[number];
 
 /** The agent of the first comment. */
@@ -242,9 +243,9 @@ function countParticipants(
 
 /** Returns the thread, or why it is refused if it is too large for one item of the table. */
 function checkSize(thread: Thread): Thread | Refused {
-  if (isLongerThan(thread.participants, MOST_PARTICIPANT_BYTES))
+  if (isLongerThan(thread.participants, MAX_PARTICIPANT_BYTES))
     return { refused: 'Annotation would involve too many users.' };
-  return isLongerThan(JSON.stringify(thread), LARGEST_BYTES + MOST_PARTICIPANT_BYTES)
+  return isLongerThan(JSON.stringify(thread), MAX_THREAD_BYTES + MAX_PARTICIPANT_BYTES)
     ? { refused: 'Annotation would be too large.' }
     : thread;
 }

@@ -5,9 +5,9 @@ import { Id, list, optional } from '../../shared/schema.ts';
 export const visibilityTypes = ['public', 'organizationPrivate', 'restricted'] as const;
 
 /** The largest number of users of a restricted thread. */
-const MOST_USERS = 500;
+const MAX_USERS = 500;
 /** The largest size in bytes of a visibility as JSON. Every event of the thread contains the visibility twice. */
-const MOST_BYTES = 32 * 1024;
+const MAX_BYTES = 32 * 1024;
 
 /** The visibility of a thread. A thread without a visibility is public. */
 export const Visibility = z
@@ -16,7 +16,7 @@ export const Visibility = z
     /** For `organizationPrivate`: the organization whose members see the thread. The default is the organization of the thread. */
     organizationId: optional(Id),
     /** For `restricted`: the users who see the thread besides the author. */
-    userIds: optional(list(Id, MOST_USERS, 0)),
+    userIds: optional(list(Id, MAX_USERS, 0)),
   })
   .check(
     z.refine(({ type, userIds }) => type !== 'restricted' || userIds !== undefined, {
@@ -25,8 +25,8 @@ export const Visibility = z
     }),
   )
   .check(
-    z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MOST_BYTES), {
-      error: `must be at most ${MOST_BYTES} bytes as JSON`,
+    z.refine((visibility) => !isLongerThan(JSON.stringify(visibility), MAX_BYTES), {
+      error: `must be at most ${MAX_BYTES} bytes as JSON`,
     }),
   );
 export type Visibility = z.output<typeof Visibility>;

@@ -9,7 +9,7 @@ import { pages } from '../../table/pages.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 /** The largest number of jobs for which one request records its moves. With this limit, moves and records fit one transaction. */
-const MOST_RECORDED = 10;
+const MAX_RECORDED_JOBS = 10;
 const PAGE = 1_000;
 
 /**
@@ -124,7 +124,7 @@ export async function recordCrossings(
         insert(FolderRevocationEntity, { ...scope, jobId, folderKey: folder.resource, id, inside, outside, at: now }),
       );
   }
-  if (ops.length > MOST_RECORDED)
+  if (ops.length > MAX_RECORDED_JOBS)
     throw new ApiError(
       'ABORTED',
       'Users are being removed from many of these folders. Send the request again in a minute.',

@@ -125,7 +125,7 @@ export function accessTimeAfter(
 }
 
 /** The largest number of revocations of one user. They are stored in the user's item, which many requests read. */
-export const mostRevocations = 100;
+export const MAX_REVOCATIONS = 100;
 
 /**
  * Returns a user's revocations with one more. The new revocation is at least as late as all times in `since`. Returns undefined if
@@ -145,7 +145,7 @@ export function addRevocation(
     (resource === added.resource && !added.folder) ||
     (organizationKey === added.organizationKey && added.resource === added.organizationKey);
   const next = [...(revocations ?? []).filter((revocation) => !isCovered(revocation)), { ...added, at }];
-  return next.length > mostRevocations ? undefined : next;
+  return next.length > MAX_REVOCATIONS ? undefined : next;
 }
 
 /** A document or folder, and when it was last moved (epoch ms). A document or folder that was never moved has no time. */

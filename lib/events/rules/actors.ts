@@ -1,10 +1,10 @@
 import { isLongerThan } from '../../shared/bytes.ts';
 import { distinct } from '../../shared/collections.ts';
 import { completeUser, isIncomplete, type NamedUser, type ProfileResponse } from '../../content/rules/user.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
 /** The most users of one event whose profiles are read at delivery. */
-const MOST_COMPLETED = 50;
+const MAX_COMPLETED_USERS = 50;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -35,7 +35,7 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
   if (data.truncated !== true) mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
-  return distinct(userIds).slice(0, MOST_COMPLETED);
+  return distinct(userIds).slice(0, MAX_COMPLETED_USERS);
 }
 
 /**
@@ -45,5 +45,5 @@ export function incompleteActors({ data }: EventPayload): string[] {
 export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;
   const data = mapActors(payload.data, (user) => completeUser(user, profiles.get(user.userId)));
-  return isLongerThan(JSON.stringify(data), LARGEST_PAYLOAD_BYTES) ? payload : { ...payload, data };
+  return isLongerThan(JSON.stringify(data), MAX_PAYLOAD_BYTES) ? payload : { ...payload, data };
 }

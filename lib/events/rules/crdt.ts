@@ -1,10 +1,10 @@
 import { isLongerThan } from '../../shared/bytes.ts';
 import { type ContentNames, eventMetadataIds, eventMetadata } from '../../content/rules/names.ts';
 import type { EditorRecord } from '../../editors/rules/editors.ts';
-import { type EventPayload, LARGEST_PAYLOAD_BYTES } from './payload.ts';
+import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 
 /** The largest value of an editor that an event contains, in bytes of JSON. */
-const LARGEST_DATA_BYTES = 128 * 1024;
+const MAX_DATA_BYTES = 128 * 1024;
 
 /** Returns the fields of `crdt.update_data` without actor and metadata. If the value is too large, `truncated` replaces it. */
 export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdate }: EditorRecord): {
@@ -12,7 +12,7 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
   truncated?: true;
 } {
   const changed = { lastUpdatedBy, sessionId, lastUpdate };
-  return isLongerThan(JSON.stringify(data), LARGEST_DATA_BYTES)
+  return isLongerThan(JSON.stringify(data), MAX_DATA_BYTES)
     ? { crdtData: { id, ...changed }, truncated: true }
     : { crdtData: { id, data, ...changed } };
 }
@@ -27,7 +27,7 @@ export function editorUpdatePayload(names: ContentNames, record: EditorRecord): 
     source: 'crdt',
     data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
   };
-  if (!isLongerThan(JSON.stringify(payload), LARGEST_PAYLOAD_BYTES)) return payload;
+  if (!isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES)) return payload;
   // Names and custom fields of organization and document can have 128 KB. They are reduced to ids.
   return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

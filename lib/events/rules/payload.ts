@@ -21,7 +21,7 @@ export function sourceOf(event: EventType): EventSource {
 }
 
 /** The largest payload of an event, in bytes of JSON. */
-export const LARGEST_PAYLOAD_BYTES = 256 * 1024;
+export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 /** The stored payload of an event. At delivery, the payload for each receiver is made from it. */
 export interface EventPayload {

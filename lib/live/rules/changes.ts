@@ -3,7 +3,7 @@ import type { VersionedHint } from './hints.ts';
 /** How long hints are kept. A client that was away for longer reads its document again. */
 export const LOG_SECONDS = 2 * 60 * 60;
 /** The largest number of hints in one answer. */
-export const MOST_CHANGES = 500;
+export const MAX_CHANGES = 500;
 
 /** The answer about the hints of a document since a version. */
 export interface Changes {
@@ -22,7 +22,7 @@ export interface Changes {
  */
 export function changesSince(after: number, version: number, kept: readonly VersionedHint[]): Changes {
   const missing = kept.filter((hint) => hint.version > after && hint.version <= version);
-  const hints = missing.slice(0, MOST_CHANGES);
+  const hints = missing.slice(0, MAX_CHANGES);
   const hasMore = missing.length > hints.length;
   const upTo = hasMore ? (hints.at(-1)?.version ?? version) : version;
   const isUnbroken = hints.every((hint, index) => hint.version === after + 1 + index);

@@ -1,12 +1,12 @@
 /** AppSync accepts up to five events in one publish. */
 export const EVENTS_PER_PUBLISH = 5;
 /** AppSync accepts events up to this size, encoded as JSON. */
-export const LARGEST_EVENT_BYTES = 240 * 1024;
+export const MAX_EVENT_BYTES = 240 * 1024;
 
 /** Returns events as JSON in groups for one publish each, in their order. Throws for an event that is too large. */
 export function toPublishes(events: readonly object[]): string[][] {
   const texts = events.map((event) => JSON.stringify(event));
-  const tooLarge = texts.find((text) => Buffer.byteLength(text) > LARGEST_EVENT_BYTES);
+  const tooLarge = texts.find((text) => Buffer.byteLength(text) > MAX_EVENT_BYTES);
   if (tooLarge !== undefined) throw new Error(`An event has ${Buffer.byteLength(tooLarge)} bytes`);
   return Array.from({ length: Math.ceil(texts.length / EVENTS_PER_PUBLISH) }, (_each, index) =>
     texts.slice(index * EVENTS_PER_PUBLISH, (index + 1) * EVENTS_PER_PUBLISH),
@@ -16,5 +16,5 @@ export function toPublishes(events: readonly object[]): string[][] {
 /** Returns the event with its payload, or without it if the event would be too large: clients then read the change. */
 export function withinLimit(hint: object, payload: object): object {
   const whole = { ...hint, ...payload };
-  return Buffer.byteLength(JSON.stringify(whole)) > LARGEST_EVENT_BYTES ? hint : whole;
+  return Buffer.byteLength(JSON.stringify(whole)) > MAX_EVENT_BYTES ? hint : whole;
 }

@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 
 /** The limits of SMTP in bytes. */
-const LONGEST_ADDRESS = 254;
-const LONGEST_LOCAL_PART = 64;
+const MAX_ADDRESS_CHARACTERS = 254;
+const MAX_LOCAL_PART_CHARACTERS = 64;
 
 /** A dot-atom. Mail providers accept neither quoted local parts nor non-ASCII characters in them. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
@@ -20,14 +20,14 @@ export function mailableAddress(text: string): string | undefined {
   const [local, domain] = [address.slice(0, at), address.slice(at + 1)];
   if (
     at < 1 ||
-    local.length > LONGEST_LOCAL_PART ||
+    local.length > MAX_LOCAL_PART_CHARACTERS ||
     !LOCAL_PART.test(local) ||
-    domain.length > LONGEST_ADDRESS ||
+    domain.length > MAX_ADDRESS_CHARACTERS ||
     NO_DOMAIN.test(domain)
   )
     return undefined;
   const mailed = `${local}@${isAscii(domain) ? domain : domainToASCII(domain)}`;
-  return mailed.length <= LONGEST_ADDRESS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
+  return mailed.length <= MAX_ADDRESS_CHARACTERS && isDomain(mailed.slice(local.length + 1)) ? mailed : undefined;
 }
 
 function isDomain(domain: string): boolean {

@@ -96,7 +96,7 @@ export interface AttemptEnd {
 /** The length of a lease, in milliseconds. A worker runs for less time, so a worker whose lease has expired has ended. */
 const LEASE = 120_000;
 const FIRST_PAUSE = 15_000;
-const LONGEST_PAUSE = 10 * 60_000;
+const MAX_PAUSE_MILLISECONDS = 10 * 60_000;
 
 /** Returns a new mail. Its first attempt is due at once, unless the schedule begins with a pause. */
 export function newMail(of: Pick<MailRecord, 'mailId' | 'about' | 'shard'>, now: number, timing: Timing): ReadyMail {
@@ -169,7 +169,7 @@ function postponeMail(
   end: AttemptEnd,
 ): MailRecord {
   const pause = FIRST_PAUSE * 2 ** Math.min(mail.throttledAttempts, 10) * (0.5 + end.random);
-  const nextAt = Math.round(end.now + Math.min(Math.max(pause, retryAfterSeconds * 1000), LONGEST_PAUSE));
+  const nextAt = Math.round(end.now + Math.min(Math.max(pause, retryAfterSeconds * 1000), MAX_PAUSE_MILLISECONDS));
   if (nextAt > mail.deadline) return endMail(mail, 'FAILED', reason);
   const counters = { attempts: mail.attempts - 1, throttledAttempts: mail.throttledAttempts + 1 };
   return { ...withoutClaim(mail), ...counters, reason, ...readyFields(nextAt, end) };

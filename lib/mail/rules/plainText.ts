@@ -3,11 +3,11 @@ const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
 /** Line breaks, white space and control characters. A subject must not contain line breaks. */
 const BREAKS = /[\s\p{Cc}\u2028\u2029]+/gu;
 
-const LONGEST_LINE = 120;
-const LONGEST_QUOTE = 1_000;
+const MAX_LINE_CHARACTERS = 120;
+const MAX_QUOTE_CHARACTERS = 1_000;
 
 /** Returns a text in one line of at most `most` characters. Returns undefined for an empty line. */
-export function oneLine(text: string | undefined, most = LONGEST_LINE): string | undefined {
+export function oneLine(text: string | undefined, most = MAX_LINE_CHARACTERS): string | undefined {
   return clipped((text ?? '').replace(DIRECTION_MARKS, '').replace(BREAKS, ' ').trim(), most) || undefined;
 }
 
@@ -17,7 +17,7 @@ export function toQuote(text: string | undefined): string | undefined {
     .replace(DIRECTION_MARKS, '')
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
     .replace(/[^\P{Cc}\n]/gu, ' ');
-  return clipped(lines.replace(/\n{3,}/g, '\n\n').trim(), LONGEST_QUOTE) || undefined;
+  return clipped(lines.replace(/\n{3,}/g, '\n\n').trim(), MAX_QUOTE_CHARACTERS) || undefined;
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };

@@ -23,7 +23,7 @@ export interface AccessRemoval {
 }
 
 /** The longest time between the start of a request that moves something (`movedAt`) and its write, in ms. */
-const LONGEST_MOVE = 60_000;
+const MAX_MOVE_MILLISECONDS = 60_000;
 
 /** A user's stored access in an organization, and what ends grants of tokens there. */
 export interface StoredAccess {
@@ -64,7 +64,7 @@ export function tokenAccess(
     ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
   );
   // A second removal from a folder overwrites the time of the first one, so moves count from the issue on.
-  const unmovedSince = leftFolder ? issuedAt - LONGEST_MOVE : undefined;
+  const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
     .map((grant) => ({ ...grant, grantedAt: issuedAt, unmovedSince }));

@@ -16,11 +16,11 @@ export type Breaker = z.output<typeof Breaker>;
 
 export const closedBreaker: Breaker = { inARow: 0 };
 
-const MOST_IN_A_ROW = 10;
+const MAX_CONSECUTIVE_FAILURES = 10;
 const WINDOW = 5 * 60_000;
 /** The share of failures in a window opens the breaker only if the window has at least this number of attempts. */
-const SMALLEST_WINDOW = 10;
-const LARGEST_SHARE = 0.7;
+const MIN_WINDOW_ATTEMPTS = 10;
+const MAX_FAILURE_SHARE = 0.7;
 /** How long a probe blocks other attempts, in milliseconds. The attempt of the probe always takes less time. */
 export const PROBE_LEASE = 30_000;
 
@@ -76,8 +76,8 @@ export function afterFailure(breaker: Breaker, { now, isProbe, weight }: EndedAt
   const inARow = breaker.inARow + 1;
   const window = { since, attempts: attempts + weight, failures: failures + weight };
   const opens =
-    inARow >= MOST_IN_A_ROW ||
-    (window.attempts >= SMALLEST_WINDOW && window.failures / window.attempts >= LARGEST_SHARE);
+    inARow >= MAX_CONSECUTIVE_FAILURES ||
+    (window.attempts >= MIN_WINDOW_ATTEMPTS && window.failures / window.attempts >= MAX_FAILURE_SHARE);
   return opens ? { inARow, open: { until: now + pauses.first, pauseMs: pauses.first } } : { inARow, window };
 }
 
@@ -91,14 +91,14 @@ export function afterSuccess(breaker: Breaker, { now, isProbe, weight }: EndedAt
 
 /** The number of attempts in a window up to which every attempt is counted. */
 const ALL_COUNTED = 100;
-const SMALLEST_SAMPLE = 1 / 50;
+const MIN_SAMPLE_SHARE = 1 / 50;
 
 /**
  * Returns the number of attempts that this attempt stands for, or 0 if this attempt is not counted. Every counted attempt writes
  * the same item, so only a sample of many attempts is counted. `random` is from 0 to 1.
  */
 export function sampleWeight(breaker: Breaker, now: number, random: number): number {
-  const share = Math.max(SMALLEST_SAMPLE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));
+  const share = Math.max(MIN_SAMPLE_SHARE, Math.min(1, ALL_COUNTED / (currentWindow(breaker, now)?.attempts ?? 0)));
   return random < share ? 1 / share : 0;
 }
 

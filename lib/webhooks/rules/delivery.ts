@@ -70,7 +70,7 @@ const LEASE = 60_000;
 /**
  * The least time from a new delivery to its deadline, in milliseconds. An event that waited for days still gets its first attempt.
  */
-const LEAST_LIFETIME = 60 * 60 * 1000;
+const MIN_LIFETIME_MILLISECONDS = 60 * 60 * 1000;
 
 /** Returns a new delivery. Its first attempt is due now. */
 export function newDelivery(
@@ -84,7 +84,7 @@ export function newDelivery(
     attempts: 0,
     uncounted: 0,
     sweeps: 0,
-    deadline: Math.max(of.createdAt + deliveryLifetime(timing.schedule), now + LEAST_LIFETIME),
+    deadline: Math.max(of.createdAt + deliveryLifetime(timing.schedule), now + MIN_LIFETIME_MILLISECONDS),
     ...attemptTimes(now, now, timing),
   };
 }

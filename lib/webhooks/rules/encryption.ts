@@ -3,12 +3,12 @@ import { parsePublicKey } from '../../crypto/publicKey.ts';
 import { invalid } from '../../shared/errors.ts';
 
 /** The most characters of a public key. The longest key that works has 16,384 bits, which are 2,900 characters as PEM. */
-const LONGEST_KEY = 8_192;
+const MAX_KEY_CHARACTERS = 8_192;
 
 /** The public key that encrypts payloads, stored as the customer sent it. The empty string clears the stored key. */
 export const PublicKey = z
   .string()
-  .max(LONGEST_KEY)
+  .max(MAX_KEY_CHARACTERS)
   .check(
     z.refine((text) => text === '' || parsePublicKey(text) !== undefined, {
       error: 'must be an RSA public key of at least 2048 bits: SPKI or PKCS#1, as PEM or as the base64 inside it',

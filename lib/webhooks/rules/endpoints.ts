@@ -9,8 +9,8 @@ import { liveSecrets, SigningSecret } from './secrets.ts';
 import { WebhookUrl } from './urlField.ts';
 
 /** The most advanced webhook endpoints of one API key. */
-export const MOST_ENDPOINTS = 200;
-const MOST_FILTERS = 100;
+export const MAX_ENDPOINTS = 200;
+const MAX_FILTERS = 100;
 
 /** An advanced webhook endpoint, as it is stored. Times are epoch ms. */
 export const WebhookEndpoint = z.object({
@@ -47,8 +47,8 @@ const Metadata = OpenObject.check(({ value, issues }) => {
 /** The fields that both a new endpoint and an update can set. */
 const changeable = {
   description: optional(Text),
-  filterTypes: optional(list(EventTypeName, MOST_FILTERS)),
-  channels: optional(list(Id, MOST_FILTERS)),
+  filterTypes: optional(list(EventTypeName, MAX_FILTERS)),
+  channels: optional(list(Id, MAX_FILTERS)),
   disabled: optional(z.boolean()),
   rateLimit: optional(z.int().min(1)),
   metadata: optional(Metadata),

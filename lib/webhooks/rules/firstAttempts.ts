@@ -20,12 +20,12 @@ export type FirstAttempts = z.output<typeof FirstAttempts>;
 /**
  * The most endpoints of one group. The message of a group stays in the queue until the attempts at all its endpoints have ended.
  */
-export const MOST_PER_GROUP = 20;
+export const MAX_ATTEMPTS_PER_GROUP = 20;
 
 /** Returns the ids of endpoints in groups of up to 20. */
 export function groupEndpointIds(endpointIds: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(endpointIds.length / MOST_PER_GROUP) }, (_each, index) =>
-    endpointIds.slice(index * MOST_PER_GROUP, (index + 1) * MOST_PER_GROUP),
+  return Array.from({ length: Math.ceil(endpointIds.length / MAX_ATTEMPTS_PER_GROUP) }, (_each, index) =>
+    endpointIds.slice(index * MAX_ATTEMPTS_PER_GROUP, (index + 1) * MAX_ATTEMPTS_PER_GROUP),
   );
 }
 

@@ -15,7 +15,7 @@ export const SLOT_TOLERANCE = 50;
  */
 const EARLY = 1_500;
 /** How long a worker waits for a slot, in milliseconds. For a later slot, it defers the message. */
-const LONGEST_WAIT = 2_000;
+const MAX_WAIT_MILLISECONDS = 2_000;
 
 /** A rate limit below this is low: one additional attempt in a second would exceed it by more than a tenth. */
 const LOW_RATE = 10;
@@ -27,24 +27,24 @@ export function slotInterval(rateLimit: number): number {
 
 /** How long before its slot a request is prepared, in milliseconds. To read its content takes about as long. */
 export const PREPARE_AHEAD = 20;
-const LONGEST_PREPARE_AHEAD = 500;
+const MAX_PREPARE_MILLISECONDS = 500;
 
 /**
  * Returns how long before its next slot a request is prepared again, in milliseconds, if the preparation took `duration`. With a
  * fixed time, every slot would expire on a slow machine. An attempt can still begin for this long after a delete call has answered.
  */
 export function prepareAhead(duration: number): number {
-  return Math.min(LONGEST_PREPARE_AHEAD, Math.max(PREPARE_AHEAD, duration));
+  return Math.min(MAX_PREPARE_MILLISECONDS, Math.max(PREPARE_AHEAD, duration));
 }
 
-const LONGEST_AHEAD = 1_600;
+const MAX_AHEAD_MILLISECONDS = 1_600;
 
 /**
  * Returns how far ahead of now the next slot must be, in milliseconds, after `expired` slots in a row have expired. The table or
  * the machine is then slow, and a slot that begins now would also expire.
  */
 export function reserveAhead(expired: number): number {
-  return expired === 0 ? 0 : Math.min(LONGEST_AHEAD, SLOT_TOLERANCE * 2 ** (expired - 1));
+  return expired === 0 ? 0 : Math.min(MAX_AHEAD_MILLISECONDS, SLOT_TOLERANCE * 2 ** (expired - 1));
 }
 
 /** Whether a slot cannot be used any more. Many late attempts at the same time would exceed the limit. */
@@ -58,5 +58,5 @@ export function isSlotExpired(slot: number, now: number): boolean {
  */
 export function checkSlot(slot: number, now: number): 'wait' | 'expired' | { readonly deferUntil: number } {
   if (isSlotExpired(slot, now)) return 'expired';
-  return slot - now <= LONGEST_WAIT ? 'wait' : { deferUntil: slot - EARLY };
+  return slot - now <= MAX_WAIT_MILLISECONDS ? 'wait' : { deferUntil: slot - EARLY };
 }

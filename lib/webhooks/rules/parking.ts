@@ -46,7 +46,7 @@ const PER_SECOND = 50;
  * more write.
  */
 const AHEAD = 10_000;
-const MOST_AT_ONCE = 1_000;
+const MAX_WAKEUPS = 1_000;
 
 /** How many deliveries to release now, and the times of their attempts. Times are epoch ms. */
 export interface ReleasePlan {
@@ -67,7 +67,7 @@ export function planRelease(
   const start = Math.max(now, freeSlot);
   const count = Math.ceil((now + AHEAD - start) / interval);
   return {
-    count: Math.max(0, Math.min(MOST_AT_ONCE, count)),
+    count: Math.max(0, Math.min(MAX_WAKEUPS, count)),
     attemptAt: (position) => Math.round(start + position * interval),
   };
 }

@@ -1,5 +1,5 @@
 /** The largest result, in seconds. A larger value becomes this one. */
-const LONGEST_SECONDS = 24 * 60 * 60;
+const MAX_SECONDS = 24 * 60 * 60;
 
 /** The current date format of HTTP, and two obsolete formats that must be accepted (RFC 9110, 5.6.7). */
 const httpDates = [
@@ -15,7 +15,7 @@ const httpDates = [
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   const seconds = /^\d{1,15}$/.test(text) ? Number(text) : secondsUntil(text, now);
-  return seconds > 0 ? Math.min(seconds, LONGEST_SECONDS) : undefined;
+  return seconds > 0 ? Math.min(seconds, MAX_SECONDS) : undefined;
 }
 
 /** Returns NaN for an invalid date. */

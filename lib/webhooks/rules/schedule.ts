@@ -1,4 +1,4 @@
-import { LONGEST_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
+import { MAX_DELAY_SECONDS } from '../../shared/sqsLimits.ts';
 
 /** When attempts are made, and when a message counts as lost. Values are milliseconds. */
 export interface Timing {
@@ -61,14 +61,14 @@ export function nextAttemptAt(
 }
 
 /** The margin is doubled at most this often. With the default margin, 64 margins are 5 hours. */
-const MOST_DOUBLINGS = 6;
+const MAX_DOUBLINGS = 6;
 
 /**
  * Returns how long the sweeper waits for a message that counted as lost `sweeps` times: the margin, doubled each time. In
  * milliseconds.
  */
 export function marginAfter(sweeps: number, marginMs: number): number {
-  return marginMs * 2 ** Math.min(sweeps, MOST_DOUBLINGS);
+  return marginMs * 2 ** Math.min(sweeps, MAX_DOUBLINGS);
 }
 
 /** How long before its attempt the sweeper checks a delivery without a message, in milliseconds. The sweeper runs every minute. */
@@ -87,6 +87,6 @@ export interface AttemptPlan {
  */
 export function planAttempt(nextAt: number, now: number, marginMs: number): AttemptPlan {
   const delaySeconds = Math.ceil(Math.max(0, nextAt - now) / 1000);
-  if (delaySeconds <= LONGEST_DELAY_SECONDS) return { delaySeconds, dueAt: Math.max(now, nextAt) + marginMs };
+  if (delaySeconds <= MAX_DELAY_SECONDS) return { delaySeconds, dueAt: Math.max(now, nextAt) + marginMs };
   return { delaySeconds: undefined, dueAt: nextAt - SWEEP_AHEAD };
 }

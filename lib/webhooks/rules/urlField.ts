@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
+import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 
 /** An http(s) URL, stored as the customer sent it. `requireAllowedUrls` checks its host. */
 export const WebhookUrl = urlOr(() => false);
@@ -10,7 +10,7 @@ export const WebhookUrlOrNone = urlOr((text) => text === '');
 function urlOr(isAllowed: (text: string) => boolean) {
   return z
     .string()
-    .max(LONGEST_URL)
+    .max(MAX_URL_CHARACTERS)
     .check(
       z.refine((text) => isAllowed(text) || parseHttpUrl(text) !== undefined, {
         error: 'must be a valid http(s) URL.',

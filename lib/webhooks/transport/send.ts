@@ -16,8 +16,8 @@ export const TIMEOUT_MILLISECONDS = 15_000;
 
 /** How long an idle connection is kept, in milliseconds. Most servers keep it longer. */
 const IDLE_MILLISECONDS = 4_000;
-const MOST_IDLE_PER_ORIGIN = 10;
-const MOST_IDLE = 100;
+const MAX_IDLE_PER_ORIGIN = 10;
+const MAX_IDLE = 100;
 
 /** The form of a header value. Node throws for other characters. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -67,7 +67,7 @@ class HttpWebhookClient implements WebhookClient {
     this.#userAgent = userAgent;
     this.#now = now;
     this.#lookup = checkedLookup(policy, resolver);
-    const options = { keepAlive: true, timeout: IDLE_MILLISECONDS, maxFreeSockets: MOST_IDLE_PER_ORIGIN };
+    const options = { keepAlive: true, timeout: IDLE_MILLISECONDS, maxFreeSockets: MAX_IDLE_PER_ORIGIN };
     this.#httpAgent = limitIdle(new http.Agent(options));
     this.#httpsAgent = limitIdle(new https.Agent(options));
   }
@@ -150,7 +150,7 @@ function decode(text: string): string {
 /** Limits the total number of idle connections of an agent. Node itself limits only the number for one origin. */
 function limitIdle<A extends http.Agent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
-  agent.keepSocketAlive = (socket) => idleSockets(agent).length < MOST_IDLE && keep(socket);
+  agent.keepSocketAlive = (socket) => idleSockets(agent).length < MAX_IDLE && keep(socket);
   return agent;
 }
 

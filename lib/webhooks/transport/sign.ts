@@ -45,7 +45,7 @@ function idHeaders({ id, timestampSeconds }: SignedContent): Record<string, stri
 }
 
 /** The most keys in the cache. One process uses fewer keys at the same time. */
-const MOST_KEYS = 1_000;
+const MAX_CACHED_KEYS = 1_000;
 const keys = new Map<string, KeyObject>();
 
 /** Returns the key of a secret from a cache, because to create a key takes longer than to sign. */
@@ -53,7 +53,7 @@ function keyOf(text: string, encoding: 'base64' | 'utf8'): KeyObject {
   const name = `${encoding}.${text}`;
   let key = keys.get(name);
   if (!key) {
-    if (keys.size >= MOST_KEYS) keys.clear();
+    if (keys.size >= MAX_CACHED_KEYS) keys.clear();
     // With bytes instead of a key object, every signature would take four times as long.
     key = createSecretKey(Buffer.from(text, encoding));
     keys.set(name, key);

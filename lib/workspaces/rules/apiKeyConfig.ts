@@ -74,11 +74,11 @@ export function changeApiKeyConfig(
 
 const SHOWN_CHARACTERS = 4;
 /** The length of the shortest key whose last characters answers show. The last characters would reveal too much of a shorter key. */
-const SHORTEST_SHOWN = 16;
+const MIN_SHOWN_CHARACTERS = 16;
 
 /** Returns the masked text of a key, such as `****a1b2`, or `****` for a short key. */
 export function maskKey(key: string): string {
-  return key.length < SHORTEST_SHOWN ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
+  return key.length < MIN_SHOWN_CHARACTERS ? '****' : `****${key.slice(-SHOWN_CHARACTERS)}`;
 }
 
 /** Returns the masked AI keys of these providers, by default of all. */

@@ -4,13 +4,13 @@ import { distinct } from '../../shared/collections.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 /** The largest number of domains of an API key. */
-export const MOST_DOMAINS = 500;
+export const MAX_DOMAINS = 500;
 /** The largest number of domains in one call. */
-export const MOST_DOMAINS_PER_CALL = 100;
+export const MAX_DOMAINS_PER_CALL = 100;
 
 const WILDCARD = '*.';
-const LONGEST_TEXT = 2_048;
-const LONGEST_NAME = 253;
+const MAX_TEXT_CHARACTERS = 2_048;
+const MAX_NAME_CHARACTERS = 253;
 
 /** Matches an address. The first group is the wildcard `*.`, the second is the host. */
 const ADDRESS = /^(?:https?:\/\/)?(\*\.)?([^/?#:@\\\s]+)(?::\d{1,5})?(?:[/?#]\S*)?$/i;
@@ -28,7 +28,7 @@ export const RemovedDomain = domainField((text) => (text === LOOPBACK_ADDRESS ? 
 function domainField(parse: (text: string) => string | undefined) {
   return z
     .string()
-    .max(LONGEST_TEXT)
+    .max(MAX_TEXT_CHARACTERS)
     .transform((text, context) => {
       const domain = parse(text);
       if (domain !== undefined) return domain;
@@ -55,7 +55,7 @@ export function parseDomain(text: string): string | undefined {
 function isDomainName(name: string): boolean {
   const labels = name.split('.');
   return (
-    name.length <= LONGEST_NAME &&
+    name.length <= MAX_NAME_CHARACTERS &&
     labels.every((label) => LABEL.test(label)) &&
     (name === 'localhost' || (labels.length > 1 && !/^\d+$/.test(labels.at(-1) ?? '')))
   );
@@ -75,8 +75,8 @@ export interface DomainChange {
 export function addDomains(present: readonly string[], added: readonly string[]): DomainChange {
   const { listed: skipped, unlisted: changed } = partition(present, added);
   const domains = [...present, ...changed];
-  if (domains.length > MOST_DOMAINS)
-    throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MOST_DOMAINS} domains.`);
+  if (domains.length > MAX_DOMAINS)
+    throw new ApiError('RESOURCE_EXHAUSTED', `An API key can allow at most ${MAX_DOMAINS} domains.`);
   return { domains, changed, skipped };
 }
 

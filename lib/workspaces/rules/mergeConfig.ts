@@ -50,12 +50,12 @@ export function requireChange(
   );
 }
 
-const LONGEST_SECRET = 4_096;
+const MAX_SECRET_CHARACTERS = 4_096;
 
 /** A secret that the service sends in a header to another service; at most 4,096 characters. An empty text deletes the stored secret. */
 export const HeaderSecret = z
   .string()
-  .max(LONGEST_SECRET)
+  .max(MAX_SECRET_CHARACTERS)
   .check(
     z.refine((text) => /^[\x20-\x7e]*$/.test(text), {
       error: 'must be of visible ASCII characters and spaces, since it is sent in a header',

@@ -3,7 +3,7 @@ import { invalid } from '../../shared/errors.ts';
 import { list, optional } from '../../shared/schema.ts';
 import { type ApiKeyConfig, changeApiKeyConfig } from './apiKeyConfig.ts';
 import { type Change, merge } from './mergeConfig.ts';
-import { Domain, LOOPBACK_ADDRESS, MOST_DOMAINS_PER_CALL } from './domains.ts';
+import { Domain, LOOPBACK_ADDRESS, MAX_DOMAINS_PER_CALL } from './domains.ts';
 import { changeEmailConfig, type EmailConfig, EmailConfigChange } from './emailConfig.ts';
 import { defaultEmailTriggers } from '../../events/rules/catalogue.ts';
 import {
@@ -15,7 +15,7 @@ import { BasicConfigChange, type BasicWebhookConfig, changeBasicConfig } from '.
 
 /** The settings in a request for a new API key. A missing setting keeps the default of its configuration. */
 export const newApiKeySettings = {
-  allowedDomains: optional(list(Domain, MOST_DOMAINS_PER_CALL, 0)),
+  allowedDomains: optional(list(Domain, MAX_DOMAINS_PER_CALL, 0)),
   addLocalHostToAllowedDomains: optional(z.boolean()),
   ...EmailConfigChange.shape,
   setDefaultEmailTriggers: optional(z.boolean()),

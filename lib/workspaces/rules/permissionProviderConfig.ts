@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { invalid } from '../../shared/errors.ts';
 import type { AddressPolicy } from '../../net/addressPolicy.ts';
-import { hasBlockedPort, LONGEST_URL, parseHttpUrl } from '../../net/httpUrl.ts';
+import { hasBlockedPort, MAX_URL_CHARACTERS, parseHttpUrl } from '../../net/httpUrl.ts';
 import { optional } from '../../shared/schema.ts';
 import { HeaderSecret } from './mergeConfig.ts';
 import { requireAllowedUrls } from '../../net/allowedUrls.ts';
@@ -18,7 +18,7 @@ export const PermissionProviderConfigChange = z.object({
   usePermissionProvider: optional(z.boolean()),
   permissionProviderConfig: optional(
     z.object({
-      permissionProviderUrl: optional(z.string().max(LONGEST_URL)),
+      permissionProviderUrl: optional(z.string().max(MAX_URL_CHARACTERS)),
       authToken: optional(HeaderSecret),
     }),
   ),

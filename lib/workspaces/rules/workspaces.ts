@@ -3,7 +3,7 @@ import { dict } from '../../shared/collections.ts';
 import { Name, Text } from '../../shared/schema.ts';
 
 /** The largest number of API keys in a workspace. */
-export const MOST_API_KEYS = 100;
+export const MAX_API_KEYS = 100;
 
 /** The name of the first auth token of an API key. */
 export const DEFAULT_TOKEN_NAME = 'Default Auth Token';

@@ -19,7 +19,7 @@ const TICK = 5 * MINUTE;
 /** Messages that are due within this time are received in one batch, as at a higher rate of events. */
 const TOGETHER = 10_000;
 /** A time that is longer than the deadline of a delivery. */
-const LONGEST = 31 * HOUR;
+const MAX_MILLISECONDS = 31 * HOUR;
 
 /** The consumption for each row of `npm run cost`, and for an event with one delivery in batches of one. */
 export type Measured = Readonly<Record<keyof typeof deliveryConsumption | 'single', DeliveryConsumption>>;
@@ -69,7 +69,7 @@ export async function measureConsumption(): Promise<Measured> {
   const letTimePass = async () => {
     const from = Date.now();
     await cloud.drain();
-    for (let tick = from + TICK; tick < from + LONGEST; tick += TICK) {
+    for (let tick = from + TICK; tick < from + MAX_MILLISECONDS; tick += TICK) {
       for (let next = cloud.nextMessageAt; next <= tick; next = cloud.nextMessageAt) {
         cloud.advanceTo(next + TOGETHER);
         await cloud.drain();

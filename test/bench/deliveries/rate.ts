@@ -5,7 +5,7 @@ import { newPublisher, startEngineWorld } from './world.ts';
 
 const GOAL = 1.1;
 /** The smallest share of the limit that must be used, because sending nothing would also keep the limit. */
-const LEAST_USE = 0.8;
+const MIN_USE = 0.8;
 const BEFORE: Readonly<Record<number, string>> = { 20: '1.50×', 100: '1.52×' };
 const SECOND = 1_000;
 const LIMITS = [20, 100];
@@ -13,7 +13,7 @@ const QUEUED = 500;
 /** The number of events that are published at the same time. */
 const PARALLEL = 8;
 /** On a busy machine, fewer events are queued. */
-const LONGEST_PUBLISHING_SECONDS = 6;
+const MAX_PUBLISHING_SECONDS = 6;
 const OBSERVED_SECONDS = 10;
 
 const world = await startEngineWorld();
@@ -21,7 +21,7 @@ const { cloud, receiver } = world;
 const customer = await newPublisher();
 for (const rateLimit of LIMITS) await customer.subscribe(receiver.url(`/${rateLimit}`), { rateLimit });
 let queued = 0;
-const until = performance.now() + LONGEST_PUBLISHING_SECONDS * SECOND;
+const until = performance.now() + MAX_PUBLISHING_SECONDS * SECOND;
 const publish = async () => {
   while (queued < QUEUED && performance.now() < until) {
     queued++;
@@ -50,7 +50,7 @@ printTable(
       ratio(worst, limit),
       BEFORE[limit] ?? '',
       ratio(GOAL, 1),
-      worst / limit <= GOAL && perSecond / limit >= LEAST_USE ? 'yes' : 'no',
+      worst / limit <= GOAL && perSecond / limit >= MIN_USE ? 'yes' : 'no',
       inSecondFrom(from),
       perSecond.toFixed(1),
     ];

@@ -14,8 +14,8 @@ import { EVENT_TYPE, eventData } from './world.ts';
 const SECOND = 1_000;
 const CLIENTS = 32;
 const EVENTS = 2_000;
-const LONGEST_SECONDS = 18;
-const LONGEST_ARRIVAL_SECONDS = 8;
+const MAX_SECONDS = 18;
+const MAX_ARRIVAL_SECONDS = 8;
 const WARM_UP = 60;
 const PER_SECOND = 20;
 const LATENCY_SECONDS = 10;
@@ -37,7 +37,7 @@ process.once('SIGTERM', () => void system.kill().then(() => process.exit(1)));
 try {
   await setUp();
   for (let n = 0; n < WARM_UP; n++) await publish();
-  await arrivals(WARM_UP, LONGEST_ARRIVAL_SECONDS);
+  await arrivals(WARM_UP, MAX_ARRIVAL_SECONDS);
   const latency = await measureLatency();
   const load = await measureLoad();
   printTable(
@@ -99,11 +99,11 @@ async function measureLatency(): Promise<Row[]> {
     pending.push(publish());
   }
   const published = await Promise.all(pending);
-  const times = await arrivals(published.length, LONGEST_ARRIVAL_SECONDS);
+  const times = await arrivals(published.length, MAX_ARRIVAL_SECONDS);
   const answers = published.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
   // A message that did not arrive counts with the longest wait.
   const waits = published.map(({ eventId, answeredAt }) =>
-    Math.max(0, (times[eventId] ?? answeredAt + LONGEST_ARRIVAL_SECONDS * SECOND) - answeredAt),
+    Math.max(0, (times[eventId] ?? answeredAt + MAX_ARRIVAL_SECONDS * SECOND) - answeredAt),
   );
   return [
     latencyRow('answer of publish, p50, ms', answers, 0.5, { before: '12', goal: 5, peer: '3.5' }),
@@ -130,13 +130,13 @@ async function measureLoad(): Promise<{ rows: Row[]; events: number }> {
   const from = now();
   let [left, published] = [EVENTS, 0];
   const client = async () => {
-    while (left-- > 0 && now() < from + LONGEST_SECONDS * SECOND) {
+    while (left-- > 0 && now() < from + MAX_SECONDS * SECOND) {
       await publish();
       published++;
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
-  const times = Object.values(await arrivals(published, LONGEST_ARRIVAL_SECONDS));
+  const times = Object.values(await arrivals(published, MAX_ARRIVAL_SECONDS));
   const after = usageOf(system.pid);
   const delivered = times.length;
   const perSecond = (delivered * SECOND) / (Math.max(...times) - from);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import * as z from 'zod';
 import { Table, type WriteOp } from '../../../lib/table/table.ts';
 import { triggerTypes } from '../../../lib/events/rules/catalogue.ts';
-import { LARGEST_PAYLOAD_BYTES } from '../../../lib/events/rules/payload.ts';
+import { MAX_PAYLOAD_BYTES } from '../../../lib/events/rules/payload.ts';
 import { type Emitted, emitted, itemsOf, nda } from '../../support/content.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -240,7 +240,7 @@ describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
     for (const event of events) expectPayload(event);
     expect(events.some(({ data }) => data.truncated)).toBe(size === sizes['as large as it may be']);
     for (const { payload } of await itemsOf(engine, customer, 'EventPayload'))
-      expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(LARGEST_PAYLOAD_BYTES);
+      expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(MAX_PAYLOAD_BYTES);
 
     const isEvent = (op: WriteOp) => 'put' in op && op.put._t === 'Event';
     const isContent = (op: WriteOp) =>

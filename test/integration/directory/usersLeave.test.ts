@@ -9,7 +9,7 @@ import { OrganizationEntity } from '../../../lib/directory/organizations.ts';
 import { replace, Table } from '../../../lib/table/table.ts';
 import { removeUsersStep } from '../../../lib/deletion/removeUsersStep.ts';
 import { type ScopedGrant, UserEntity, UserWriter } from '../../../lib/directory/users.ts';
-import { mostRevocations } from '../../../lib/directory/rules/access.ts';
+import { MAX_REVOCATIONS } from '../../../lib/directory/rules/access.ts';
 import { runJob, type RunJobDeps } from '../../../lib/jobs/runJob.ts';
 import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
@@ -683,7 +683,7 @@ describe('overlapping jobs of users/delete', () => {
   test('fail with an error when a user has too many removals at the same time', async () => {
     await add({}, 'ada', 'bob');
     const user = await stored('ada');
-    const revocations = Array.from({ length: mostRevocations }, (_each, i) => ({
+    const revocations = Array.from({ length: MAX_REVOCATIONS }, (_each, i) => ({
       organizationKey: 'org_x',
       resource: `doc_${i}`,
       at: 1,

@@ -16,7 +16,7 @@ import { recordingMeasures } from '../../support/workers.ts';
 
 const names = new ChannelNames(Buffer.alloc(32, 7));
 const STREAM = '2026-01-01T00:00:00.000';
-const MOST_RUNS = 12;
+const MAX_RUNS = 12;
 
 /** An event that the simulated push service accepted. */
 interface Published {
@@ -82,7 +82,7 @@ const call = () => ({
 async function publish(changes: readonly ChangedItem[], trial?: Trial): Promise<void> {
   let remaining = changes;
   for (let runs = 0; remaining.length > 0; runs++) {
-    if (runs === MOST_RUNS) throw new Error(`The batch failed ${runs} times`);
+    if (runs === MAX_RUNS) throw new Error(`The batch failed ${runs} times`);
     const invocation = new Invocation(trial);
     const failed = await Promise.race([
       publishChanges(portsOf(invocation), remaining, call()),

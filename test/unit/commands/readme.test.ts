@@ -85,10 +85,10 @@ function hardSentences(text: string): string[] {
   return paragraphs
     .flatMap((paragraph) => paragraph.replace(/\s+/g, ' ').split(/(?<=[.!?:]["*)]*) (?=["*([]*[A-Z\d]|code)/))
     .map((sentence) => sentence.trim())
-    .filter((sentence) => wordsIn(sentence) > MOST_WORDS || (sentence.match(/;/g) ?? []).length > 1);
+    .filter((sentence) => wordsIn(sentence) > MAX_WORDS || (sentence.match(/;/g) ?? []).length > 1);
 }
 
-const MOST_WORDS = 30;
+const MAX_WORDS = 30;
 
 function wordsIn(sentence: string): number {
   return sentence.split(' ').filter((word) => /[A-Za-z0-9]/.test(word)).length;

@@ -15,7 +15,7 @@ import {
   type Grant,
   hasEnded,
   wasIn,
-  mostRevocations,
+  MAX_REVOCATIONS,
   organizationPermission,
   findCrossing,
   type UserAccess,
@@ -263,12 +263,12 @@ describe('revocations', () => {
       addRevocation([...two, leave('there', 'elsewhere')], leave(ORGANIZATION))!.map(({ resource }) => resource),
     ).toEqual(['there', ORGANIZATION]);
     expect(accessTimeAfter([leave('there', 'elsewhere')], ORGANIZATION, 0)).toBe(0);
-    const full = Array.from({ length: mostRevocations }, (_each, i) => leave(`d${i}`));
+    const full = Array.from({ length: MAX_REVOCATIONS }, (_each, i) => leave(`d${i}`));
     expect([
       addRevocation(full, leave('one more')),
       addRevocation(full, leave('d7'))?.length,
       addRevocation(undefined, leave('first'))?.length,
-    ]).toEqual([undefined, mostRevocations, 1]);
+    ]).toEqual([undefined, MAX_REVOCATIONS, 1]);
   });
 
   test('from the same folder keep an earlier one in force, for resources that were moved out in between', () => {

@@ -33,7 +33,7 @@ function fakeSender(answer: (entries: Entries, call: number) => Failure[] | Erro
       return Failed.length > 0 ? { Failed } : {};
     },
   };
-  return { sender: new SqsSender('https://queue', client as never, [0, 0, 0]), calls, mostAtOnce: () => most };
+  return { sender: new SqsSender('https://queue', client as never, [0, 0, 0]), calls, maxInFlight: () => most };
 }
 
 const failing = (entries: Entries, SenderFault = false): Failure[] =>
@@ -72,7 +72,7 @@ describe('SqsSender.send', () => {
   });
 
   test('sends batches of ten, at most four in parallel', async () => {
-    const { sender, calls, mostAtOnce } = fakeSender();
+    const { sender, calls, maxInFlight: mostAtOnce } = fakeSender();
     await sender.send(numbered(95));
     expect(calls.map(({ length }) => length).sort((a, b) => b - a)).toEqual([...Array<number>(9).fill(10), 5]);
     expect(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { changesSince, MOST_CHANGES } from '../../../lib/live/rules/changes.ts';
+import { changesSince, MAX_CHANGES } from '../../../lib/live/rules/changes.ts';
 import type { VersionedHint } from '../../../lib/live/rules/hints.ts';
 
 const hint = (version: number): VersionedHint => ({ type: 'comment.add', at: 0, ids: {}, version });
@@ -29,7 +29,7 @@ describe('changesSince', () => {
 
   test('returns at most 500 hints, and says that there are more', () => {
     const answer = changesSince(0, 600, hints(1, 600));
-    expect(answer.hints).toHaveLength(MOST_CHANGES);
+    expect(answer.hints).toHaveLength(MAX_CHANGES);
     expect(answer).toMatchObject({ version: 500, complete: true, hasMore: true });
   });
 

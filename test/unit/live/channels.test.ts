@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readChannel } from '../../../infra/local/live/channels.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
-import { EVENTS_PER_PUBLISH, LARGEST_EVENT_BYTES, toPublishes, withinLimit } from '../../../lib/live/rules/events.ts';
+import { EVENTS_PER_PUBLISH, MAX_EVENT_BYTES, toPublishes, withinLimit } from '../../../lib/live/rules/events.ts';
 
 const names = new ChannelNames(Buffer.alloc(32, 1));
 const document = { tenant: 'key_1', organizationKey: 'org_1', documentKey: 'doc_1', epoch: 1 };
@@ -61,7 +61,7 @@ describe('toPublishes', () => {
 
 describe('withinLimit', () => {
   test('leaves out a payload that makes the event too large', () => {
-    const update = 'x'.repeat(LARGEST_EVENT_BYTES);
+    const update = 'x'.repeat(MAX_EVENT_BYTES);
     expect(withinLimit({ type: 'crdt.update' }, { update })).toEqual({ type: 'crdt.update' });
     expect(withinLimit({ type: 'crdt.update' }, { update: 'small' })).toEqual({ type: 'crdt.update', update: 'small' });
   });

@@ -9,7 +9,7 @@ import { byIdOf, ItemResults } from '../../../../lib/shared/results.ts';
 import { Id, limits, list, Name, optional } from '../../../../lib/shared/schema.ts';
 
 /** The largest number of folders that one call can move. They are moved one after the other, which takes time. */
-const MOST_MOVED = 30;
+const MAX_MOVED_FOLDERS = 30;
 
 export const endpoint = defineEndpoint(
   {
@@ -25,8 +25,8 @@ export const endpoint = defineEndpoint(
         limits.list,
       ).check(
         z.refine(
-          (folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MOST_MOVED,
-          { error: `must have at most ${MOST_MOVED} items with a parentFolderId` },
+          (folders) => folders.filter(({ parentFolderId }) => parentFolderId !== undefined).length <= MAX_MOVED_FOLDERS,
+          { error: `must have at most ${MAX_MOVED_FOLDERS} items with a parentFolderId` },
         ),
       ),
     }),

@@ -10,7 +10,7 @@ import { closedObject, Id, limits, list, optional } from '../../../../lib/shared
 import * as logMessages from '../../../../lib/observability/logMessages.ts';
 
 /** The largest number of users that one call deletes. Of a longer list, it ignores the other users, as the API documents. */
-const MOST_USERS = 30;
+const MAX_USERS = 30;
 
 export const endpoint = defineEndpoint(
   {
@@ -44,7 +44,7 @@ export const endpoint = defineEndpoint(
     const erasure = await deps.startErasure({
       tenant,
       jobId: repeatableId('job', 0),
-      userIds: distinct(userIds).slice(0, MOST_USERS),
+      userIds: distinct(userIds).slice(0, MAX_USERS),
       organizations: organizations?.filter((organization) => organization !== undefined),
       now,
       log,

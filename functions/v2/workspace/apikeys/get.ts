@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readApiKeys } from '../../../../lib/workspaces/workspaces.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
-import { ApiKeyResponse, MOST_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
+import { ApiKeyResponse, MAX_API_KEYS, toApiKeyResponse } from '../../../../lib/workspaces/rules/workspaces.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambda } from '../../../../lib/http/lambda.ts';
 import { paging } from '../../../../lib/http/paging.ts';
@@ -16,8 +16,8 @@ export const endpoint = defineEndpoint(
     auth: 'workspace',
     kind: 'read',
     input: z.object({
-      apiKeys: optional(list(Id, MOST_API_KEYS)),
-      pageSize: optional(z.int().min(1).max(MOST_API_KEYS)),
+      apiKeys: optional(list(Id, MAX_API_KEYS)),
+      pageSize: optional(z.int().min(1).max(MAX_API_KEYS)),
       pageToken: optional(PageToken),
     }),
     output: z.object({ data: z.array(ApiKeyResponse), nextPageToken: z.string().nullable() }),
@@ -41,7 +41,7 @@ export const endpoint = defineEndpoint(
     }
     const pages = paging(caller, [path], input, now);
     const page = await deps.apiKeys.list(caller.workspaceId, {
-      limit: input.pageSize ?? MOST_API_KEYS,
+      limit: input.pageSize ?? MAX_API_KEYS,
       after: pages.after,
     });
     return { data: page.values.map(toApiKeyResponse), nextPageToken: pages.next(page.next) };

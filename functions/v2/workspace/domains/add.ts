@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { addDomains, Domain, MOST_DOMAINS_PER_CALL } from '../../../../lib/workspaces/rules/domains.ts';
+import { addDomains, Domain, MAX_DOMAINS_PER_CALL } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/add',
     summary: 'Allow domains',
-    input: z.object({ domains: list(Domain, MOST_DOMAINS_PER_CALL) }),
+    input: z.object({ domains: list(Domain, MAX_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsAdded: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) added successfully to allowed domains.',
     errors: ['RESOURCE_EXHAUSTED', 'ABORTED'],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AllowedDomainsEntity } from '../../../../lib/workspaces/allowedDomains.ts';
 import { configEndpoints } from '../../../../lib/workspaces/configs/configEndpoints.ts';
-import { MOST_DOMAINS_PER_CALL, removeDomains, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
+import { MAX_DOMAINS_PER_CALL, removeDomains, RemovedDomain } from '../../../../lib/workspaces/rules/domains.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { toLambdaWithTwin } from '../../../../lib/http/lambda.ts';
 import { defineTwin } from '../../../../lib/http/twin.ts';
@@ -12,7 +12,7 @@ export const endpoint = defineEndpoint(
     ...configEndpoints(AllowedDomainsEntity).update,
     path: '/v2/workspace/domains/delete',
     summary: 'Remove allowed domains',
-    input: closedObject({ domains: list(RemovedDomain, MOST_DOMAINS_PER_CALL) }),
+    input: closedObject({ domains: list(RemovedDomain, MAX_DOMAINS_PER_CALL) }),
     output: z.object({ data: z.object({ domainsRemoved: z.array(z.string()), skippedDomains: z.array(z.string()) }) }),
     message: 'Domain(s) removed successfully from allowed domains.',
     impact: 'customers cannot remove allowed domains',

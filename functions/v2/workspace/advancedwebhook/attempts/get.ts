@@ -10,7 +10,7 @@ import { toLambda } from '../../../../../lib/http/lambda.ts';
 import { Id, optional } from '../../../../../lib/shared/schema.ts';
 
 /** The largest number of attempts in an answer. The attempts of one endpoint exceed it only after very many resends. */
-const MOST_ATTEMPTS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 export const endpoint = defineEndpoint(
   {
@@ -49,7 +49,7 @@ export const endpoint = defineEndpoint(
     const [config, event, { attempts, isComplete }] = await Promise.all([
       deps.webhooks.get(tenant),
       deps.messages.event(tenant, messageId),
-      deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MOST_ATTEMPTS }),
+      deps.deliveries.listAttempts(tenant, messageId, { endpointId, limit: MAX_ATTEMPTS }),
     ]);
     requireEnabled(caller, config);
     if (!event) throw messageNotFound();
@@ -57,7 +57,7 @@ export const endpoint = defineEndpoint(
       throw invalid({
         path: ['endpointId'],
         code: 'required',
-        message: `endpointId is required for this message, which has more than ${MOST_ATTEMPTS} attempts`,
+        message: `endpointId is required for this message, which has more than ${MAX_ATTEMPTS} attempts`,
       });
     }
     return { data: { attempts: attempts.sort((a, b) => a.at - b.at).map(toAttemptResponse) } };
