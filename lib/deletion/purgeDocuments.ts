@@ -4,7 +4,7 @@ import { REQUESTS_ENDED_MS, type StepResult, type StoredJob } from '../jobs/jobS
 import type { PurgeBudget } from '../table/purgePartition.ts';
 import type { Table } from '../table/table.ts';
 import { documentPurges } from './documentPurges.ts';
-import { type DeletedDocument, runPurgeHooks } from './purgeHook.ts';
+import { type DeletedDocument, runPurgeHooks } from '../content/documentPurge.ts';
 import { DocumentsPurge } from './startPurge.ts';
 
 const Progress = z.object({ left: DocumentsPurge.shape.documents });

@@ -18,7 +18,7 @@ import { GroupEntity, GroupMemberEntity } from '../directory/userGroups.ts';
 import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
 import { purgeDocument } from './purgeDocuments.ts';
 import { purgeFolders as purgeFolderContent } from './purgeFolders.ts';
-import { type PurgeHook, runPurgeHooks } from './purgeHook.ts';
+import { type PurgeHook, runPurgeHooks } from '../content/documentPurge.ts';
 import { purgeResource, resourceEntities } from './purgeResource.ts';
 import { OrganizationPurge } from './startPurge.ts';
 

@@ -1,0 +1,138 @@
+import { inParallel } from '../shared/inParallel.ts';
+import type { Key, Stored } from '../table/entity.ts';
+import { type PurgeBudget, purgePartition } from '../table/purgePartition.ts';
+import type { QueryableEntity, Table, WriteOp } from '../table/table.ts';
+import type { DocumentScope } from './documentScope.ts';
+import { findRecordIds, RecordIdEntity, type RecordIdKey, releaseRecordId } from './recordIds.ts';
+
+/** Purges the items of one feature in a deleted document or organization. */
+export interface PurgeHook<S> {
+  /** The entities that the hook purges. A test checks that the hooks cover every entity. */
+  readonly entities: readonly { readonly type: string }[];
+  /**
+   * Purges a few hundred items, or runs for about a second. Returns whether nothing remains. No request uses the items any more, so
+   * the purge writes without conditions. It first removes the items that can be found only through a record, then the record. After
+   * an interruption, the next run therefore finds these items again.
+   */
+  purge(table: Table, scope: S, budget: PurgeBudget): Promise<boolean>;
+}
+
+/** A deleted document. */
+export interface DeletedDocument extends DocumentScope {
+  /** The document id that the customer chose. */
+  readonly documentId: string;
+  /** Whether the organization is also deleted. Ids of the document's records can then not belong to a new document. */
+  readonly withOrganization?: boolean | undefined;
+}
+
+/** Runs each hook at least once, until nothing remains or the budget is used up. Returns whether nothing remains. */
+export async function runPurgeHooks<S>(
+  hooks: readonly PurgeHook<S>[],
+  table: Table,
+  scope: S,
+  budget: PurgeBudget,
+): Promise<boolean> {
+  let unfinished = hooks;
+  do {
+    const complete = await Promise.all(unfinished.map((hook) => hook.purge(table, scope, budget)));
+    unfinished = unfinished.filter((_hook, index) => !complete[index]);
+  } while (unfinished.length > 0 && budget.clock() < budget.deadline);
+  return unfinished.length === 0;
+}
+
+/** Returns a hook that purges the one item of an entity that a document has. */
+export function purgeItem(entity: {
+  readonly type: string;
+  key(document: DocumentScope): Key;
+}): PurgeHook<DeletedDocument> {
+  return {
+    entities: [entity],
+    async purge(table, document) {
+      await table.removeKeys([entity.key(document)]);
+      return true;
+    },
+  };
+}
+
+/** Returns a hook that purges the partition that an entity has for each document. */
+export function purgeItems(entity: {
+  readonly type: string;
+  partition(document: DocumentScope): string;
+}): PurgeHook<DeletedDocument> {
+  return {
+    entities: [entity],
+    purge: (table, document, budget) => purgePartition(table, entity.partition(document), budget),
+  };
+}
+
+/**
+ * The most records that are read at a time, and about the most bytes. A record can have 360 KB, and several documents are purged at
+ * the same time.
+ */
+const RECORDS = 200;
+const BYTES = 1_000_000;
+const PARALLEL = 16;
+
+/** Items that can be found only through the records of a document. They are purged before the records. */
+interface Derived {
+  /** The keys of items that belong only to the records, for example involvements of users. */
+  readonly keys: readonly Key[];
+  /** The ids of the records. A new document can have taken over such an id. */
+  readonly recordIds: readonly RecordIdKey[];
+}
+
+const KEY = Symbol('key');
+type WithKey<T> = T & { readonly [KEY]: Key };
+
+/**
+ * Returns a hook that purges the records in one partition. It first purges the items that can be found only through these records.
+ */
+export function purgeRecords<T>(
+  entities: readonly { readonly type: string }[],
+  records: QueryableEntity<T, DocumentScope>,
+  derive: (document: DeletedDocument, records: readonly Stored<T>[]) => Derived,
+): PurgeHook<DeletedDocument> {
+  const withKeys: QueryableEntity<WithKey<T>, DocumentScope> = {
+    partition: (scope) => records.partition(scope),
+    fromItem(item, now) {
+      const record = records.fromItem(item, now);
+      return record && ({ ...record, [KEY]: { PK: item.PK, SK: item.SK } } as Stored<WithKey<T>>);
+    },
+  };
+  return {
+    entities,
+    async purge(table, document) {
+      const { values, next } = await table.query(withKeys, document, { limit: RECORDS, bytes: BYTES });
+      const { keys, recordIds } = derive(document, values);
+      await Promise.all([table.removeKeys(keys), purgeRecordIds(table, document, recordIds)]);
+      await table.removeKeys(values.map((value) => value[KEY]));
+      return next === undefined;
+    },
+  };
+}
+
+/**
+ * Removes the ids of records that still belong to this document. A new document with the same document id can have records with the
+ * same ids.
+ */
+async function purgeRecordIds(table: Table, document: DeletedDocument, ids: readonly RecordIdKey[]): Promise<void> {
+  const { tenant, organizationKey } = document;
+  if (document.withOrganization)
+    return table.removeKeys(ids.map((id) => RecordIdEntity.key({ tenant, organizationKey, ...id })));
+  const stored = await findRecordIds(table, document, ids);
+  await inParallel([...ids.entries()], PARALLEL, async ([index, id]) => {
+    const position = stored[index];
+    // After a conflict, the id belongs to a new record and must stay.
+    if (position) await table.write([releaseRecordId(document, id, position._r)]);
+  });
+}
+
+/** Returns the keys that operations remove. */
+export function keysOf(ops: readonly WriteOp[]): Key[] {
+  return ops.flatMap((op) => ('remove' in op ? [op.remove] : []));
+}
+
+/** Returns the keys of the involvements that operations remove. Other code removes the record and its id. */
+export function involvementKeys(ops: readonly WriteOp[]): Key[] {
+  return keysOf(ops).filter(({ SK }) => SK.startsWith('DATA#'));
+}

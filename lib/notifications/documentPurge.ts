@@ -1,0 +1,14 @@
+import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
+import { RecordIdEntity } from '../content/recordIds.ts';
+import { NotificationEntity, notificationRemovalOps } from './notifications.ts';
+
+/** Purges the notifications of a deleted document. */
+export const purgeNotifications = purgeRecords(
+  [NotificationEntity, InvolvementEntity, RecordIdEntity],
+  NotificationEntity,
+  (document, records) => ({
+    recordIds: records.map(({ id }) => ({ kind: 'notification', id, within: '' })),
+    keys: involvementKeys(records.flatMap((record) => notificationRemovalOps(document, record))),
+  }),
+);

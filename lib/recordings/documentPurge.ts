@@ -1,0 +1,18 @@
+import { involvementKeys, purgeRecords } from '../content/documentPurge.ts';
+import { InvolvementEntity } from '../content/involvements.ts';
+import { RecordIdEntity } from '../content/recordIds.ts';
+import { RecordingEntity, recordingDeletionOps } from './recordings.ts';
+
+/** Purges the recordings of a deleted document. */
+export const purgeRecordings = purgeRecords(
+  [RecordingEntity, InvolvementEntity, RecordIdEntity],
+  RecordingEntity,
+  (document, records) => ({
+    recordIds: records.map(({ annotationId }) => ({
+      kind: 'recording',
+      id: annotationId,
+      within: document.documentId,
+    })),
+    keys: involvementKeys(recordingDeletionOps(document, records)),
+  }),
+);
