@@ -153,7 +153,7 @@ export class AgentWriter {
       if (!agent) return undefined;
       const job = startJob(
         tenant,
-        { jobId: callId, kind: 'removeAgent', data: { agentId }, dueAt: now + SWEEP_DELAY_MS },
+        { jobId: callId, kind: 'purgeAgent', data: { agentId }, dueAt: now + SWEEP_DELAY_MS },
         now,
       );
       return this.#write([remove(AgentEntity, { tenant, agentId }, agent._r), agents.add(-1), job], {

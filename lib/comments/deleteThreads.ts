@@ -76,7 +76,7 @@ export function startLeftoverPurge(
 ): { op: WriteOp; unfinished: UnfinishedLeftover } {
   const jobId = newId('job', now);
   const leftover = { organizationKey, documentKey, ...fields };
-  const job = { jobId, kind: 'removeRecords', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
+  const job = { jobId, kind: 'purgeLeftover', data: leftover, dueAt: now + PURGE_DEADLINE_MILLISECONDS } as const;
   return { op: startJob(tenant, job, now), unfinished: { jobId, leftover } };
 }
 

@@ -41,7 +41,7 @@ export const deleteDocuments: Capability<DeleteDocuments> = /* @__PURE__ */ comb
         },
         addToTransaction: (deleted) => {
           const purged = deleted.map(({ item, result }) => ({ documentId: item, internalId: result.id }));
-          const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents: purged }, now);
+          const { op, jobId } = startPurge(tenant, 'purgeDocuments', { organizationKey, documents: purged }, now);
           return { ops: [op], onWritten: () => void jobs.push({ tenant, jobId }) };
         },
         conflicted: (documentId) => failedDocument(documentId, BUSY, 'internal'),

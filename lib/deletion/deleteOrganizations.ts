@@ -36,7 +36,7 @@ export const deleteOrganizations: Capability<DeleteOrganizations> = /* @__PURE__
         read: (ids) => organizations.find(tenant, ids),
         decide: (organizationId, stored) => {
           if (!stored) return { result: unknownOrganizationResult, ops: [] };
-          const { op, jobId } = startPurge(tenant, 'removeOrganization', { organizationKey: stored.internalId }, now);
+          const { op, jobId } = startPurge(tenant, 'purgeOrganization', { organizationKey: stored.internalId }, now);
           jobs.set(organizationId, { tenant, jobId });
           return {
             result: { success: true, id: stored.internalId, message: 'Deleted Successfully' },

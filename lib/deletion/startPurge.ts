@@ -21,8 +21,8 @@ export const OrganizationPurge = z.object({ organizationKey: z.string() });
 
 /** The kinds of purge jobs, each with its data. */
 interface PurgeData {
-  readonly removeDocuments: z.output<typeof DocumentsPurge>;
-  readonly removeOrganization: z.output<typeof OrganizationPurge>;
+  readonly purgeDocuments: z.output<typeof DocumentsPurge>;
+  readonly purgeOrganization: z.output<typeof OrganizationPurge>;
 }
 
 /** The delay of the queue message of a purge job. A purge waits until all requests have ended that can use the deleted items. */

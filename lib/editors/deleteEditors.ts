@@ -84,7 +84,7 @@ export class EditorDeleter {
       decide: (editorId, head) => {
         if (!head) return { result: { success: false, message: 'No CRDT data found for this editor ID.' }, ops: [] };
         const data = { organizationKey, documentKey, documentId, editor: { editorId, internalId: head.internalId } };
-        const job = { jobId: newId('job', now), kind: 'removeRecords', data, dueAt: now + REQUESTS_ENDED_MS } as const;
+        const job = { jobId: newId('job', now), kind: 'purgeLeftover', data, dueAt: now + REQUESTS_ENDED_MS } as const;
         return {
           result: { success: true, message: 'CRDT data deleted.' },
           ops: [remove(EditorEntity, { ...scope, editorId }, head._r), startJob(tenant, job, now)],

@@ -12,9 +12,9 @@ import { storeCapability } from '../table/storeCapability.ts';
 
 /** The kinds of jobs, each with the queue of its messages. The worker of the queue runs the job. */
 export const queueOfJob = {
-  removeRecords: 'jobs',
-  removeDocuments: 'jobs',
-  removeOrganization: 'jobs',
+  purgeLeftover: 'jobs',
+  purgeDocuments: 'jobs',
+  purgeOrganization: 'jobs',
   changeFolders: 'jobs',
   removeUsers: 'jobs',
   eraseUsers: 'jobs',
@@ -22,7 +22,7 @@ export const queueOfJob = {
   releaseParked: 'jobs',
   emitEditorUpdate: 'jobs',
   endPresence: 'jobs',
-  removeAgent: 'jobs',
+  purgeAgent: 'jobs',
   countAgentRuns: 'jobs',
   embedJudgments: 'embed',
   changeEmbedding: 'embed',

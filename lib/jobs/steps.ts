@@ -43,18 +43,18 @@ export const runsJobs = /* @__PURE__ */ combine(
           return progress === 'done' ? 'done' : { progress };
         },
         releaseParked: (job, clock, call) => releaseParkedStep(parking, job, clock, call),
-        async removeRecords({ tenant, data }) {
+        async purgeLeftover({ tenant, data }) {
           await purgeLeftover(table, tenant, JSON.parse(data));
           return 'done';
         },
-        removeDocuments: withTable(purgeDocumentsStep),
-        removeOrganization: withTable(purgeOrganizationStep),
+        purgeDocuments: withTable(purgeDocumentsStep),
+        purgeOrganization: withTable(purgeOrganizationStep),
         changeFolders: (job, clock) => changeFoldersStep(table, job, clock, purgeFolders),
         removeUsers: withTable(removeUsersStep),
         eraseUsers: withTable(eraseUsersStep),
         emitEditorUpdate: withTable(emitEditorUpdateStep),
         endPresence: withTable(endPresenceStep),
-        removeAgent: withTable(purgeAgentStep),
+        purgeAgent: withTable(purgeAgentStep),
         countAgentRuns: withTable(countAgentRunsStep),
       },
     };

@@ -359,7 +359,7 @@ describe('the count of executions while its agent changes', () => {
     ]);
     await ok('delete', { agentId });
     expect(await count()).toBe(2);
-    const [removal] = await jobs('removeAgent');
+    const [removal] = await jobs('purgeAgent');
     await new JobRunner(Date.now()).finish(removal!);
     expect([await runs(), await executions(otherId)]).toEqual([['COUNTED#run-1'], 1]);
     expect(await getThread(customer, 'second')).toMatchObject({

@@ -108,7 +108,7 @@ describe('POST /v2/commentannotations/delete of a large thread that is cut off',
         a: { success: false, message: 'Annotation already exists.' },
       });
       const [job, ...more] = await itemsOf(engine, customer, 'Job');
-      expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['removeRecords', 300_000, []]);
+      expect([job!.kind, job!.dueAt - job!.createdAt, more]).toEqual(['purgeLeftover', 300_000, []]);
 
       const table = openTable(environment(process.env));
       const run = () => purgeLeftover(table, customer.apiKey, JSON.parse(job!.data));

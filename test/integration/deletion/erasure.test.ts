@@ -473,7 +473,7 @@ describe('erasure under faults', () => {
     }
     const own = (await everyItem(engine)).filter(({ PK }) => PK.startsWith(`T#${name}#`));
     // An interrupted removal continues in a job of its own.
-    for (const { kind, data } of own) if (kind === 'removeRecords') await purgeLeftover(table, name, JSON.parse(data));
+    for (const { kind, data } of own) if (kind === 'purgeLeftover') await purgeLeftover(table, name, JSON.parse(data));
     expect(own.find(({ _t }) => _t === 'Erasure')).toMatchObject({ tasksLeft: 0 });
     return Object.fromEntries([...(await dump(name))].toSorted());
   }

@@ -161,7 +161,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   let time = Date.now();
   let table = tableFailingAfter(0);
   const runner = new JobRunner(time, {
-    steps: { removeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
+    steps: { purgeOrganization: (job) => purgeOrganizationStep(table, job, () => (time += 5)) },
   });
   /** Runs the job and ends the run after a number of calls. The lease of the job has then expired. */
   const run = async (calls: number) => {

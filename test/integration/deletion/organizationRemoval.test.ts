@@ -69,7 +69,7 @@ async function removeDocument(organizationId: string, documentId: string): Promi
   const document = (await table.get(DocumentEntity, { ...scope, documentId }))!;
   const { tenant, organizationKey } = scope;
   const documents = [{ internalId: document.internalId, documentId }];
-  const { op, jobId } = startPurge(tenant, 'removeDocuments', { organizationKey, documents }, Date.now());
+  const { op, jobId } = startPurge(tenant, 'purgeDocuments', { organizationKey, documents }, Date.now());
   expect(await table.write([remove(DocumentEntity, { ...scope, documentId }, document._r), op])).toBe('done');
   return { tenant: customer.apiKey, jobId };
 }

@@ -127,7 +127,7 @@ describe('documents/delete', () => {
       jobs.flatMap(({ data }) => JSON.parse(data).documents.map(({ documentId }: any) => documentId)).toSorted(),
     ).toEqual([...ids(40), 'filed']);
     expect(jobs.length).toBe(3);
-    expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['removeDocuments']));
+    expect(new Set(jobs.map(({ kind }) => kind))).toEqual(new Set(['purgeDocuments']));
   });
 
   test('frees the id at once for a new and empty document', async () => {

@@ -228,7 +228,7 @@ describe(DELETE, () => {
     await customer.ok(DELETE, { organizationIds: ['acme'] });
     const [job] = await itemsOf(engine, customer, 'Job');
     expect([job!.kind, job!.dueAt >= before + 90_000, job!.dueAt <= Date.now() + 90_000]).toEqual([
-      'removeOrganization',
+      'purgeOrganization',
       true,
       true,
     ]);

@@ -465,7 +465,7 @@ describe('after a failure of any call', () => {
       () => add(large).then(() => undefined),
       (table) => new EditorDeleter(table).delete(context, [EDITOR], START + 1),
       async (done) => {
-        const jobs = await jobsOf('removeRecords');
+        const jobs = await jobsOf('purgeLeftover');
         const isGone = (await valueOf()) === undefined;
         expect(isGone || !done).toBe(true);
         expect(jobs).toHaveLength(isGone ? 1 : 0);

@@ -499,7 +499,7 @@ describe('POST /v2/commentannotations/delete', () => {
         tenant,
         {
           jobId: 'job_1',
-          kind: 'removeRecords',
+          kind: 'purgeLeftover',
           data: { organizationKey: organization, documentKey: document, documentId: 'nda', thread },
           dueAt: system.now,
         },

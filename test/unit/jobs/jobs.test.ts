@@ -16,7 +16,7 @@ class FakeJobs {
   job: StoredJob | undefined = {
     tenant: 't',
     jobId: 'j',
-    kind: 'removeDocuments',
+    kind: 'purgeDocuments',
     data: '{}',
     dueAt: this.now,
     shard: 1,
