@@ -44,13 +44,19 @@ const MAX_REREADS = 1_000;
 /** The most documents and folders that are kept with the record of a user. */
 const MAX_RESOURCES = 1_000;
 
-/** The stored access of a user in an organization. */
+/** The stored grants of a user in an organization, and the removals of grants. */
+interface MemberAccess {
+  readonly access: Omit<UserAccess, 'now'>;
+  readonly removals: readonly AccessRemoval[];
+}
+
+/** A user and an organization. */
 interface MemberRecord {
   readonly organization: Stored<Organization>;
   readonly scope: OrganizationScope;
   readonly user: Stored<User>;
-  readonly access: Omit<UserAccess, 'now'>;
-  readonly removals: readonly AccessRemoval[];
+  /** Reads the access at the first call. It is kept as long as this record. */
+  readonly readAccess: () => Promise<MemberAccess>;
   /** Documents and folders that requests named, by the customer's id. They are kept as long as this record. */
   readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
   readonly folders: Map<string, Promise<Stored<Folder> | undefined>>;
@@ -96,34 +102,42 @@ export class UserAccessReader {
   ): Promise<CallingUser | undefined> {
     const member = await this.#members.get(memberId(claims, resources.organizationId), options, () => true);
     if (!member || member.user.internalId !== claims.userKey || member.organization.disabled) return undefined;
+    const namesOrganization = resources.documentIds.length === 0 && resources.folderId === undefined;
+    const needsNoRole = needs === 'self' && namesOrganization;
+    // The grants and the named resources are read at the same time.
+    const [stored, permissionsOf] = await Promise.all([
+      member.readAccess(),
+      needsNoRole ? undefined : this.#readResources(member, resources),
+    ]);
     const access = tokenAccess(claims, {
-      user: { ...member.access, now: options.now / 1000 },
-      removals: member.removals,
+      user: { ...stored.access, now: options.now / 1000 },
+      removals: stored.removals,
       disabledAt: member.organization.disabledAt,
     });
-    const namesOrganization = resources.documentIds.length === 0 && resources.folderId === undefined;
-    const role = needs === 'self' && namesOrganization ? undefined : await this.#lowestRole(access, member, resources);
-    if (!(needs === 'self' && namesOrganization) && !isEnough(role, needs === 'self' ? 'viewer' : needs))
-      return undefined;
+    const role = permissionsOf && lowestRole(permissionsOf(access));
+    if (!needsNoRole && !isEnough(role, needs === 'self' ? 'viewer' : needs)) return undefined;
     return { userId: claims.userId, profile: StoredProfile.parse(member.user), role, access };
   }
 
-  /** Returns the lowest role of the user on the resources; undefined if the user has no access to one of them. */
-  async #lowestRole(
-    access: TokenAccess,
+  /**
+   * Reads the documents and the folder that a request names. Returns a function that returns the permission of a user on each
+   * of them, or on the organization if the request names neither. The permission on a missing resource is undefined.
+   */
+  async #readResources(
     member: MemberRecord,
     { documentIds, folderId }: NamedResources,
-  ): Promise<AccessRole | undefined> {
-    const entries = await Promise.all([
-      ...documentIds.map(async (documentId) => {
-        const document = await this.#placedDocument(member, documentId);
-        return document && tokenDocumentPermission(access, document);
-      }),
-      ...(folderId === undefined || folderId === rootFolderId
-        ? []
-        : [this.#folder(member, folderId).then((folder) => folder && tokenFolderPermission(access, folder))]),
+  ): Promise<(access: TokenAccess) => (PermissionEntry | undefined)[]> {
+    const [documents, folders] = await Promise.all([
+      Promise.all(documentIds.map((documentId) => this.#placedDocument(member, documentId))),
+      Promise.all(folderId === undefined || folderId === rootFolderId ? [] : [this.#folder(member, folderId)]),
     ]);
-    return lowestRole(entries.length > 0 ? entries : [tokenOrganizationPermission(access)]);
+    return (access) =>
+      documents.length + folders.length === 0
+        ? [tokenOrganizationPermission(access)]
+        : [
+            ...documents.map((document) => document && tokenDocumentPermission(access, document)),
+            ...folders.map((folder) => folder && tokenFolderPermission(access, folder)),
+          ];
   }
 
   /** Returns a document with its folder; undefined if one of them does not exist. */
@@ -154,27 +168,35 @@ export class UserAccessReader {
     );
     if (!organization || !user) return undefined;
     const scope = organizationScope(tenant, organization);
-    const items = await readAll((after) =>
-      this.#table.query(
-        grantsAndRemovals,
-        { ...scope, userId },
-        { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
-      ),
-    );
-    const [revocations] = await readRevocations(this.#table, scope, [user]);
     return {
       organization,
       scope,
       user,
+      readAccess: readOnce(() => this.#readAccess(scope, user, eventual)),
+      documents: new Map(),
+      folders: new Map(),
+    };
+  }
+
+  async #readAccess(scope: OrganizationScope, user: Stored<User>, eventual: boolean): Promise<MemberAccess> {
+    const [items, [revocations]] = await Promise.all([
+      readAll((after) =>
+        this.#table.query(
+          grantsAndRemovals,
+          { ...scope, userId: user.userId },
+          { between: GRANT_KEYS, limit: GRANTS_PER_QUERY, after, eventual },
+        ),
+      ),
+      readRevocations(this.#table, scope, [user]),
+    ]);
+    return {
       access: {
         known: true,
-        organizationId: organization.internalId,
+        organizationId: scope.organizationKey,
         grants: items.flatMap(({ grant }) => grant ?? []),
         revocations,
       },
       removals: items.flatMap(({ removal }) => removal ?? []),
-      documents: new Map(),
-      folders: new Map(),
     };
   }
 
@@ -207,8 +229,14 @@ function memberId({ tenant, userId }: UserClaims, organizationId: string): strin
   return JSON.stringify([tenant, userId, organizationId]);
 }
 
+/** Returns a function that reads at its first call and keeps the value. After a failure, the next call reads again. */
+function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+  const values = new Map<'', Promise<T>>();
+  return () => keep(values, '', read);
+}
+
 /** Returns the value under a key. Reads it at the first call, and again after a failure. */
-async function keep<T>(values: Map<string, Promise<T>>, key: string, read: () => Promise<T>): Promise<T> {
+async function keep<K, T>(values: Map<K, Promise<T>>, key: K, read: () => Promise<T>): Promise<T> {
   const kept = values.get(key);
   if (kept) return kept;
   if (values.size >= MAX_RESOURCES) values.clear();
