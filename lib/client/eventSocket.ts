@@ -144,7 +144,7 @@ export class EventSocket {
       this.#finish('connection');
     } else if (type === 'data') {
       const channel = this.#channels.get(id);
-      // Some versions of the service send a list of events, others one event.
+      // AWS documents a list with one text. The clients of AWS read one text.
       for (const text of [event].flat()) {
         const content = parse(text);
         if (channel !== undefined && content !== undefined) this.#options.onEvent(channel, content);

@@ -45,6 +45,8 @@ export class FakeLive {
   readonly refusals = new Map<string, ErrorStatus>();
   /** Whether pushes to document channels get lost. */
   losesPushes = false;
+  /** Whether `event` of a message is a list with one text, as AWS documents it, instead of one text. */
+  sendsLists = false;
   /** Whether connections get no keep-alives. */
   isSilent = false;
   /** The oldest version that the log of changes still has. */
@@ -254,7 +256,10 @@ export class FakeSocket implements SocketLike {
 
   deliver(channel: string, event: Json): void {
     for (const [id, subscribed] of this.#subscriptions)
-      if (subscribed === channel) this.#reply({ type: 'data', id, event: JSON.stringify(event) });
+      if (subscribed === channel) {
+        const text = JSON.stringify(event);
+        this.#reply({ type: 'data', id, event: this.#service.sendsLists ? [text] : text });
+      }
   }
 
   #handle(message: Json): void {

@@ -50,6 +50,16 @@ describe('a live document', () => {
     expect(live.status).toBe('live');
   });
 
+  test('reads events as one text, and as the list with one text that AWS documents', async () => {
+    const { shown } = open();
+    await wait();
+    for (const sendsLists of [false, true]) {
+      service.sendsLists = sendsLists;
+      service.hint({ type: `a.${sendsLists}` });
+    }
+    expect(shown.slice(2)).toEqual(['a.false', 'a.true']);
+  });
+
   test('reports a hint by its family', async () => {
     const { live } = open();
     const comments: string[] = [];
