@@ -1,5 +1,5 @@
 /** A part of the system that can be stopped while the rest runs, to practise an outage. */
-export type PartName = 'table' | 'queues' | 'mail';
+export type PartName = 'table' | 'queues' | 'mail' | 'live';
 
 export interface Part {
   readonly name: PartName;
@@ -23,12 +23,13 @@ interface State {
 
 /** The parts that can be stopped, and their states. */
 export class Parts {
-  readonly #switches: Readonly<Record<PartName, PartSwitch>>;
+  readonly #switches: ReadonlyMap<PartName, PartSwitch>;
   readonly #states = new Map<PartName, State>();
 
-  constructor(switches: Readonly<Record<PartName, PartSwitch>>) {
-    this.#switches = switches;
-    for (const name of Object.keys(switches) as PartName[])
+  /** A system without a push service has no switch for the part `live`. */
+  constructor(switches: Readonly<Partial<Record<PartName, PartSwitch>>>) {
+    this.#switches = new Map(Object.entries(switches) as [PartName, PartSwitch][]);
+    for (const name of this.#switches.keys())
       this.#states.set(name, { isRunning: true, lastChange: Promise.resolve() });
   }
 
@@ -36,7 +37,7 @@ export class Parts {
     return [...this.#states].map(([name, { isRunning: running }]) => ({
       name,
       running,
-      meaning: this.#switches[name].meaning,
+      meaning: this.#switches.get(name)?.meaning ?? '',
     }));
   }
 
@@ -51,14 +52,14 @@ export class Parts {
   }
 
   #change(name: PartName, running: boolean): Promise<void> {
-    const state = this.#states.get(name);
-    if (!state) throw new Error(`There is no part ${name}`);
+    const [state, part] = [this.#states.get(name), this.#switches.get(name)];
+    if (!state || !part) throw new Error(`There is no part ${name}`);
     // Changes of a part run one after the other, so the last call decides its state.
     const change = async () => {
       if (state.isRunning === running) return;
       // A part that is stopping no longer counts as running.
       state.isRunning = false;
-      await (running ? this.#switches[name].start() : this.#switches[name].stop());
+      await (running ? part.start() : part.stop());
       state.isRunning = running;
     };
     return (state.lastChange = state.lastChange.then(change, change));

@@ -140,7 +140,7 @@ export async function startSystem(
   shutdown.add(() => pool.close());
   if (model.eventApi)
     eventApi.open({ model: model.eventApi, principals, invoke: (fn, payload) => pool.invoke(fn, payload) });
-  const parts = toStoppableParts(engine, aws, messages);
+  const parts = toStoppableParts(engine, aws, messages, model.eventApi && eventApi);
   // The console opens before the demo workspace exists. Its tokens wait for the workspace.
   const issueToken = Promise.withResolvers<ReturnType<typeof demoTokens>>();
   gateway.open({
@@ -188,7 +188,12 @@ export async function startSystem(
   return { credentials, dataDir, functionCount: model.functions.length, engineCrashed: engine.crashed };
 }
 
-function toStoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableMessages): Parts {
+function toStoppableParts(
+  engine: Engine,
+  aws: AwsEndpoint,
+  messages: StoppableMessages,
+  eventApi: EventApi | undefined,
+): Parts {
   return new Parts({
     table: {
       meaning: 'The table. Stopping kills its engine: every call answers UNAVAILABLE. Webhooks, mails and jobs wait.',
@@ -213,5 +218,13 @@ function toStoppableParts(engine: Engine, aws: AwsEndpoint, messages: StoppableM
       stop: () => aws.mail.close(),
       start: () => aws.mail.open(),
     },
+    ...(eventApi && {
+      live: {
+        meaning:
+          'The push service. Stopping ends the connections of all browsers. Calls succeed. Clients connect again after the start and read the changes that they missed.',
+        stop: () => eventApi.close(),
+        start: () => eventApi.reopen(),
+      },
+    }),
   });
 }

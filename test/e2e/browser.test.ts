@@ -106,7 +106,7 @@ describe('the dashboard', () => {
     await withText(health(page), /^All \d+ alarms are OK$/);
     expect(await page.title()).toBe('svc on this machine');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('svc on this machine');
-    for (const name of ['table', 'queues', 'mail']) await withText(part(page, name), 'runs');
+    for (const name of ['table', 'queues', 'mail', 'live']) await withText(part(page, name), 'runs');
     await withText(page.getByText(/^No calls in the last 15 minutes: /), '/v2/recordings');
     expect(requestedUrls.filter((url) => !url.startsWith(system.baseUrl + DASHBOARD))).toEqual([]);
     expect(problems).toEqual([]);
@@ -238,7 +238,7 @@ describe('the dashboard', () => {
     await health(page).waitFor();
     const focused = () => inPage<string>(page, 'document.activeElement.textContent');
     const reached: string[] = [];
-    while (reached.at(-1) !== 'Stop mail' && reached.length < 20) {
+    while (reached.at(-1) !== 'Stop live' && reached.length < 20) {
       await page.keyboard.press('Tab');
       reached.push(await focused());
     }
@@ -249,14 +249,15 @@ describe('the dashboard', () => {
       'Stop table',
       'Stop queues',
       'Stop mail',
+      'Stop live',
     ]);
     await page.keyboard.press('Enter');
-    await withText(part(page, 'mail'), 'stopped');
-    await withText(page.getByRole('status'), 'mail is stopped.');
-    expect(await focused()).toBe('Start mail');
+    await withText(part(page, 'live'), 'stopped');
+    await withText(page.getByRole('status'), 'live is stopped.');
+    expect(await focused()).toBe('Start live');
     await page.keyboard.press('Enter');
-    await withText(part(page, 'mail'), 'runs');
-    await withText(page.getByRole('status'), 'mail runs again.');
+    await withText(part(page, 'live'), 'runs');
+    await withText(page.getByRole('status'), 'live runs again.');
     expect(problems).toEqual([]);
   });
 
@@ -390,7 +391,7 @@ describe('the dashboard', () => {
       await inPage(page, `fetch('${system.baseUrl}${DASHBOARD}.json').then(() => 'read', ({ message }) => message)`),
     ).toBe('Failed to fetch');
     const state = (await (await fetch(`${system.baseUrl}${DASHBOARD}.json`)).json()) as ConsoleState;
-    expect(state.parts.map(({ running }) => running)).toEqual([true, true, true]);
+    expect(state.parts.map(({ running }) => running)).toEqual([true, true, true, true]);
   });
 });
 

@@ -72,7 +72,7 @@ describe('outage of a part of the system', () => {
 
   // A failed test must not fail the other tests.
   afterEach(async () => {
-    for (const name of ['table', 'queues', 'mail'] as const) await turn(name, true);
+    for (const name of ['table', 'queues', 'mail', 'live'] as const) await turn(name, true);
   });
 
   async function start(preload?: string): Promise<void> {
@@ -238,6 +238,7 @@ describe('outage of a part of the system', () => {
       { name: 'table', running: false },
       { name: 'queues', running: true },
       { name: 'mail', running: true },
+      { name: 'live', running: true },
     ]);
 
     const retried = Promise.all([addOrganization(patient, 'during'), publish(patient, 3)]);
@@ -345,6 +346,6 @@ describe('outage of a part of the system', () => {
     expect(activeAlarms.filter((name) => !['FanOutEventsBehind', 'PublishLiveBehind'].includes(name))).toEqual([]);
     for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream'])
       expect(Math.max(...line(now, 'Health', 'Dead letters', label))).toBe(0);
-    expect(now.parts.map(({ running }) => running)).toEqual([true, true, true]);
+    expect(now.parts.map(({ running }) => running)).toEqual([true, true, true, true]);
   });
 });

@@ -122,6 +122,8 @@ export class EventApi {
     socket.on('error', () => socket.destroy());
     try {
       await this.#authorizeConnection(request);
+      // `close` ends the connections that exist, so a connection must not begin after it.
+      if (!this.#server.isOpen) socket.destroy();
       if (socket.destroyed) return;
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket));
     } catch (error) {
@@ -285,6 +287,7 @@ export class EventApi {
     const fault = eventsFault(events);
     if (fault !== undefined) throw new ProtocolError('BadRequestException', fault);
     const texts = events as string[];
+    // The clients of AWS read `event` as one text, although the AppSync guide shows a list with one text.
     for (const { socket, subscriptions } of this.#connections)
       for (const [id, channel] of subscriptions)
         if (isSubscribed(channel, path)) for (const event of texts) send(socket, { type: 'data', id, event });
@@ -307,8 +310,8 @@ export class EventApi {
 }
 
 function idOf({ id }: Message): string {
-  if (typeof id === 'string' && /^[\x20-\x7e]{1,128}$/.test(id)) return id;
-  throw new ProtocolError('BadRequestException', 'The id must be a text of 1 to 128 characters');
+  if (typeof id === 'string' && /^[\w+-]{1,128}$/.test(id)) return id;
+  throw new ProtocolError('BadRequestException', 'The id must have 1 to 128 letters, digits, and characters of _+-');
 }
 
 function send(socket: WebSocket, message: object): void {

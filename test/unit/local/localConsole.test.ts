@@ -36,7 +36,12 @@ function newConsole() {
     stop: () => void done.push(`stop ${name}`),
     start: () => void done.push(`start ${name}`),
   });
-  const parts = new Parts({ table: partSwitch('table'), queues: partSwitch('queues'), mail: partSwitch('mail') });
+  const parts = new Parts({
+    table: partSwitch('table'),
+    queues: partSwitch('queues'),
+    mail: partSwitch('mail'),
+    live: partSwitch('live'),
+  });
   const handle = localConsole({
     snapshotOf: (minutes) => {
       asked.push(minutes);
@@ -63,6 +68,7 @@ const PART = {
   table: { name: 'table', running: true, meaning: 'What table is' },
   queues: { name: 'queues', running: true, meaning: 'What queues is' },
   mail: { name: 'mail', running: true, meaning: 'What mail is' },
+  live: { name: 'live', running: true, meaning: 'What live is' },
 } as const satisfies Record<PartName, Part>;
 
 describe('the dashboard page', () => {
@@ -132,7 +138,7 @@ describe('the switch of a part', () => {
     const stopped = await send('POST', '/_local/parts/queues', '{"running": false}');
     expect([stopped.status, JSON.parse(stopped.text)]).toEqual([
       200,
-      { parts: [PART.table, { ...PART.queues, running: false }, PART.mail] },
+      { parts: [PART.table, { ...PART.queues, running: false }, PART.mail, PART.live] },
     ]);
     const started = await send('POST', '/_local/parts/queues', '{"running": true}', {
       'content-type': 'Application/JSON; charset=utf-8',

@@ -20,12 +20,12 @@ beforeEach(() => {
     };
     return { meaning: `The ${name}.`, stop: tell('stop'), start: tell('start') };
   };
-  parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail') });
+  parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail'), live: part('live') });
 });
 
 test('all parts run at first, and have a description', () => {
   expect(parts.list()).toEqual(
-    ['table', 'queues', 'mail'].map((name) => ({ name, running: true, meaning: `The ${name}.` })),
+    ['table', 'queues', 'mail', 'live'].map((name) => ({ name, running: true, meaning: `The ${name}.` })),
   );
 });
 
@@ -33,12 +33,15 @@ test('a part is stopped and started alone, and only once', async () => {
   await parts.start('table');
   await parts.stop('table');
   await parts.stop('table');
-  expect([switchCalls, running()]).toEqual([['stop table', 'done table'], { table: false, queues: true, mail: true }]);
+  expect([switchCalls, running()]).toEqual([
+    ['stop table', 'done table'],
+    { table: false, queues: true, mail: true, live: true },
+  ]);
   await parts.start('table');
   await parts.start('table');
   expect([switchCalls.slice(2), running()]).toEqual([
     ['start table', 'done table'],
-    { table: true, queues: true, mail: true },
+    { table: true, queues: true, mail: true, live: true },
   ]);
 });
 
@@ -75,4 +78,10 @@ test('a failed change rejects and can be repeated', async () => {
   hold = Promise.resolve();
   await parts.start('queues');
   expect(running()).toMatchObject({ queues: true });
+});
+
+test('a system without a push service has no part live', async () => {
+  const withoutLive = new Parts({ mail: { meaning: 'The mail.', stop: () => undefined, start: () => undefined } });
+  expect(withoutLive.list().map(({ name }) => name)).toEqual(['mail']);
+  expect(() => withoutLive.stop('live')).toThrow('There is no part live');
 });
