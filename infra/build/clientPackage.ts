@@ -174,12 +174,12 @@ function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema): string {
     additionalProperties,
   } = schema;
   if (value !== undefined) return JSON.stringify(value);
-  if (values) return values.map((one) => JSON.stringify(one)).join(' | ');
+  if (values) return values.map((element) => JSON.stringify(element)).join(' | ');
   const alternatives = anyOf ?? oneOf;
-  if (alternatives && !properties) return alternatives.map((one) => `(${typeOf(one)})`).join(' | ');
-  if (allOf && !properties) return allOf.map((one) => `(${typeOf(one)})`).join(' & ');
+  if (alternatives && !properties) return alternatives.map((alternative) => `(${typeOf(alternative)})`).join(' | ');
+  if (allOf && !properties) return allOf.map((part) => `(${typeOf(part)})`).join(' & ');
   if (Array.isArray(type))
-    return (type as string[]).map((one) => typeOf({ ...schema, type: one } as JsonSchema)).join(' | ');
+    return (type as string[]).map((typeName) => typeOf({ ...schema, type: typeName } as JsonSchema)).join(' | ');
   const name = String(type);
   switch (name) {
     case 'string':

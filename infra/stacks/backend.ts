@@ -49,7 +49,7 @@ export class Backend extends Stack {
     };
     const streamDeadLetters = createStreamDeadLetters(this);
     const hasLive = settings.live === 'on';
-    const isDeployed = (one: Routed | Worker) => hasLive || !('requires' in one);
+    const isDeployed = (unit: Routed | Worker) => hasLive || !('requires' in unit);
     const deployedWorkers = workers.filter(isDeployed);
     const contextWith = (eventApi?: EventApi): DeploymentContext => ({
       environment: environmentValues({ ...shared, eventApi }, settings),

@@ -33,7 +33,9 @@ export const visibleActivities = /* @__PURE__ */ combine(
       );
       const { scope, documentId } = document;
       const context = { scope, organization: { organizationId }, document: { documentId } };
-      const visible = new Set((await threads.find(context, viewer, threadIds, now)).map((one) => one.annotationId));
+      const visible = new Set(
+        (await threads.find(context, viewer, threadIds, now)).map((thread) => thread.annotationId),
+      );
       const allowed = accessContext(viewer.access);
       return activities.filter(
         ({ featureType, targetEntityId, entityTargetData }) =>

@@ -45,7 +45,7 @@ export class UserCredentials {
     const { claims, keyId } = parsed;
     const publicKeyOf = ({ apiKey }: KeyRecord) => apiKey.userTokenKeys?.find((key) => key.keyId === keyId)?.publicKey;
     const record =
-      (await this.#keys.get(claims.tenant, options, (one) => publicKeyOf(one) !== undefined)) ??
+      (await this.#keys.get(claims.tenant, options, (candidate) => publicKeyOf(candidate) !== undefined)) ??
       (await this.#keys.get(claims.tenant, options, () => true));
     if (!record) return { caller: undefined, allowedOrigin: undefined };
     const publicKey = publicKeyOf(record);

@@ -40,8 +40,8 @@ printTable(
     const before = prose(SIZE);
     let after = before;
     for (let edit = 9; edit >= 0; edit--) {
-      const at = edit * 10_000 + random(9_000);
-      after = after.slice(0, at) + prose(insert) + after.slice(at + remove);
+      const position = edit * 10_000 + random(9_000);
+      after = after.slice(0, position) + prose(insert) + after.slice(position + remove);
     }
     const doc = stored('text', before);
     const ours = replaceValue(doc, 'text', 'content', after)!.length;
@@ -66,7 +66,7 @@ printTable(
     const times = Array.from({ length: 9 }, () => timed(() => replaceValue(doc, 'text', 'content', after)));
     const pass = timed(() => {
       let same = 0;
-      for (let at = 0; at < SIZE; at++) if (before.charCodeAt(at) === after.charCodeAt(at)) same++;
+      for (let index = 0; index < SIZE; index++) if (before.charCodeAt(index) === after.charCodeAt(index)) same++;
       return same;
     });
     return [
@@ -92,13 +92,13 @@ printTable(
       ['1,000 keys, in turn', 1_000, 1_000, 0],
     ] as const
   ).map(([what, keys, changed, extra]) => {
-    const valueOf = (turn: number) => (keys === 1 ? turn : `value ${turn} ${'x'.repeat(extra)}`);
+    const valueOf = (round: number) => (keys === 1 ? round : `value ${round} ${'x'.repeat(extra)}`);
     let value: Record<string, unknown> = Object.fromEntries(
       Array.from({ length: keys }, (_, key) => [`key${key}`, valueOf(key)]),
     );
     let doc = stored('map', value);
-    for (let turn = 0; turn < 1_000; turn++) {
-      value = { ...value, [`key${turn % changed}`]: valueOf(1_000 + turn) };
+    for (let round = 0; round < 1_000; round++) {
+      value = { ...value, [`key${round % changed}`]: valueOf(1_000 + round) };
       doc = openDocument([encodeState(doc), replaceValue(doc, 'map', 'content', value)!]);
     }
     const [ours, fresh] = [
@@ -124,14 +124,14 @@ function reordered(): [string, string] {
 function myersUpdate(doc: Y.Doc, before: string, after: string): number {
   const copy = openDocument([encodeState(doc)]);
   copy.clientID = [...copy.store.clients.keys()][0]!;
-  const known = Y.encodeStateVector(copy);
+  const stateVector = Y.encodeStateVector(copy);
   copy.transact(() => {
     for (const { at, remove, insert } of shortestScript(before, after).reverse()) {
       copy.getText('content').delete(at, remove);
       copy.getText('content').insert(at, insert);
     }
   });
-  return Y.encodeStateAsUpdate(copy, known).length;
+  return Y.encodeStateAsUpdate(copy, stateVector).length;
 }
 
 function shortestScript(a: string, b: string): { at: number; remove: number; insert: string }[] {

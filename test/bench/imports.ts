@@ -23,17 +23,17 @@ try {
   const times = bundles.map((): number[] => []);
   // The first round is not counted, because it reads the files from the disk.
   for (let round = 0; round <= STARTS; round++) {
-    for (const [at, file] of bundles.entries()) {
+    for (const [index, file] of bundles.entries()) {
       const milliseconds = await startUp(loader, file);
-      if (round > 0) times[at]!.push(milliseconds);
+      if (round > 0) times[index]!.push(milliseconds);
     }
   }
   const [bareMedian, ...medians] = times.map((each) => quantile(each, 0.5)) as [number, ...number[]];
   printTable(
     `Process start to handler loaded, median of ${STARTS} interleaved starts in ms; goal: at most ${GOAL}× a bare handler`,
     ['function', 'ours', 'bare', 'ratio', 'reached'],
-    medians.map((median, at) => [
-      functionIds[at]!,
+    medians.map((median, index) => [
+      functionIds[index]!,
       median.toFixed(1),
       bareMedian.toFixed(1),
       ratio(median, bareMedian),

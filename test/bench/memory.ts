@@ -165,12 +165,12 @@ async function measure(size: number): Promise<void> {
     number[],
     Record<'embed' | 'search' | 'hydrate' | 'count' | 'others', number[]>,
   ] = [[], [], { embed: [], search: [], hydrate: [], count: [], others: [] }];
-  for (let turn = -3; turn < TURNS; turn++) {
+  for (let round = -3; round < TURNS; round++) {
     const query = queryOf(random);
     const engineTime = await timed(() => engineSearch(customer, query));
     calls = [];
     const requestTime = await timed(() => search(customer, { query, organizationId: 'acme' }));
-    if (turn < 0) continue;
+    if (round < 0) continue;
     engines.push(engineTime);
     requests.push(requestTime);
     const embed = await timed(async () => lexical(query));
@@ -210,7 +210,7 @@ async function measure(size: number): Promise<void> {
 }
 
 async function measureRecall(customer: Customer, judgments: readonly SentJudgment[]): Promise<void> {
-  const at = (days: number) => FIRST_DAY + days * DAY_MS;
+  const timeAfterDays = (days: number) => FIRST_DAY + days * DAY_MS;
   const range = (start: number, end: number) =>
     [
       { filters: { dateRange: { start, end } } },
@@ -221,10 +221,10 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
     ['10 %', { filters: { decision: 'tenth' } }, ({ decision }) => decision === 'tenth'],
     ['1 %', { filters: { contentType: 'hundredth' } }, ({ contentType }) => contentType === 'hundredth'],
     ['0.1 %', { filters: { reviewerId: 'thousandth' } }, ({ actionUser }) => actionUser.userId === 'thousandth'],
-    ['a day', ...range(at(100), at(101) - 1)],
-    ['two days over the end of a year', ...range(at(364), at(366) - 1)],
-    ['three weeks', ...range(at(40.3), at(61.9))],
-    ['all but a day', ...range(at(0.5), at(729.5))],
+    ['a day', ...range(timeAfterDays(100), timeAfterDays(101) - 1)],
+    ['two days over the end of a year', ...range(timeAfterDays(364), timeAfterDays(366) - 1)],
+    ['three weeks', ...range(timeAfterDays(40.3), timeAfterDays(61.9))],
+    ['all but a day', ...range(timeAfterDays(0.5), timeAfterDays(729.5))],
   ];
   for (const [what, data, meets] of among) {
     const random = numbers(23);

@@ -4,13 +4,15 @@ export type Row = readonly (string | number)[];
 /** Prints a table under a title. Texts are aligned to the left, numbers to the right. */
 export function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
   const lines = [columns, ...rows.map((row) => row.map(String))];
-  const widths = columns.map((_column, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
-  const isNumber = columns.map((_column, at) =>
-    rows.some((row) => typeof row[at] === 'number' || /^[\d.]+×?$/.test(String(row[at]))),
+  const widths = columns.map((_column, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const isNumber = columns.map((_column, column) =>
+    rows.some((row) => typeof row[column] === 'number' || /^[\d.]+×?$/.test(String(row[column]))),
   );
   const format = (line: readonly string[]) =>
     widths
-      .map((width, at) => (isNumber[at] ? (line[at] ?? '').padStart(width) : (line[at] ?? '').padEnd(width)))
+      .map((width, column) =>
+        isNumber[column] ? (line[column] ?? '').padStart(width) : (line[column] ?? '').padEnd(width),
+      )
       .join('   ')
       .trimEnd();
   console.log(

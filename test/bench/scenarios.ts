@@ -864,13 +864,13 @@ export async function prepare(): Promise<Subject> {
   });
   await add('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true, immutable: false } });
   for (const organization of [read, busy]) {
-    const at = { ...organization, documentId: 'loose' };
-    await add('/v2/organizations/documents/add', { ...organization, folderId: undefined, documents: [at] });
+    const scope = { ...organization, documentId: 'loose' };
+    await add('/v2/organizations/documents/add', { ...organization, folderId: undefined, documents: [scope] });
     await add('/v2/activities/add', {
-      ...at,
+      ...scope,
       activities: all.map((id, index) => ({ ...anActivity, id, ...(index < 10 && { targetEntityId: 'signature' }) })),
     });
-    await add('/v2/recordings/add', at);
+    await add('/v2/recordings/add', scope);
     const nda = { ...organization, documentId: 'nda' };
     const fourComments = Array.from({ length: 4 }, () => ({ commentText: 'A comment', from: ada }));
     await add('/v2/commentannotations/add', {

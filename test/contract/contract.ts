@@ -18,12 +18,12 @@ export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'ht
 /** Returns the target of a `$ref` of the document. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the component
 export function resolveReference<T>($ref: string): T {
-  const found = $ref
+  const resolved = $ref
     .slice(2)
     .split('/')
     .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], openApi);
-  if (!$ref.startsWith('#/components/') || found === undefined) throw new Error(`${$ref} leads nowhere`);
-  return found as T;
+  if (!$ref.startsWith('#/components/') || resolved === undefined) throw new Error(`${$ref} leads nowhere`);
+  return resolved as T;
 }
 
 /** Returns the documented schema of `data`. */
@@ -64,8 +64,8 @@ export function expectDocumented({ path }: Endpoint, { status, body, headers }: 
 const checkers = { closed: new WeakMap<JsonSchema, z.ZodType>(), open: new WeakMap<JsonSchema, z.ZodType>() };
 
 function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
-  const known = checkers[closed].get(schema);
-  if (known) return known;
+  const cached = checkers[closed].get(schema);
+  if (cached) return cached;
   const made = z.fromJSONSchema(prepared(schema, closed) as never);
   checkers[closed].set(schema, made);
   return made;

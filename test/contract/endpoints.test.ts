@@ -154,8 +154,8 @@ describe('a field', () => {
   test.each(required)('%s: %s is required', async (_path, _name, field, endpoint) => {
     const issues = issuesOf(endpoint, await call(endpoint, without(endpoint.example.data, field)));
     expect(issues.map(({ path }) => path)).toContainEqual(field);
-    const known = field.length === 1 ? endpoint.fixedMessages?.required?.[String(field[0])] : undefined;
-    expect(issues[0]!.message).toContain(known ?? String(field.at(-1)));
+    const fixedMessage = field.length === 1 ? endpoint.fixedMessages?.required?.[String(field[0])] : undefined;
+    expect(issues[0]!.message).toContain(fixedMessage ?? String(field.at(-1)));
   });
 
   test.each(optionals)(
@@ -331,17 +331,17 @@ function typesOf(schema: JsonSchema): Set<string> | undefined {
 type FieldPath = (string | number)[];
 
 /** Returns the paths of the required fields in an example, at every depth. */
-function requiredFields(schema: JsonSchema, example: unknown, at: FieldPath = []): FieldPath[] {
+function requiredFields(schema: JsonSchema, example: unknown, path: FieldPath = []): FieldPath[] {
   if (Array.isArray(example))
-    return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...at, index]));
+    return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...path, index]));
   if (typeof example !== 'object' || example === null) return [];
   // A nullable value is described as a choice with null.
   const described = (schema.anyOf ?? [schema]).filter(({ properties }) => properties);
   if (described.length !== 1) return [];
   const [{ properties = {}, required = [] }] = described as [JsonSchema];
   return Object.entries(example).flatMap(([key, value]) => [
-    ...(required.includes(key) ? [[...at, key]] : []),
-    ...(properties[key] ? requiredFields(properties[key] as JsonSchema, value, [...at, key]) : []),
+    ...(required.includes(key) ? [[...path, key]] : []),
+    ...(properties[key] ? requiredFields(properties[key] as JsonSchema, value, [...path, key]) : []),
   ]);
 }
 

@@ -402,7 +402,7 @@ async function lintFindings(document: object): Promise<string[]> {
   const config = await createConfig(JSON.stringify({ extends: ['recommended'], rules: rulesOff }));
   const findings = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config });
   return findings.map(
-    ({ severity, ruleId, message, location: [at] }) => `${severity} ${ruleId} ${at?.pointer}: ${message}`,
+    ({ severity, ruleId, message, location: [location] }) => `${severity} ${ruleId} ${location?.pointer}: ${message}`,
   );
 }
 

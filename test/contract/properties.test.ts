@@ -79,7 +79,7 @@ function withTexts(data: unknown, change: (text: string) => string, name = ''): 
 }
 
 /** Values that often break programs. */
-const troublemakers: unknown[] = [
+const hostileValues: unknown[] = [
   '',
   ' ',
   '__proto__',
@@ -113,13 +113,13 @@ function nested(levels: number): unknown {
 }
 
 const anyText = fc.string({ unit: 'binary' });
-const anyJson = fc.oneof(fc.constantFrom(...troublemakers), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
+const anyJson = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
 const anyObject = fc.dictionary(anyText, anyJson, { maxKeys: 5 });
 
 /** Generates values of the same type, which pass more checks than others. */
 function like(value: unknown): fc.Arbitrary<unknown> {
   if (typeof value === 'string')
-    return fc.oneof(fc.constantFrom(...troublemakers.filter((one) => typeof one === 'string')), anyText);
+    return fc.oneof(fc.constantFrom(...hostileValues.filter((text) => typeof text === 'string')), anyText);
   if (typeof value === 'number') return fc.oneof(fc.nat(), fc.double({ noNaN: true, noDefaultInfinity: true }));
   if (typeof value === 'boolean') return fc.boolean();
   return Array.isArray(value) && value.length > 0 ? fc.array(fc.constantFrom(...value), { maxLength: 8 }) : anyObject;
@@ -130,13 +130,13 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const alternatives = schema.anyOf ?? schema.oneOf;
-  if (alternatives) return fc.oneof(...alternatives.map((one) => described(one, ids)));
+  if (alternatives) return fc.oneof(...alternatives.map((alternative) => described(alternative, ids)));
   switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case 'string':
       return fc.oneof(
         { weight: 6, arbitrary: fc.constantFrom(...ids) },
         { weight: 1, arbitrary: anyText },
-        { weight: 1, arbitrary: fc.constantFrom(...troublemakers) },
+        { weight: 1, arbitrary: fc.constantFrom(...hostileValues) },
       );
     case 'integer':
       return fc.oneof(
@@ -177,19 +177,19 @@ function textsIn(value: unknown): string[] {
 
 /** Generates request bodies: any object, an object that matches the document, or the example with changed, removed or added values. */
 function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
-  const places = placesIn(example);
+  const paths = pathsIn(example);
   const change = fc
-    .constantFrom(...places)
-    .chain((at) =>
+    .constantFrom(...paths)
+    .chain((path) =>
       fc.oneof(
-        fc.record({ at: fc.constant(at), put: like(valueAt(example, at)) }),
-        fc.record({ at: fc.constant(at), put: anyJson }),
-        fc.record({ at: fc.constant(at) }),
+        fc.record({ at: fc.constant(path), put: like(valueAt(example, path)) }),
+        fc.record({ at: fc.constant(path), put: anyJson }),
+        fc.record({ at: fc.constant(path) }),
       ),
     );
   const changed = fc
     .array(change, { minLength: 1, maxLength: 3 })
-    .map((changes) => changes.reduce(applied, structuredClone(example)));
+    .map((changes) => changes.reduce(applyChange, structuredClone(example)));
   const ids = [...new Set([...textsIn(example), 'acme', 'nda', 'ada'])];
   return fc
     .oneof(
@@ -200,21 +200,21 @@ function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
     .map((data) => JSON.stringify({ data }));
 }
 
-type Place = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 /** Returns the paths of all values in a JSON value, and of one new key in each object and list. */
-function placesIn(value: unknown, at: Place = []): Place[] {
-  if (typeof value !== 'object' || value === null) return [at];
-  const inside = Object.entries(value).flatMap(([key, item]) => placesIn(item, [...at, key]));
-  return [...(at.length > 0 ? [at] : []), ...inside, [...at, Array.isArray(value) ? value.length : 'more']];
+function pathsIn(value: unknown, path: JsonPath = []): JsonPath[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const inside = Object.entries(value).flatMap(([key, item]) => pathsIn(item, [...path, key]));
+  return [...(path.length > 0 ? [path] : []), ...inside, [...path, Array.isArray(value) ? value.length : 'more']];
 }
 
-function valueAt(value: unknown, scope: Place): unknown {
-  return scope.reduce<any>((node, key) => node?.[key], value);
+function valueAt(value: unknown, path: JsonPath): unknown {
+  return path.reduce<any>((node, key) => node?.[key], value);
 }
 
 /** Changes the value at a path, or removes it without `put`. Does nothing if an earlier change removed its parent. */
-function applied(data: unknown, { at, ...change }: { at: Place; put?: unknown }): unknown {
+function applyChange(data: unknown, { at, ...change }: { at: JsonPath; put?: unknown }): unknown {
   const parent = valueAt(data, at.slice(0, -1)) as Record<string | number, unknown> | null;
   if (typeof parent !== 'object' || parent === null) return data;
   if ('put' in change) parent[at.at(-1)!] = structuredClone(change.put);
@@ -277,7 +277,7 @@ describe('an expensive body', () => {
   const json = JSON.stringify({ data: { organizationId: 'acme' } });
   /** The endpoints share the code that refuses a body, so one of each auth level gets large bodies. The others get small ones. */
   const largest = new Set(
-    (['apiKey', 'workspace', 'none'] as const).map((auth) => cases.find(([, one]) => one.auth === auth)![0]),
+    (['apiKey', 'workspace', 'none'] as const).map((auth) => cases.find(([, endpoint]) => endpoint.auth === auth)![0]),
   );
   const refusedBodies = (repeats: number): Record<string, string | Buffer> => ({
     '6,000 levels': `{"data":${'{"a":'.repeat(6_000)}1${'}'.repeat(6_001)}`,

@@ -113,9 +113,9 @@ test('the open endpoints are those that a user interface needs', () => {
 test.each(open.filter(({ twinOf }) => twinOf === undefined).map((endpoint) => [endpoint.path, endpoint] as const))(
   '%s: the fields that only servers send are fields of the endpoint',
   (path, { user }) => {
-    const known = JSON.stringify(dataSchema(path));
+    const documented = JSON.stringify(dataSchema(path));
     for (const path of [...(user?.refuses ?? []), ...(user?.actor ?? []).map((field) => field.path)])
-      expect(known).toContain(`"${path.split('.').at(-1)}"`);
+      expect(documented).toContain(`"${path.split('.').at(-1)}"`);
   },
 );
 

@@ -176,7 +176,7 @@ describe('the dashboard', () => {
   test('describes each line as text, with the latest and the highest value', async () => {
     const { page } = await open(DASHBOARD);
     const { rows } = await nextState(page);
-    const shown = await inPage<unknown>(
+    const displayedRows = await inPage<unknown>(
       page,
       `[...document.querySelectorAll('#rows > section:not([hidden])')].map((row) => [row.querySelector('h2').textContent, ...[...row.querySelectorAll('figure')].map((figure) => [
       figure.querySelector('h3').textContent, ...[...figure.querySelectorAll('tbody tr')].map((line) => [...line.cells].map((cell) => cell.textContent)),
@@ -196,28 +196,28 @@ describe('the dashboard', () => {
           }),
         ]),
       ]);
-    expect(shown).toEqual(expected);
+    expect(displayedRows).toEqual(expected);
     expect(expected.flat(2).length).toBeGreaterThan(60);
   });
 
   test('marks the time under the pointer in all graphs, until the pointer leaves', async () => {
     const { page, problems } = await open(DASHBOARD);
     await nextState(page);
-    const shown = () =>
+    const readTimes = () =>
       inPage<string[]>(
         page,
         "[...new Set([...document.querySelectorAll('figure thead th:nth-child(2)')].filter(({ offsetParent }) => offsetParent).map(({ textContent }) => textContent))]",
       );
-    expect(await shown()).toEqual(['latest']);
+    expect(await readTimes()).toEqual(['latest']);
     await page.locator('.u-over').first().hover();
     await page
       .getByRole('columnheader', { name: /^\d\d:\d\d:\d\d$/ })
       .first()
       .waitFor();
-    expect(await shown()).toEqual([expect.stringMatching(/^\d\d:\d\d:\d0$/)]);
+    expect(await readTimes()).toEqual([expect.stringMatching(/^\d\d:\d\d:\d0$/)]);
     await page.getByRole('heading', { level: 1 }).hover();
     await page.getByRole('columnheader', { name: 'latest' }).first().waitFor();
-    expect(await shown()).toEqual(['latest']);
+    expect(await readTimes()).toEqual(['latest']);
     expect(problems).toEqual([]);
   });
 
@@ -323,7 +323,7 @@ describe('the dashboard', () => {
       return tab;
     }
     /** Resolves when the page has finished its work; all its requests so far are recorded. */
-    const settled = (page: Page) =>
+    const waitForRequests = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
     test('starts after an answer or a long wait, and shows the time of the last answer', async () => {
@@ -333,7 +333,7 @@ describe('the dashboard', () => {
       const before = requestedUrls.length;
       await page.clock.runFor(9_000);
       await page.getByRole('button', { name: '1 hour' }).click();
-      await settled(page);
+      await waitForRequests(page);
       const polls = () => requestedUrls.slice(before).filter((url) => POLL.test(url));
       expect(polls()).toEqual([`${system.baseUrl}${DASHBOARD}.json?minutes=15`]);
       expect(await page.getByRole('alert').textContent()).toBe('');
@@ -342,7 +342,7 @@ describe('the dashboard', () => {
       const said = page.getByRole('alert').filter({ hasText: 'has not answered since' });
       const since = await said.textContent();
       await page.clock.runFor(30_000);
-      await settled(page);
+      await waitForRequests(page);
       expect(await said.textContent()).toBe(since);
       expect(polls()[1]).toBe(`${system.baseUrl}${DASHBOARD}.json?minutes=60`);
 
@@ -355,17 +355,17 @@ describe('the dashboard', () => {
       const { page, requestedUrls } = await openStanding();
       const see = (hidden: boolean) =>
         `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'));`;
-      const askedBy = async (code: string) => {
+      const requestsAfter = async (code: string) => {
         const before = requestedUrls.length;
         await inPage(page, code);
-        await settled(page);
+        await waitForRequests(page);
         await page.clock.runFor(60_000);
-        await settled(page);
+        await waitForRequests(page);
         return requestedUrls.slice(before).filter((url) => !url.endsWith('.css'));
       };
-      expect(await askedBy(see(true))).toEqual([]);
+      expect(await requestsAfter(see(true))).toEqual([]);
       // The page polls as soon as it is visible, and is hidden again before the answer.
-      expect(await askedBy(see(false) + see(true))).toEqual([`${system.baseUrl}${DASHBOARD}.json?minutes=15`]);
+      expect(await requestsAfter(see(false) + see(true))).toEqual([`${system.baseUrl}${DASHBOARD}.json?minutes=15`]);
     });
   });
 
@@ -418,10 +418,10 @@ describe('the API reference', () => {
       await header.getByRole('button').click();
       const operations = page.locator('.opblock-tag-section').filter({ has: header }).locator('.opblock');
       if (expected.length > 0) await operations.first().waitFor();
-      const shown = await operations
+      const displayedPaths = await operations
         .locator('.opblock-summary-path')
-        .evaluateAll((found) => found.map((each) => each.getAttribute('data-path')));
-      expect([name, shown.toSorted()]).toEqual([name, expected.sort()]);
+        .evaluateAll((elements) => elements.map((each) => each.getAttribute('data-path')));
+      expect([name, displayedPaths.toSorted()]).toEqual([name, expected.sort()]);
       // Prevents a redraw of all operations with every change.
       await header.getByRole('button').click();
     }

@@ -36,8 +36,8 @@ function type(count: number, name: string): Promise<string[]> {
   } = system;
   const headers = { [`${headerPrefix}api-key`]: apiKey, [`${headerPrefix}auth-token`]: authToken };
   return Promise.all(
-    editors.map((one, index) =>
-      one.run({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),
+    editors.map((client, index) =>
+      client.run({ baseUrl, headers, editor, byVersion: index === 0, words: words(`${name}${index}.`, count) }),
     ),
   );
 }

@@ -596,7 +596,7 @@ describe('deliveries in npm start', () => {
 
     const listed = await until(
       () => workspace.ok('/v2/notifications/get', { organizationId: 'acme', userId: 'linus' }),
-      (found: any[]) => found.length > 0,
+      (entries: any[]) => entries.length > 0,
     );
     expect(listed).toEqual([
       expect.objectContaining({

@@ -61,7 +61,7 @@ export const onItems = async ({ Records }) => {
 export const onTick = async (event) => tell({ by: 'timer', id: event['detail-type'] });
 `;
 
-const at = (resource: string) => ({ 'Fn::GetAtt': [resource, 'Arn'] });
+const arnOf = (resource: string) => ({ 'Fn::GetAtt': [resource, 'Arn'] });
 const stream = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 
 /** Returns the current assembly with these functions instead of its workers. */
@@ -83,7 +83,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
     Properties: {
       Code: { S3Key },
       Handler: `index.${name}`,
-      Role: at(Role),
+      Role: arnOf(Role),
       Timeout,
       Environment: { Variables: { SEEN: seen, TABLE_NAME: { Ref: 'Table' }, WEBHOOK_RETRY_SCHEDULE: '0,5' } },
     },
@@ -100,19 +100,19 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
         Properties: {
           QueueName: 'test',
           VisibilityTimeout: 1,
-          RedrivePolicy: { deadLetterTargetArn: at('TestDeadLetters'), maxReceiveCount: 2 },
+          RedrivePolicy: { deadLetterTargetArn: arnOf('TestDeadLetters'), maxReceiveCount: 2 },
         },
       },
       TestDeadLetters: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-dead' } },
       TestSlowQueue: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'test-slow', VisibilityTimeout: 180 } },
       TestAskRole: role(
-        allow(['sqs:SendMessage'], [at('TestQueue'), at('TestSlowQueue')]),
-        allow(reading, at('TestDeadLetters')),
-        allow(['sqs:GetQueueAttributes'], [at('TestQueue'), at('TestSlowQueue')]),
-        allow(['dynamodb:PutItem', 'dynamodb:UpdateItem'], at('Table')),
+        allow(['sqs:SendMessage'], [arnOf('TestQueue'), arnOf('TestSlowQueue')]),
+        allow(reading, arnOf('TestDeadLetters')),
+        allow(['sqs:GetQueueAttributes'], [arnOf('TestQueue'), arnOf('TestSlowQueue')]),
+        allow(['dynamodb:PutItem', 'dynamodb:UpdateItem'], arnOf('Table')),
       ),
       TestAsk: lambda('ask', 'TestAskRole'),
-      TestIntegration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: at('TestAsk') } },
+      TestIntegration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: arnOf('TestAsk') } },
       TestRoute: {
         Type: 'AWS::ApiGatewayV2::Route',
         Properties: {
@@ -121,14 +121,14 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
         },
       },
       TestMessagesRole: role(
-        allow(reading, [at('TestQueue'), at('TestSlowQueue')]),
-        allow(['dynamodb:PutItem'], at('Table')),
+        allow(reading, [arnOf('TestQueue'), arnOf('TestSlowQueue')]),
+        allow(['dynamodb:PutItem'], arnOf('Table')),
       ),
       TestMessages: lambda('onMessages', 'TestMessagesRole', 1),
       TestSource: {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
-          EventSourceArn: at('TestQueue'),
+          EventSourceArn: arnOf('TestQueue'),
           FunctionName: { Ref: 'TestMessages' },
           BatchSize: 10,
           FunctionResponseTypes: ['ReportBatchItemFailures'],
@@ -139,7 +139,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
       TestSlowSource: {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
-          EventSourceArn: at('TestSlowQueue'),
+          EventSourceArn: arnOf('TestSlowQueue'),
           FunctionName: { Ref: 'TestSlowMessages' },
           FunctionResponseTypes: ['ReportBatchItemFailures'],
         },
@@ -149,7 +149,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
           ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
           stream,
         ),
-        allow(['sqs:SendMessage'], at('TestDeadLetters')),
+        allow(['sqs:SendMessage'], arnOf('TestDeadLetters')),
       ),
       TestItems: lambda('onItems', 'TestItemsRole'),
       TestStream: {
@@ -163,7 +163,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
           FunctionResponseTypes: ['ReportBatchItemFailures'],
           BisectBatchOnFunctionError: true,
           MaximumRetryAttempts: 1,
-          DestinationConfig: { OnFailure: { Destination: at('TestDeadLetters') } },
+          DestinationConfig: { OnFailure: { Destination: arnOf('TestDeadLetters') } },
           FilterCriteria: {
             Filters: [{ Pattern: '{"eventName":["INSERT"],"dynamodb":{"NewImage":{"_t":{"S":["TestItem"]}}}}' }],
           },
@@ -173,15 +173,15 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
       TestTick: lambda('onTick', 'TestTickRole'),
       TestRule: {
         Type: 'AWS::Events::Rule',
-        Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Id: 'Tick', Arn: at('TestTick') }] },
+        Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Id: 'Tick', Arn: arnOf('TestTick') }] },
       },
       TestMayTick: {
         Type: 'AWS::Lambda::Permission',
         Properties: {
           Action: 'lambda:InvokeFunction',
-          FunctionName: at('TestTick'),
+          FunctionName: arnOf('TestTick'),
           Principal: 'events.amazonaws.com',
-          SourceArn: at('TestRule'),
+          SourceArn: arnOf('TestRule'),
         },
       },
     });

@@ -72,7 +72,7 @@ describe('outage of a part of the system', () => {
 
   // A failed test must not fail the other tests.
   afterEach(async () => {
-    for (const name of ['table', 'queues', 'mail', 'live'] as const) await turn(name, true);
+    for (const name of ['table', 'queues', 'mail', 'live'] as const) await switchPart(name, true);
   });
 
   async function start(preload?: string): Promise<void> {
@@ -91,7 +91,7 @@ describe('outage of a part of the system', () => {
     ];
   }
 
-  async function turn(name: PartName, running: boolean): Promise<void> {
+  async function switchPart(name: PartName, running: boolean): Promise<void> {
     const response = await fetch(`${system.baseUrl}/_local/parts/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -216,7 +216,7 @@ describe('outage of a part of the system', () => {
   test('without the table, callers get UNAVAILABLE soon, an alarm is raised, and later retries succeed without loss', async () => {
     await addOrganization(patient, 'before');
     await publish(patient, 5);
-    await turn('table', false);
+    await switchPart('table', false);
     const engine = await findProcesses('--db-path', join(dataDir, 'table.db'));
     const attempts: (() => Promise<unknown>)[] = [
       ...Array.from({ length: FAULTS }, () => () => addOrganization(impatient, 'refused')),
@@ -242,7 +242,7 @@ describe('outage of a part of the system', () => {
     ]);
 
     const retried = Promise.all([addOrganization(patient, 'during'), publish(patient, 3)]);
-    await turn('table', true);
+    await switchPart('table', true);
     await retried;
     expect(await organizations(['before', 'during', 'refused'])).toEqual(expect.arrayContaining(['before', 'during']));
     await allDelivered();
@@ -257,7 +257,7 @@ describe('outage of a part of the system', () => {
       });
     await mention('before-mail');
     await mailed('before-mail');
-    await turn('mail', false);
+    await switchPart('mail', false);
     const runs = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Runs', 'sendEmail'));
     const before = runs(await state());
     // Several, so that the failed attempts that raise the alarm come within seconds.
@@ -274,7 +274,7 @@ describe('outage of a part of the system', () => {
     expect(await mailsWith('during-mail')).toEqual([]);
 
     const retried = link(patient)();
-    await turn('mail', true);
+    await switchPart('mail', true);
     await retried;
     await mailed('verif');
     for (const text of ['during-mail', 'also-1', 'also-2', 'also-3']) expect(await mailed(text)).toHaveLength(1);
@@ -303,7 +303,7 @@ describe('outage of a part of the system', () => {
     await drained();
     const failures = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Failures', 'fanOutEvents'));
     const before = failures(await state());
-    await turn('queues', false);
+    await switchPart('queues', false);
     const calls: (() => Promise<unknown>)[] = [() => publish(impatient, 4), () => mention('during-queues')];
     for (const call of calls) {
       const since = performance.now();
@@ -315,7 +315,7 @@ describe('outage of a part of the system', () => {
     expect(missing()).toHaveLength(4);
     expect(await mailsWith('during-queues')).toEqual([]);
 
-    await turn('queues', true);
+    await switchPart('queues', true);
     await allDelivered();
     expect(await mailed('during-queues')).toHaveLength(1);
     await drained();
@@ -323,7 +323,7 @@ describe('outage of a part of the system', () => {
 
   test('acknowledged work is done after a restart when the queues fail and then the whole system is killed', async () => {
     await drained();
-    await turn('queues', false);
+    await switchPart('queues', false);
     await publish(impatient, 4);
     await mention('before-kill');
     // The message cannot be sent, so the sweeper finds the job in the table.

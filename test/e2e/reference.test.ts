@@ -36,21 +36,21 @@ const order = exampleOrder
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   [`${WORKSPACE}/email/status`]: pressLoginLink,
   [`${ADVANCED}/messages/get`]: () =>
-    until(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
-  [`${ORGANIZATIONS}/add`]: listen,
+    waitForExample(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
+  [`${ORGANIZATIONS}/add`]: subscribeReceiver,
   '/v1/auth/token/get': async () => values.set('<signed token>', credentials['x-svc-auth-token']),
   // The event of the editor comes some seconds later, so this runs before the deletion of the editor.
-  '/v2/crdt/delete': () => came('/advanced', ({ event }) => event === 'crdt.update_data'),
+  '/v2/crdt/delete': () => waitForWebhook('/advanced', ({ event }) => event === 'crdt.update_data'),
   '/v2/memory/search': async () => {
     const [{ agent: _, annotationId: __, ...judgment }] = (
       exampleOf('/v2/memory/judgments/add').data as { judgments: [Record<string, unknown>] }
     ).judgments;
-    await done('/v2/memory/judgments/add', {
+    await postOk('/v2/memory/judgments/add', {
       ...acme,
       documentId: 'pricing',
       judgments: [{ ...judgment, recordId: 'review-18' }],
     });
-    await until('/v2/memory/search', ({ results }) => results.length > 0);
+    await waitForExample('/v2/memory/search', ({ results }) => results.length > 0);
   },
 };
 
@@ -104,7 +104,7 @@ let system: System;
 let receiver: RemoteReceiver;
 let served: OpenApiDocument;
 /** The id of the endpoint whose URL is the receiver. */
-let listening: string;
+let subscribedEndpointId: string;
 beforeAll(async () => {
   [system, receiver] = await Promise.all([startSystem(), RemoteReceiver.start()]);
   served = JSON.parse((await read('/openapi.json')).text) as OpenApiDocument;
@@ -135,7 +135,7 @@ function headersOf(path: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, credentials[name]!]));
 }
 
-async function done(path: string, data: object): Promise<any> {
+async function postOk(path: string, data: object): Promise<any> {
   const { body } = await system.post(path, data, headersOf(path));
   expect([path, body.error]).toEqual([path, undefined]);
   return body.result.data;
@@ -152,21 +152,21 @@ function exampleOf(path: string): { data: unknown; answer: { result: Record<stri
 }
 
 /** Repeats an example until its answer is complete, because workers run asynchronously. */
-async function until(path: string, enough: (data: any) => boolean): Promise<void> {
+async function waitForExample(path: string, isComplete: (data: any) => boolean): Promise<void> {
   const end = Date.now() + PATIENCE_MILLISECONDS;
   for (;;) {
     const { body } = await system.post(path, values.fill(exampleOf(path).data), headersOf(path));
-    if (body.result && enough(body.result.data ?? body.result)) return;
-    if (Date.now() > end) throw new Error(`${path} does not come to what its example says: ${JSON.stringify(body)}`);
+    if (body.result && isComplete(body.result.data ?? body.result)) return;
+    if (Date.now() > end) throw new Error(`${path} does not return the documented example: ${JSON.stringify(body)}`);
     await delay(50);
   }
 }
 
 /** Returns the differences between an answer and its example; additional fields and items are ignored. */
-function unlike(example: unknown, answer: unknown, at = ''): string[] {
+function differencesBetween(example: unknown, answer: unknown, path = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
     return Object.entries(example).flatMap(([key, value]) =>
-      unlike(value, (answer as Record<string, unknown>)[key], at === '' ? key : `${at}.${key}`),
+      differencesBetween(value, (answer as Record<string, unknown>)[key], path === '' ? key : `${path}.${key}`),
     );
   }
   if (example === answer) return [];
@@ -177,7 +177,7 @@ function unlike(example: unknown, answer: unknown, at = ''): string[] {
         ? 'time'
         : undefined,
   );
-  return kinds[0] !== undefined && kinds[0] === kinds[1] ? [] : [at];
+  return kinds[0] !== undefined && kinds[0] === kinds[1] ? [] : [path];
 }
 
 /** Opens the link of the mail and presses the button. */
@@ -189,8 +189,8 @@ async function pressLoginLink(): Promise<void> {
 }
 
 /** Sends every later event to the receiver, by both kinds of webhooks. */
-async function listen(): Promise<void> {
-  await done(`${WORKSPACE}/webhookconfig/update`, {
+async function subscribeReceiver(): Promise<void> {
+  await postOk(`${WORKSPACE}/webhookconfig/update`, {
     useWebhookService: true,
     webhookServiceConfig: {
       rawNotificationUrl: receiver.url('/raw'),
@@ -198,19 +198,24 @@ async function listen(): Promise<void> {
       triggers: Object.fromEntries(triggerTypes.map((type) => [type, true])),
     },
   });
-  const { id } = await done(`${ADVANCED}/endpoints/create`, { url: receiver.url('/advanced') });
-  listening = id;
+  const { id } = await postOk(`${ADVANCED}/endpoints/create`, { url: receiver.url('/advanced') });
+  subscribedEndpointId = id;
 }
 
-/** Returns the first webhook at a path that matches, or reports what came instead. */
-async function came(path: string, like: (body: Record<string, unknown>) => boolean): Promise<RemoteWebhook> {
-  const found = receiver.waitForWebhooks(path, 1, ({ body }) => like(JSON.parse(body) as Record<string, unknown>));
-  const late = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
+/** Returns the first webhook at a path that matches, or throws with the webhooks that arrived instead. */
+async function waitForWebhook(
+  path: string,
+  matches: (body: Record<string, unknown>) => boolean,
+): Promise<RemoteWebhook> {
+  const received = receiver.waitForWebhooks(path, 1, ({ body }) =>
+    matches(JSON.parse(body) as Record<string, unknown>),
+  );
+  const timeout = delay(PATIENCE_MILLISECONDS, undefined, { ref: false }).then(() => {
     throw new Error(
-      `It did not come at ${path}, but ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`,
+      `The webhook did not arrive at ${path}. Received instead: ${JSON.stringify(receiver.at(path).map(({ body }) => (JSON.parse(body) as { event?: string; actionType: string }).event ?? JSON.parse(body).actionType))}`,
     );
   });
-  return (await Promise.race([found, late]))[0]!;
+  return (await Promise.race([received, timeout]))[0]!;
 }
 
 test('every operation of the document is tested', () => {
@@ -225,7 +230,7 @@ test('the document equals the registry, with the names and the address of the ru
 
 describe('the example of', () => {
   test.each(order)('%s gets the documented answer', async (path) => {
-    for (const [requestPath, data] of requestsBefore[path] ?? []) await done(requestPath, data);
+    for (const [requestPath, data] of requestsBefore[path] ?? []) await postOk(requestPath, data);
     await before[path]?.();
     const example = exampleOf(path);
     const data = { ...(values.fill(example.data) as object), ...changes[path] };
@@ -236,15 +241,15 @@ describe('the example of', () => {
       { ...answer, headers: Object.fromEntries(answer.headers) },
     );
     values.learn(example.answer, answer.body);
-    expect(unlike(values.fill(example.answer), answer.body)).toEqual(
+    expect(differencesBetween(values.fill(example.answer), answer.body)).toEqual(
       elsewhere[path] ?? elsewhere[otherVersion(path)] ?? [],
     );
-    remember(path, answer);
+    storeCredentials(path, answer);
   });
 });
 
 /** Stores the credentials that the examples create. */
-function remember(path: string, { body }: Answer): void {
+function storeCredentials(path: string, { body }: Answer): void {
   if (path === `${WORKSPACE}/create`) {
     const { id, authToken, apiKeyList } = body.result.data;
     Object.assign(credentials, {
@@ -287,11 +292,14 @@ describe('webhooks', () => {
       ['recorder.done', 'done'],
     ];
     for (const [event, actionType] of brought) {
-      expect([event, problemsOf(event, await came('/advanced', (body) => body.event === event))]).toEqual([event, []]);
+      expect([event, problemsOf(event, await waitForWebhook('/advanced', (body) => body.event === event))]).toEqual([
+        event,
+        [],
+      ]);
       // Published events have fields of the caller.
       if (event === 'huddle.create') continue;
       for (const path of ['/raw', '/processed']) {
-        const basic = await came(path, (body) => body.actionType === actionType);
+        const basic = await waitForWebhook(path, (body) => body.actionType === actionType);
         expect([event, path, problemsOf(`basic.${event}`, basic)]).toEqual([event, path, []]);
       }
     }
@@ -300,11 +308,12 @@ describe('webhooks', () => {
   test('have a documented test payload for every event type', async () => {
     await Promise.all(
       eventTypes.map(async (event) => {
-        const messageId = (await done(`${ADVANCED}/endpoints/test`, { endpointId: listening, event }))
+        const messageId = (await postOk(`${ADVANCED}/endpoints/test`, { endpointId: subscribedEndpointId, event }))
           .messageId as string;
-        expect([event, problemsOf(event, await came('/advanced', ({ webhookId }) => webhookId === messageId))]).toEqual(
-          [event, []],
-        );
+        expect([
+          event,
+          problemsOf(event, await waitForWebhook('/advanced', ({ webhookId }) => webhookId === messageId)),
+        ]).toEqual([event, []]);
       }),
     );
   });

@@ -52,9 +52,9 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
 
   // A link scanner opens the link before the owner does.
   for (const method of ['HEAD', 'GET', 'OPTIONS']) await (await fetch(link, { method })).text();
-  const shown = await fetch(link);
-  expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-  const html = await shown.text();
+  const page = await fetch(link);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const html = await page.text();
   expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result.data).toEqual({ verified: false });
 
   // The request of a browser when the button is pressed.

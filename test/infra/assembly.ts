@@ -148,7 +148,7 @@ export function roleOf(template: Template, resource: Resource): Resource {
 export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
   return statements
     .flatMap(({ Action, Resource: resource }) =>
-      list(resource).flatMap((one) => list(Action).map((action) => `${JSON.stringify(one)} ${action}`)),
+      list(resource).flatMap((target) => list(Action).map((action) => `${JSON.stringify(target)} ${action}`)),
     )
     .sort();
 }

@@ -185,10 +185,10 @@ describe('npm run check:deploy', () => {
       ...templates.resources,
       Workers: { Type: 'AWS::CloudFormation::Stack', Metadata: { 'aws:asset:path': 'workers.json' } },
     };
-    const only = (kept: Record<string, unknown>) =>
+    const only = (keptResources: Record<string, unknown>) =>
       JSON.stringify({
         Resources: Object.fromEntries(
-          Object.entries(kept).filter(
+          Object.entries(keptResources).filter(
             ([id, resource]) =>
               id === 'Workers' || (resource as DeployedResource).Type !== 'AWS::CloudFormation::Stack',
           ),

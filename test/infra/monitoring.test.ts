@@ -376,8 +376,8 @@ describe('alarmText', () => {
   });
 
   test('shows an impact once, and a single impact without a list', () => {
-    const impactLines = (...given: string[]) =>
-      alarmText({ ...text, impacts: given }, undefined)
+    const impactLines = (...sentences: string[]) =>
+      alarmText({ ...text, impacts: sentences }, undefined)
         .split('\n')
         .slice(1, -4);
     expect(impactLines('a', 'b', 'a')).toEqual(['Impact, one or more of:', '- a', '- b']);

@@ -136,14 +136,14 @@ describe('restore table', () => {
 
   test('covers every property of the table: each is in a backup or set by a command', () => {
     const inBackup = ['AttributeDefinitions', 'BillingMode', 'GlobalSecondaryIndexes', 'KeySchema'];
-    const givenBack = [
+    const setByCommand = [
       'DeletionProtectionEnabled',
       'PointInTimeRecoverySpecification',
       'StreamSpecification',
       'TimeToLiveSpecification',
       'VectorIndexes',
     ];
-    expect(Object.keys(table()).sort()).toEqual([...inBackup, ...givenBack].sort());
+    expect(Object.keys(table()).sort()).toEqual([...inBackup, ...setByCommand].sort());
   });
 });
 

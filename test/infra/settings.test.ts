@@ -4,12 +4,12 @@ import { describe, expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
-const read = (given: Record<string, unknown>) => readSettings((name) => given[name], Object.keys(given));
+const read = (context: Record<string, unknown>) => readSettings((name) => context[name], Object.keys(context));
 
 /** Returns the problems of settings, one line each. */
-function problemsOf(given: Record<string, unknown>): string[] {
+function problemsOf(context: Record<string, unknown>): string[] {
   try {
-    read(given);
+    read(context);
     return [];
   } catch (error) {
     return (error as Error).message
@@ -169,7 +169,7 @@ describe('readSettings', () => {
   });
 
   test('ignores names that the CDK adds to the context', () => {
-    const kept = [
+    const cdkNames = [
       '@aws-cdk/core:validateAgainstDefaultRules',
       'aws:cdk:enable-asset-metadata',
       'aws-cdk:enableDiffNoFail',
@@ -177,7 +177,7 @@ describe('readSettings', () => {
       'cli-telemetry',
       'acknowledged-issue-numbers',
     ];
-    expect(problemsOf(Object.fromEntries(kept.map((key) => [key, true])))).toEqual([]);
+    expect(problemsOf(Object.fromEntries(cdkNames.map((key) => [key, true])))).toEqual([]);
   });
 
   test('accepts the settings of cdk.json', () => {

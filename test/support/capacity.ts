@@ -109,17 +109,17 @@ class Waves {
   #number = 0;
   #waiting: ((wave: number) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #turn: NodeJS.Immediate | undefined;
+  #immediate: NodeJS.Immediate | undefined;
 
   next(): Promise<number> {
     clearTimeout(this.#timer);
-    clearImmediate(this.#turn);
+    clearImmediate(this.#immediate);
     this.#timer = setTimeout(() => this.#waitForQuiet(QUIET_TURNS), QUIET_MILLISECONDS);
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   #waitForQuiet(turns: number): void {
-    this.#turn = setImmediate(() => (turns > 1 ? this.#waitForQuiet(turns - 1) : this.#releaseWave()));
+    this.#immediate = setImmediate(() => (turns > 1 ? this.#waitForQuiet(turns - 1) : this.#releaseWave()));
   }
 
   #releaseWave(): void {

@@ -39,8 +39,8 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'));
 }
 
-function time(at: Date): Buffer {
-  return der(0x17, Buffer.from(`${at.toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`));
+function time(date: Date): Buffer {
+  return der(0x17, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(2, 14)}Z`));
 }
 
 function der(tag: number, content: Buffer): Buffer {

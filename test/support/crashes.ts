@@ -6,7 +6,7 @@ export interface Fault {
   /** The name of the call: the command, and the types of its items or its partition. If undefined, calls of all names count. */
   readonly kind?: string;
   /** The number of the call among the calls with this name, counted from 1. */
-  readonly at: number;
+  readonly occurrence: number;
   readonly failure: Failure;
   readonly when: 'before' | 'after';
 }
@@ -18,13 +18,13 @@ export const allFailures = [
   { failure: 'error', when: 'before' },
   { failure: 'error', when: 'after' },
   { failure: 'repetition', when: 'after' },
-] as const satisfies readonly Omit<Fault, 'at' | 'kind'>[];
+] as const satisfies readonly Omit<Fault, 'occurrence' | 'kind'>[];
 
 /** Returns the faults of each call. A read has only three, because an error after it and a repetition have no effect. */
 export function everyFault(calls: readonly string[]): Fault[] {
   return calls.flatMap((kind, index) => {
-    const at = calls.slice(0, index + 1).filter((name) => name === kind).length;
-    return faultsOf(kind).map((failure) => ({ kind, at, ...failure }));
+    const count = calls.slice(0, index + 1).filter((name) => name === kind).length;
+    return faultsOf(kind).map((failure) => ({ kind, occurrence: count, ...failure }));
   });
 }
 
@@ -32,11 +32,13 @@ export function everyFault(calls: readonly string[]): Fault[] {
 export function faultsOfEveryKind(calls: readonly string[]): Fault[] {
   const counts = new Map(calls.map((kind) => [kind, calls.filter((name) => name === kind).length] as const));
   return [...counts].flatMap(([kind, count]) =>
-    [...new Set([1, count])].flatMap((at) => faultsOf(kind).map((failure) => ({ kind, at, ...failure }))),
+    [...new Set([1, count])].flatMap((occurrence) =>
+      faultsOf(kind).map((failure) => ({ kind, occurrence, ...failure })),
+    ),
   );
 }
 
-function faultsOf(kind: string): readonly Omit<Fault, 'at' | 'kind'>[] {
+function faultsOf(kind: string): readonly Omit<Fault, 'occurrence' | 'kind'>[] {
   const reads = /^(Get|BatchGet|Query)/.test(kind);
   return allFailures.slice(0, reads ? 3 : undefined);
 }
@@ -65,9 +67,9 @@ export class Trial {
     this.calls.push(name);
     const ofKind = this.calls.filter((call) => call === name).length;
     const fault = this.faults.find(
-      ({ kind, at }) => at === (kind === undefined ? this.calls.length : kind === name && ofKind),
+      ({ kind, occurrence }) => occurrence === (kind === undefined ? this.calls.length : kind === name && ofKind),
     );
-    if (fault) this.injected.push(`${fault.failure} ${fault.when} call ${fault.at}, ${name}`);
+    if (fault) this.injected.push(`${fault.failure} ${fault.when} call ${fault.occurrence}, ${name}`);
     return fault;
   }
 }

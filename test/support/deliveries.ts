@@ -140,7 +140,7 @@ export class DeliverySystem {
       timing: this.timing,
       random: () => this.random(),
       sleep: (milliseconds) => this.#pause(milliseconds),
-      notifyOwner: async (tenant, trouble) => void this.ownerNotifications.push({ tenant, ...trouble }),
+      notifyOwner: async (tenant, notification) => void this.ownerNotifications.push({ tenant, ...notification }),
       ...this.replacedPorts.attempt,
     };
   }
@@ -190,7 +190,7 @@ export class DeliverySystem {
 
   /** Writes an event in a transaction, as a change does. Returns its id. */
   async emit(tenant: string, event: Partial<NewEvent> & { id?: string } = {}): Promise<string> {
-    const { id = newId('cause', this.now), ...given } = event;
+    const { id = newId('cause', this.now), ...fields } = event;
     const ops = emit(
       tenant,
       {
@@ -200,7 +200,7 @@ export class DeliverySystem {
           source: 'huddle',
           data: { actionUser: { userId: 'ada', name: 'Ada' }, metadata: { apiKey: tenant } },
         },
-        ...given,
+        ...fields,
       },
       this.now,
     );

@@ -121,7 +121,7 @@ export class ModelOrganization {
    */
   permissions(
     userId: string,
-    isKnown: boolean,
+    hasProfile: boolean,
     now: number,
     requested: { readonly folders: readonly string[]; readonly documents: readonly string[] },
   ) {
@@ -145,7 +145,7 @@ export class ModelOrganization {
       if (nearest) return toEntry(nearest, accessType);
       if (accessType === 'public' && member) return { accessRole: member.role, accessType };
       if (accessType === 'organizationPrivate' && member) return toEntry(member, accessType);
-      return accessType === 'public' && isKnown ? { accessRole: 'editor', accessType } : denied(what, accessType);
+      return accessType === 'public' && hasProfile ? { accessRole: 'editor', accessType } : denied(what, accessType);
     };
     const missing = (what: string) => ({ error: `${what} does not exist`, errorCode: 'does_not_exist' });
     const fields = [...new Set([...grants.keys()].flatMap((resource) => live(resource)?.fields ?? []))].sort();

@@ -50,7 +50,7 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id <
 export class DirectorySimulation {
   readonly organizations = new Map<string, ModelOrganization>();
   /** The ids of the users that exist in the tenant. */
-  readonly known = new Set<string>();
+  readonly knownUserIds = new Set<string>();
   /** The simulated time of handlers and jobs in epoch milliseconds. */
   now: number;
   #threads = 0;
@@ -104,7 +104,7 @@ export class DirectorySimulation {
   }
 
   /** Runs one step of a job. With `crashes`, the worker crashes before it saves the progress. */
-  async work({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
+  async runStep({ tenant, jobId }: StoredJob, crashes: boolean): Promise<void> {
     const job = await this.#store.get({ tenant, jobId });
     if (!job) return;
     if (crashes) await this.#jobs.steps[job.kind as JobKindOn<'jobs'>](job, () => this.now, quiet);
@@ -139,7 +139,7 @@ export class DirectorySimulation {
     for (const [organizationId, org] of this.organizations) {
       const answer = await this.answer(PERMISSIONS, { organizationId, ...everything });
       for (const userId of names.users) {
-        const expected = org.permissions(userId, this.known.has(userId), this.now, names);
+        const expected = org.permissions(userId, this.knownUserIds.has(userId), this.now, names);
         expect([userId, this.#withoutRevokedFields(org, userId, answer[userId], expected)]).toEqual([userId, expected]);
       }
     }
@@ -152,8 +152,8 @@ export class DirectorySimulation {
     answer: Permissions,
     { context }: Permissions,
   ): Permissions {
-    const { context: shown, ...others } = answer;
-    const fields = shown?.accessFields.filter(
+    const { context: responseContext, ...others } = answer;
+    const fields = responseContext?.accessFields.filter(
       (field) => context?.accessFields.includes(field) || !org.revokedFields.get(userId)?.has(field),
     );
     return { ...others, ...(fields?.length && { context: { accessFields: fields } }) };
@@ -177,31 +177,31 @@ export class DirectorySimulation {
   }
 
   async #expectDocuments(org: ModelOrganization): Promise<void> {
-    const at = { organizationId: org.id };
+    const scope = { organizationId: org.id };
     const documents = [...org.documents.values()].sort(byId);
-    const toResponse = (one: ModelDocument) => ({
-      id: one.id,
-      disabled: one.disabled,
-      accessType: accessTypeOf(one),
-      ...(one.folder && { folderId: one.folder.id }),
+    const toResponse = (document: ModelDocument) => ({
+      id: document.id,
+      disabled: document.disabled,
+      accessType: accessTypeOf(document),
+      ...(document.folder && { folderId: document.folder.id }),
     });
-    expect(await this.answer('/v2/organizations/documents/get', at)).toEqual(documents.map(toResponse));
-    expect(await this.answer('/v2/organizations/documents/get', { ...at, documentIds: names.documents })).toEqual(
+    expect(await this.answer('/v2/organizations/documents/get', scope)).toEqual(documents.map(toResponse));
+    expect(await this.answer('/v2/organizations/documents/get', { ...scope, documentIds: names.documents })).toEqual(
       documents.map(toResponse),
     );
     for (const folderId of names.folders) {
       const folder = org.folders.get(folderId);
-      expect(await this.answer('/v2/organizations/documents/get', { ...at, folderId })).toEqual(
-        folder ? documents.filter((one) => one.folder === folder).map(toResponse) : 'NOT_FOUND',
+      expect(await this.answer('/v2/organizations/documents/get', { ...scope, folderId })).toEqual(
+        folder ? documents.filter((document) => document.folder === folder).map(toResponse) : 'NOT_FOUND',
       );
     }
-    const threads = await this.answer('/v2/commentannotations/get', at);
+    const threads = await this.answer('/v2/commentannotations/get', scope);
     expect(threads.map(({ annotationId }: any) => annotationId).sort()).toEqual(
-      documents.flatMap((one) => [...one.threads]).sort(),
+      documents.flatMap((document) => [...document.threads]).sort(),
     );
     for (const { id: documentId, threads: own } of documents) {
       expect(
-        (await this.answer('/v2/commentannotations/get', { ...at, documentId }))
+        (await this.answer('/v2/commentannotations/get', { ...scope, documentId }))
           .map(({ annotationId }: any) => annotationId)
           .sort(),
       ).toEqual([...own].sort());
@@ -211,10 +211,10 @@ export class DirectorySimulation {
   async #expectFolders(org: ModelOrganization): Promise<void> {
     const subFoldersOf = (parent: ModelFolder | undefined): object[] =>
       [...org.folders.values()]
-        .filter((one) => one.parent === parent)
+        .filter((child) => child.parent === parent)
         .sort(byId)
-        .map((one) => ({
-          folderId: one.id,
+        .map((child) => ({
+          folderId: child.id,
           parentFolderId: parent?.id ?? 'root',
           ancestors: [
             'root',
@@ -222,9 +222,9 @@ export class DirectorySimulation {
               .map(({ id }) => id)
               .reverse(),
           ],
-          accessType: accessTypeOf(one),
-          inheritAccessFromParent: one.ownAccessType === undefined,
-          subFolders: subFoldersOf(one),
+          accessType: accessTypeOf(child),
+          inheritAccessFromParent: child.ownAccessType === undefined,
+          subFolders: subFoldersOf(child),
         }));
     expect(
       await this.answer('/v2/organizations/folders/get', { organizationId: org.id, maxDepth: names.folders.length }),
@@ -232,16 +232,16 @@ export class DirectorySimulation {
   }
 
   async #expectUsers(org: ModelOrganization): Promise<void> {
-    const at = { organizationId: org.id };
-    const lists: [object, ModelResource][] = [[at, org]];
-    for (const folder of org.folders.values()) lists.push([{ ...at, folderId: folder.id }, folder]);
-    for (const document of org.documents.values()) lists.push([{ ...at, documentId: document.id }, document]);
+    const scope = { organizationId: org.id };
+    const lists: [object, ModelResource][] = [[scope, org]];
+    for (const folder of org.folders.values()) lists.push([{ ...scope, folderId: folder.id }, folder]);
+    for (const document of org.documents.values()) lists.push([{ ...scope, documentId: document.id }, document]);
     for (const [data, resource] of lists) {
       expect((await this.answer('/v2/users/get', data)).map(({ userId }: any) => userId)).toEqual(
         [...org.contactsOf(resource)].sort(),
       );
     }
-    const groups = await this.answer('/v2/organizations/usergroups/get', { ...at, includeUsers: true });
+    const groups = await this.answer('/v2/organizations/usergroups/get', { ...scope, includeUsers: true });
     expect(groups.map(({ groupId, users }: any) => [groupId, users.map(({ userId }: any) => userId)])).toEqual(
       [...org.groups].map(([groupId, members]) => [groupId, [...members].sort()]),
     );
@@ -258,7 +258,7 @@ export class DirectorySimulation {
       ({ PK, _t }) => PK.startsWith(`T#${this.#customer.apiKey}#`) && _t !== AccessRemovalEntity.type,
     );
     expect(remaining.filter(({ _t, revocations = [] }) => _t !== 'User' || revocations.length > 0)).toEqual([]);
-    expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.known].sort());
+    expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.knownUserIds].sort());
   }
 }
 

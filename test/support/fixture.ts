@@ -29,7 +29,7 @@ export interface WrittenComment {
 }
 
 export interface WrittenThread {
-  readonly at: DocumentIds;
+  readonly document: DocumentIds;
   readonly annotationId: string;
   from: string;
   comments: WrittenComment[];
@@ -42,7 +42,7 @@ export interface WrittenThread {
 }
 
 export interface WrittenReaction {
-  readonly at: DocumentIds;
+  readonly document: DocumentIds;
   readonly annotationId: string;
   readonly users: string[];
   readonly on: { readonly thread: WrittenThread; readonly commentId: number } | undefined;
@@ -50,14 +50,14 @@ export interface WrittenReaction {
 }
 
 export interface WrittenRecording {
-  readonly at: DocumentIds;
+  readonly document: DocumentIds;
   readonly annotationId: string;
   readonly from: string;
   readonly scope: string | undefined;
 }
 
 export interface WrittenNotification {
-  readonly at: DocumentIds;
+  readonly document: DocumentIds;
   readonly id: string;
   readonly actor: string;
   readonly notify: readonly string[];
@@ -67,7 +67,7 @@ export interface WrittenNotification {
 }
 
 interface WrittenActivity {
-  readonly at: DocumentIds;
+  readonly document: DocumentIds;
   readonly id: string;
   readonly target: string;
 }
@@ -179,19 +179,19 @@ export class Fixture {
   }
 
   /** Returns the trigger flags of a change, and adds the requested event and activity to the ledger. */
-  #triggers(at: DocumentIds, event: string, target: string, asked = [this.#chance(0.15), this.#chance(0.1)]) {
-    const [triggerNotification, triggerActivities] = asked as [boolean, boolean];
+  #triggers(document: DocumentIds, event: string, target: string, requested = [this.#chance(0.15), this.#chance(0.1)]) {
+    const [triggerNotification, triggerActivities] = requested as [boolean, boolean];
     if (triggerNotification) countUp(this.events, event);
-    if (triggerActivities) this.logged.push(`activity ${nameOf(at)} ${event} ${target}`);
+    if (triggerActivities) this.logged.push(`activity ${nameOf(document)} ${event} ${target}`);
     return { triggerNotification, triggerActivities };
   }
 
-  #send(path: string, at: DocumentIds, data: object): Promise<any> {
-    return this.#customer.ok(path, { ...at, ...data });
+  #send(path: string, document: DocumentIds, data: object): Promise<any> {
+    return this.#customer.ok(path, { ...document, ...data });
   }
 
-  async #succeeds(path: string, at: DocumentIds, data: object): Promise<void> {
-    const results = Object.entries<any>(await this.#send(path, at, data));
+  async #succeeds(path: string, document: DocumentIds, data: object): Promise<void> {
+    const results = Object.entries<any>(await this.#send(path, document, data));
     expect(results.filter(([, { success }]) => !success)).toEqual([]);
   }
 
@@ -230,27 +230,27 @@ export class Fixture {
     return this.#chance(0.4) ? 'members' : [MONA, ...this.pickSome(authors, 2)];
   }
 
-  addThreads(at: DocumentIds, count: number): PlannedChange {
+  addThreads(document: DocumentIds, count: number): PlannedChange {
     const created = Array.from({ length: count }, () => {
       const annotationId = this.#id('thread');
       const comments = this.#comments(1, 1 + Math.floor(this.#random() * 4), false);
-      const place = this.#pickLocation();
+      const pickedLocation = this.#pickLocation();
       const assignee = this.#chance(0.2) ? this.#pick(authors) : undefined;
       const readers = this.#pickReaders();
       const thread: WrittenThread = {
-        at,
+        document,
         annotationId,
         from: (comments[0] as { comment: WrittenComment }).comment.from,
         comments: comments.map(({ comment }) => comment),
         lastCommentId: comments.length,
         statusId: this.#chance(0.3) ? this.#pick(statusIds) : 'OPEN',
         assignee,
-        scope: place?.scope,
+        scope: pickedLocation?.scope,
         readers,
       };
       this.threads.push(thread);
       // A new thread causes one event and one activity, even if several of its comments request them.
-      const triggers = this.#triggers(at, 'comment_annotation.add', `${annotationId}/1`);
+      const triggers = this.#triggers(document, 'comment_annotation.add', `${annotationId}/1`);
       const commentData = comments.map(({ sent }, index) => ({
         ...sent,
         ...(index >= comments.length - 2 ? triggers : {}),
@@ -260,7 +260,7 @@ export class Fixture {
         sent: {
           annotationId,
           commentData,
-          location: place?.location,
+          location: pickedLocation?.location,
           createdAt: START + Math.floor(this.#random() * 60) * HOUR,
           status: statuses[thread.statusId],
           assignedTo: assignee === undefined ? undefined : { userId: assignee },
@@ -269,7 +269,7 @@ export class Fixture {
       };
     });
     return async () => {
-      const results = await this.#send('/v2/commentannotations/add', at, {
+      const results = await this.#send('/v2/commentannotations/add', document, {
         commentAnnotations: created.map(({ sent }) => sent),
       });
       for (const {
@@ -286,15 +286,15 @@ export class Fixture {
   }
 
   reply(thread: WrittenThread, count: number): PlannedChange {
-    const comments = this.#comments(thread.lastCommentId + 1, count, thread.at.organizationId === 'acme');
+    const comments = this.#comments(thread.lastCommentId + 1, count, thread.document.organizationId === 'acme');
     thread.comments.push(...comments.map(({ comment }) => comment));
     thread.lastCommentId += count;
     const commentData = comments.map(({ comment, sent }) => ({
       ...sent,
-      ...this.#triggers(thread.at, 'comment.add', `${thread.annotationId}/${comment.commentId}`),
+      ...this.#triggers(thread.document, 'comment.add', `${thread.annotationId}/${comment.commentId}`),
     }));
     return async () => {
-      const ids = await this.#send('/v2/commentannotations/comments/add', thread.at, {
+      const ids = await this.#send('/v2/commentannotations/comments/add', thread.document, {
         annotationId: thread.annotationId,
         commentData,
       });
@@ -316,9 +316,9 @@ export class Fixture {
       annotationId: thread.annotationId,
       commentIds: [comment.commentId],
       updatedData,
-      ...this.#triggers(thread.at, 'comment.update', `${thread.annotationId}/${comment.commentId}`),
+      ...this.#triggers(thread.document, 'comment.update', `${thread.annotationId}/${comment.commentId}`),
     };
-    return () => this.#succeeds('/v2/commentannotations/comments/update', thread.at, data);
+    return () => this.#succeeds('/v2/commentannotations/comments/update', thread.document, data);
   }
 
   /** Deletes a comment that does not mention Mona. The thread keeps at least one comment. */
@@ -327,19 +327,19 @@ export class Fixture {
     const comment = this.#pick(candidates);
     if (candidates.length === 0 || thread.comments.length === 1) return async () => undefined;
     const { commentId } = comment;
-    thread.comments = thread.comments.filter((one) => one !== comment);
+    thread.comments = thread.comments.filter((other) => other !== comment);
     this.reactions = this.reactions.filter(({ on }) => on?.thread !== thread || on.commentId !== commentId);
     const data = {
       annotationId: thread.annotationId,
       commentIds: [commentId],
-      ...this.#triggers(thread.at, 'comment.delete', `${thread.annotationId}/${commentId}`),
+      ...this.#triggers(thread.document, 'comment.delete', `${thread.annotationId}/${commentId}`),
     };
-    return () => this.#succeeds('/v2/commentannotations/comments/delete', thread.at, data);
+    return () => this.#succeeds('/v2/commentannotations/comments/delete', thread.document, data);
   }
 
   /** Changes the status, the assignee or the location of a thread. */
   change(thread: WrittenThread): PlannedChange {
-    const [what, statusId, assignee, place] = [
+    const [what, statusId, assignee, pickedLocation] = [
       this.#pick(['status', 'assignedTo', 'location']),
       this.#pick(statusIds),
       this.#pick(authors),
@@ -349,22 +349,22 @@ export class Fixture {
       what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
     const flags = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
     const triggers = this.#triggers(
-      thread.at,
+      thread.document,
       what === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
       `${thread.annotationId}/`,
       flags,
     );
     if (what === 'status') thread.statusId = statusId;
     if (what === 'assignedTo') thread.assignee = assignee;
-    if (what === 'location' && place) thread.scope = place.scope;
+    if (what === 'location' && pickedLocation) thread.scope = pickedLocation.scope;
     const updatedData =
       what === 'status'
         ? { status: statuses[statusId] }
         : what === 'assignedTo'
           ? { assignedTo: { userId: assignee } }
-          : { location: place?.location, targetElement: { line: this.#lastNumber } };
+          : { location: pickedLocation?.location, targetElement: { line: this.#lastNumber } };
     return () =>
-      this.#succeeds('/v2/commentannotations/update', thread.at, {
+      this.#succeeds('/v2/commentannotations/update', thread.document, {
         annotationIds: [thread.annotationId],
         updatedData,
         ...triggers,
@@ -383,7 +383,7 @@ export class Fixture {
       comment.mentions = comment.mentions.map(replaced);
     }
     return () =>
-      this.#succeeds('/v2/commentannotations/update', thread.at, {
+      this.#succeeds('/v2/commentannotations/update', thread.document, {
         annotationIds: [thread.annotationId],
         updateUsers: [{ oldUser: { userId: oldUser }, newUser: { userId: newUser } }],
       });
@@ -392,11 +392,11 @@ export class Fixture {
   /** Deletes threads of one document. */
   removeThreads(threads: readonly WrittenThread[]): PlannedChange {
     this.removeFromLedger(threads);
-    const at = (threads[0] as WrittenThread).at;
-    const triggers = this.#triggers(at, 'comment.delete', '', [this.#chance(0.5), false]);
+    const document = (threads[0] as WrittenThread).document;
+    const triggers = this.#triggers(document, 'comment.delete', '', [this.#chance(0.5), false]);
     if (triggers.triggerNotification) countUp(this.events, 'comment.delete', threads.length - 1);
     return () =>
-      this.#succeeds('/v2/commentannotations/delete', at, {
+      this.#succeeds('/v2/commentannotations/delete', document, {
         annotationIds: threads.map(({ annotationId }) => annotationId),
         ...triggers,
       });
@@ -404,69 +404,74 @@ export class Fixture {
 
   /** Removes threads and their reactions from the ledger, and adds the tombstones of the threads. */
   removeFromLedger(threads: readonly WrittenThread[]): void {
-    this.tombstones.push(...threads.map(({ at, annotationId }) => `tombstone ${nameOf(at)} ${annotationId}`));
+    this.tombstones.push(
+      ...threads.map(({ document, annotationId }) => `tombstone ${nameOf(document)} ${annotationId}`),
+    );
     this.threads = this.threads.filter((thread) => !threads.includes(thread));
     this.reactions = this.reactions.filter(({ on }) => !on || !threads.includes(on.thread));
   }
 
-  react(at: DocumentIds, thread: WrittenThread | undefined): PlannedChange {
+  react(document: DocumentIds, thread: WrittenThread | undefined): PlannedChange {
     const annotationId = this.#id('reaction');
     const users = this.pickSome(authors, 1 + Math.floor(this.#random() * 3));
     const on = thread && { thread, commentId: this.#pick(thread.comments).commentId };
-    const place = this.#chance(0.6) ? this.#pickLocation() : undefined;
-    this.reactions.push({ at, annotationId, users, on, scope: place?.scope });
+    const pickedLocation = this.#chance(0.6) ? this.#pickLocation() : undefined;
+    this.reactions.push({ document, annotationId, users, on, scope: pickedLocation?.scope });
     if (on) countUp(this.events, 'comment.reaction_add', users.length);
     const target = on && { commentAnnotationId: on.thread.annotationId, commentId: on.commentId };
     return () =>
-      this.#succeeds('/v2/reactions/add', at, {
+      this.#succeeds('/v2/reactions/add', document, {
         reactions: users.map((userId) => ({
           annotationId,
           icon: '👍',
           from: { userId },
           ...target,
-          location: place?.location,
+          location: pickedLocation?.location,
         })),
       });
   }
 
   removeReaction(reaction: WrittenReaction): PlannedChange {
-    this.reactions = this.reactions.filter((one) => one !== reaction);
+    this.reactions = this.reactions.filter((other) => other !== reaction);
     if (reaction.on) countUp(this.events, 'comment.reaction_delete');
-    return () => this.#succeeds('/v2/reactions/delete', reaction.at, { annotationIds: [reaction.annotationId] });
+    return () => this.#succeeds('/v2/reactions/delete', reaction.document, { annotationIds: [reaction.annotationId] });
   }
 
-  record(at: DocumentIds, count: number): PlannedChange {
+  record(document: DocumentIds, count: number): PlannedChange {
     const recordings = Array.from({ length: count }, () => {
-      const [annotationId, from, place] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
-      this.recordings.push({ at, annotationId, from, scope: place?.scope });
+      const [annotationId, from, pickedLocation] = [this.#id('recording'), this.#pick(authors), this.#pickLocation()];
+      this.recordings.push({ document, annotationId, from, scope: pickedLocation?.scope });
       return {
         annotationId,
         recordingType: 'screen',
         from: { userId: from },
-        location: place?.location,
+        location: pickedLocation?.location,
         recordedTime: { duration: 61_000, display: '1:01' },
       };
     });
     countUp(this.events, 'recorder.done', count);
-    return () => this.#succeeds('/v2/recordings/add', at, { recordings });
+    return () => this.#succeeds('/v2/recordings/add', document, { recordings });
   }
 
-  notify(at: DocumentIds): PlannedChange {
+  notify(document: DocumentIds): PlannedChange {
     const [id, actor, all, notify] = [
       `ntf-${(this.#lastNumber += 1)}`,
       this.#pick(authors),
       this.#chance(0.2),
       this.pickSome(authors, 1 + Math.floor(this.#random() * 3)),
     ];
-    const [about, place] = [this.#chance(0.5) ? this.#pick(this.threadsOf(at)) : undefined, this.#pickLocation()];
-    this.notifications.push({ at, id, actor, notify, all, about, scope: place?.scope });
+    const [about, pickedLocation] = [
+      this.#chance(0.5) ? this.#pick(this.threadsOf(document)) : undefined,
+      this.#pickLocation(),
+    ];
+    this.notifications.push({ document, id, actor, notify, all, about, scope: pickedLocation?.scope });
     return () =>
-      this.#send('/v2/notifications/add', at, {
+      this.#send('/v2/notifications/add', document, {
         notificationId: id,
         actionUser: { userId: actor },
         notifyAll: all,
         notifyUsers: notify.map((userId) => ({ userId, email: `${userId.length}@example.com` })),
-        location: place?.location,
+        location: pickedLocation?.location,
         displayHeadlineMessageTemplate: '{actionUser} did it',
         displayBodyMessage: this.#pick(texts),
         ...(about && { notificationSource: 'comment', notificationSourceData: { annotationId: about.annotationId } }),
@@ -474,15 +479,15 @@ export class Fixture {
   }
 
   removeNotification(notification: WrittenNotification): PlannedChange {
-    this.notifications = this.notifications.filter((one) => one !== notification);
-    const { organizationId } = notification.at;
+    this.notifications = this.notifications.filter((other) => other !== notification);
+    const { organizationId } = notification.document;
     return () => this.#customer.ok('/v2/notifications/delete', { organizationId, notificationIds: [notification.id] });
   }
 
-  log(at: DocumentIds, count: number): PlannedChange {
+  log(document: DocumentIds, count: number): PlannedChange {
     const activities = Array.from({ length: count }, () => {
       const [id, target] = [this.#id('activity'), `target-${Math.floor(this.#random() * 3)}`];
-      this.activities.push({ at, id, target });
+      this.activities.push({ document, id, target });
       return {
         id,
         featureType: 'custom',
@@ -492,49 +497,55 @@ export class Fixture {
         changes: { status: { from: 'open', to: 'signed' } },
       };
     });
-    return () => this.#send('/v2/activities/add', at, { activities });
+    return () => this.#send('/v2/activities/add', document, { activities });
   }
 
   removeActivity(activity: WrittenActivity): PlannedChange {
-    this.activities = this.activities.filter((one) => one !== activity);
+    this.activities = this.activities.filter((other) => other !== activity);
     return () =>
       this.#customer.ok('/v2/activities/delete', {
-        organizationId: activity.at.organizationId,
+        organizationId: activity.document.organizationId,
         activityIds: [activity.id],
       });
   }
 
   /** Plans changes that run during a read. Each changes another thread. Only records for which `isVolatile` is true are deleted. */
-  planConcurrentChanges(at: DocumentIds, isVolatile: (id: string) => boolean): PlannedChange[] {
-    const own = this.threadsOf(at).filter(({ comments }) => comments.length < 100);
+  planConcurrentChanges(document: DocumentIds, isVolatile: (id: string) => boolean): PlannedChange[] {
+    const own = this.threadsOf(document).filter(({ comments }) => comments.length < 100);
     const [volatile, staying] = [
       own.filter(({ annotationId }) => isVolatile(annotationId)),
       own.filter(({ annotationId }) => !isVolatile(annotationId)),
     ];
     const [changed, edited, replied, loved] = this.pickSome(staying, 4);
     const [removed, shortened] = this.pickSome(volatile, 2);
-    const changes: PlannedChange[] = [this.addThreads(at, 2)];
+    const changes: PlannedChange[] = [this.addThreads(document, 2)];
     if (changed) changes.push(this.change(changed));
     if (edited) changes.push(this.edit(edited));
     if (replied) changes.push(this.reply(replied, 2));
-    if (loved) changes.push(this.react(at, loved));
+    if (loved) changes.push(this.react(document, loved));
     if (shortened) changes.push(this.removeComment(shortened));
     if (removed) changes.push(this.removeThreads([removed]));
     const [notification] = this.pickSome(
-      this.notifications.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
+      this.notifications.filter(
+        ({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId,
+      ),
       1,
     );
     if (notification) changes.push(this.removeNotification(notification));
     const [activity] = this.pickSome(
-      this.activities.filter(({ id, at: { documentId } }) => isVolatile(id) && documentId === at.documentId),
+      this.activities.filter(
+        ({ id, document: { documentId } }) => isVolatile(id) && documentId === document.documentId,
+      ),
       1,
     );
     if (activity) changes.push(this.removeActivity(activity));
-    return [...changes, this.record(at, 1), this.notify(at), this.log(at, 1)];
+    return [...changes, this.record(document, 1), this.notify(document), this.log(document, 1)];
   }
 
   threadsOf({ organizationId, documentId }: DocumentIds): WrittenThread[] {
-    return this.threads.filter(({ at }) => at.organizationId === organizationId && at.documentId === documentId);
+    return this.threads.filter(
+      ({ document }) => document.organizationId === organizationId && document.documentId === documentId,
+    );
   }
 
   /** Returns whether a user can read a thread. */
@@ -548,15 +559,15 @@ export class Fixture {
     organizationId: string,
     userId: string,
   ): { comments: string[]; reactions: string[]; recordings: string[]; notifications: string[] } {
-    const own = <T extends { at: DocumentIds }>(records: readonly T[]) =>
-      records.filter(({ at }) => at.organizationId === organizationId);
+    const own = <T extends { document: DocumentIds }>(records: readonly T[]) =>
+      records.filter(({ document }) => document.organizationId === organizationId);
     return {
       comments: own(this.threads)
         .flatMap((thread) =>
           thread.comments.flatMap((comment) => {
             const made = involvedIn(thread, comment).get(userId);
             return made === true || (made === false && this.canRead(userId, thread))
-              ? [`${thread.at.documentId} ${thread.annotationId}/${comment.commentId}`]
+              ? [`${thread.document.documentId} ${thread.annotationId}/${comment.commentId}`]
               : [];
           }),
         )
@@ -581,50 +592,50 @@ export class Fixture {
 
   /** Returns the ledger: the expected items of the table as sorted lines. */
   ledgerLines(): string[] {
-    const named = (kind: string, at: DocumentIds, id: string, within: string) =>
-      `id ${nameOf(at)} ${kind} ${id} in ${within}`;
-    const involvement = (userId: string, made: boolean, kind: string, at: DocumentIds, id: string) =>
-      `involvement ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(at)} ${id}`;
+    const named = (kind: string, document: DocumentIds, id: string, within: string) =>
+      `id ${nameOf(document)} ${kind} ${id} in ${within}`;
+    const involvement = (userId: string, made: boolean, kind: string, document: DocumentIds, id: string) =>
+      `involvement ${userId} ${made ? 'made' : 'in'} ${kind} ${nameOf(document)} ${id}`;
     return [
       ...this.threads.flatMap((thread) => {
-        const { at, annotationId, comments, scope = '' } = thread;
+        const { document, annotationId, comments, scope = '' } = thread;
         return [
-          `thread ${nameOf(at)} ${annotationId} with ${comments.length} at ${scope}`,
-          named('thread', at, annotationId, at.documentId),
+          `thread ${nameOf(document)} ${annotationId} with ${comments.length} at ${scope}`,
+          named('thread', document, annotationId, document.documentId),
           ...comments.flatMap((comment) => [
-            `comment ${nameOf(at)} ${annotationId}/${comment.commentId} with ${this.reactions
+            `comment ${nameOf(document)} ${annotationId}/${comment.commentId} with ${this.reactions
               .filter(({ on }) => on?.thread === thread && on.commentId === comment.commentId)
-              .map((one) => one.annotationId)
+              .map((thread) => thread.annotationId)
               .sort()
               .join()}`,
             ...[...involvedIn(thread, comment)].map(([userId, made]) =>
-              involvement(userId, made, 'comment', at, `${annotationId}/${comment.commentId}`),
+              involvement(userId, made, 'comment', document, `${annotationId}/${comment.commentId}`),
             ),
           ]),
         ];
       }),
-      ...this.reactions.flatMap(({ at, annotationId, users, scope = '' }) => [
-        `reaction ${nameOf(at)} ${annotationId} by ${users.toSorted().join()} at ${scope}`,
-        named('reaction', at, annotationId, at.documentId),
-        ...users.map((userId) => involvement(userId, true, 'reaction', at, annotationId)),
+      ...this.reactions.flatMap(({ document, annotationId, users, scope = '' }) => [
+        `reaction ${nameOf(document)} ${annotationId} by ${users.toSorted().join()} at ${scope}`,
+        named('reaction', document, annotationId, document.documentId),
+        ...users.map((userId) => involvement(userId, true, 'reaction', document, annotationId)),
       ]),
-      ...this.recordings.flatMap(({ at, annotationId, from, scope = '' }) => [
-        `recording ${nameOf(at)} ${annotationId} at ${scope}`,
-        named('recording', at, annotationId, at.documentId),
-        involvement(from, true, 'recording', at, annotationId),
+      ...this.recordings.flatMap(({ document, annotationId, from, scope = '' }) => [
+        `recording ${nameOf(document)} ${annotationId} at ${scope}`,
+        named('recording', document, annotationId, document.documentId),
+        involvement(from, true, 'recording', document, annotationId),
       ]),
-      ...this.notifications.flatMap(({ at, id, actor, notify, all, scope = '' }) => [
-        `notification ${nameOf(at)} ${id} at ${scope}`,
-        named('notification', at, id, ''),
+      ...this.notifications.flatMap(({ document, id, actor, notify, all, scope = '' }) => [
+        `notification ${nameOf(document)} ${id} at ${scope}`,
+        named('notification', document, id, ''),
         ...new Set(
           [actor, ...notify, ...(all ? ['\u0000everybody'] : [])].map((userId) =>
-            involvement(userId, userId === actor, 'notification', at, id),
+            involvement(userId, userId === actor, 'notification', document, id),
           ),
         ),
       ]),
-      ...this.activities.flatMap(({ at, id, target }) => [
-        `activity ${nameOf(at)} document.sign ${target}/`,
-        named('activity', at, id, ''),
+      ...this.activities.flatMap(({ document, id, target }) => [
+        `activity ${nameOf(document)} document.sign ${target}/`,
+        named('activity', document, id, ''),
       ]),
       ...this.tombstones,
       ...this.logged,
@@ -696,7 +707,11 @@ export async function buildContent(fixture: Fixture): Promise<void> {
   const long = { organizationId: 'acme', documentId: HANDBOOK };
   const times = <T>(count: number, make: (index: number) => T) =>
     Array.from({ length: count }, (_each, index) => make(index));
-  await runChanges(all.flatMap((at) => times(at.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(at, 16))));
+  await runChanges(
+    all.flatMap((document) =>
+      times(document.organizationId === 'acme' ? 4 : 1, () => fixture.addThreads(document, 16)),
+    ),
+  );
   for (let round = 0; round < 2; round++)
     await runChanges(
       fixture.pickSome(fixture.threads, 160).map((thread, index) => fixture.reply(thread, 1 + (index % 8))),
@@ -704,27 +719,33 @@ export async function buildContent(fixture: Fixture): Promise<void> {
   await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.edit(thread)));
   await runChanges(fixture.pickSome(fixture.threads, 60).map((thread) => fixture.change(thread)));
   await runChanges([
-    ...all.flatMap((at) => [
-      ...fixture.pickSome(fixture.threadsOf(at), 25).map((thread) => fixture.react(at, thread)),
-      fixture.react(at, undefined),
-      fixture.react(at, undefined),
+    ...all.flatMap((document) => [
+      ...fixture.pickSome(fixture.threadsOf(document), 25).map((thread) => fixture.react(document, thread)),
+      fixture.react(document, undefined),
+      fixture.react(document, undefined),
     ]),
   ]);
   await runChanges(fixture.pickSome(fixture.threads, 25).map((thread) => fixture.removeComment(thread)));
   await runChanges(fixture.pickSome(fixture.threads, 15).map((thread) => fixture.replaceUser(thread)));
   await runChanges(fixture.pickSome(fixture.reactions, 10).map((reaction) => fixture.removeReaction(reaction)));
   await runChanges(
-    all.map((at) =>
+    all.map((document) =>
       fixture.removeThreads(
         fixture.pickSome(
-          fixture.threadsOf(at).filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))),
+          fixture
+            .threadsOf(document)
+            .filter(({ comments }) => comments.every(({ mentions }) => !mentions.includes(MONA))),
           3,
         ),
       ),
     ),
   );
   await runChanges(
-    all.flatMap((at) => [fixture.record(at, 12), fixture.log(at, 40), ...times(20, () => fixture.notify(at))]),
+    all.flatMap((document) => [
+      fixture.record(document, 12),
+      fixture.log(document, 40),
+      ...times(20, () => fixture.notify(document)),
+    ]),
   );
   const [longest] = fixture.threadsOf(long) as [WrittenThread];
   for (let left = 1_000 - longest.comments.length; left > 0; left -= 9)

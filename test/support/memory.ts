@@ -93,8 +93,8 @@ export async function putMany(
       return [JudgmentEntity.toItem({ tenant: customer.apiKey, ...judgment }), 'put' in vectors ? vectors.put : {}];
     })
     .map((Item) => ({ PutRequest: { Item } }));
-  for (let at = 0; at < puts.length; at += 25)
-    await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(at, at + 25) } }));
+  for (let start = 0; start < puts.length; start += 25)
+    await client.send(new BatchWriteCommand({ RequestItems: { [TABLE_NAME]: puts.slice(start, start + 25) } }));
 }
 
 /**

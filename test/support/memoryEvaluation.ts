@@ -39,7 +39,7 @@ export async function evaluateEmbedding(
   const vectors = await embedder.embed(evaluationQueries.map(({ query }) => query));
   const hits = evaluationQueries.map(({ kind, topic }, index) => {
     const ranked = embedded
-      .map((one) => ({ hit: one.judgment.topic === topic, similarity: dot(one[of]!, vectors[index]!) }))
+      .map((entry) => ({ hit: entry.judgment.topic === topic, similarity: dot(entry[of]!, vectors[index]!) }))
       .toSorted((a, b) => b.similarity - a.similarity);
     return { kind, at1: Number(ranked[0]!.hit), at5: ranked.slice(0, 5).filter(({ hit }) => hit).length / 5 };
   });

@@ -15,7 +15,7 @@ const sendToParent = (message: FromReceiver) => process.send?.(message);
 
 const respond = async (request: IncomingMessage, response: ServerResponse) => {
   const [path = '', id = ''] = [request.url, request.headers['webhook-id'] as string | undefined];
-  const at = Date.now();
+  const receivedAt = Date.now();
   const body = await text(request);
   const {
     status = 200,
@@ -29,7 +29,7 @@ const respond = async (request: IncomingMessage, response: ServerResponse) => {
   const isConfigured = times <= timesEach;
   const configuredStatus = hangs ? undefined : status;
   const answeredStatus = isConfigured ? configuredStatus : 200;
-  sendToParent({ received: { path, headers: request.headers, body, at, answeredStatus } });
+  sendToParent({ received: { path, headers: request.headers, body, at: receivedAt, answeredStatus } });
   if (answeredStatus !== undefined)
     response.writeHead(answeredStatus, isConfigured ? headers : {}).end(isConfigured ? answer : '');
 };

@@ -151,13 +151,13 @@ export async function fillOrganization(
 /** Adds `each` records of every kind to a document. `mark` is the text of the records. */
 export async function fillDocument(
   customer: Customer,
-  at: { organizationId: string; documentId: string },
+  scope: { organizationId: string; documentId: string },
   { mark = 'x', each = 2 }: { mark?: string; each?: number } = {},
 ): Promise<void> {
-  const { documentId } = at;
-  await customer.ok('/v2/users/add', { ...at, users: ['bob', 'zoe'].map(from) });
+  const { documentId } = scope;
+  await customer.ok('/v2/users/add', { ...scope, users: ['bob', 'zoe'].map(from) });
   await customer.ok('/v2/notifications/config/set', {
-    organizationId: at.organizationId,
+    organizationId: scope.organizationId,
     documentIds: [documentId],
     userIds: ['zoe'],
     config: { inbox: 'NONE' },
@@ -169,7 +169,7 @@ export async function fillDocument(
     taggedUserContacts: [{ userId: 'zoe', contact: from('zoe'), text: '@zoe' }],
   };
   await customer.ok('/v2/commentannotations/add', {
-    ...at,
+    ...scope,
     commentAnnotations: ids('thread', each).map((annotationId) => ({
       annotationId,
       location: { id: 'here' },
@@ -178,12 +178,12 @@ export async function fillDocument(
     })),
   });
   await customer.ok('/v2/commentannotations/add', {
-    ...at,
+    ...scope,
     commentAnnotations: [{ annotationId: 'deleted', commentData: [{ commentText: mark, from: from('ada') }] }],
   });
-  await customer.ok('/v2/commentannotations/delete', { ...at, annotationIds: ['deleted'] });
+  await customer.ok('/v2/commentannotations/delete', { ...scope, annotationIds: ['deleted'] });
   await customer.ok('/v2/reactions/add', {
-    ...at,
+    ...scope,
     reactions: [
       ...ids('reaction', each).map((annotationId) => ({
         annotationId,
@@ -195,7 +195,7 @@ export async function fillDocument(
     ],
   });
   await customer.ok('/v2/recordings/add', {
-    ...at,
+    ...scope,
     recordings: ids('recording', each).map((annotationId) => ({
       annotationId,
       recordingType: 'audio',
@@ -203,12 +203,12 @@ export async function fillDocument(
       location: { id: 'here' },
     })),
   });
-  await customer.ok('/v2/presence/add', { ...at, users: [{ userId: 'ada', name: mark }] });
-  await customer.ok('/v2/livestate/broadcast', { ...at, liveStateDataId: 'state', data: { mark } });
-  await openChannel(customer, at);
+  await customer.ok('/v2/presence/add', { ...scope, users: [{ userId: 'ada', name: mark }] });
+  await customer.ok('/v2/livestate/broadcast', { ...scope, liveStateDataId: 'state', data: { mark } });
+  await openChannel(customer, scope);
   for (const id of ids('notification', each)) {
     await customer.ok('/v2/notifications/add', {
-      ...at,
+      ...scope,
       notificationId: `${documentId}-${id}`,
       actionUser: from('ada'),
       notifyUsers: [from('bob')],
@@ -218,10 +218,10 @@ export async function fillDocument(
       location: { id: 'here' },
     });
   }
-  await customer.ok('/v2/presence/add', { ...at, users: [from('ada')] });
-  await customer.ok('/v2/livestate/broadcast', { ...at, liveStateDataId: 'cursor', data: { mark } });
+  await customer.ok('/v2/presence/add', { ...scope, users: [from('ada')] });
+  await customer.ok('/v2/livestate/broadcast', { ...scope, liveStateDataId: 'cursor', data: { mark } });
   await customer.ok('/v2/activities/add', {
-    ...at,
+    ...scope,
     activities: ids('activity', each).map((id) => ({
       id: `${documentId}-${id}`,
       featureType: 'custom',
@@ -237,15 +237,15 @@ export async function fillDocument(
     annotationId: 'thread-0',
     actionUser: from('ada'),
   };
-  for (const scope of [at, { organizationId: at.organizationId }])
+  for (const judged of [scope, { organizationId: scope.organizationId }])
     await customer.ok('/v2/memory/judgments/add', {
-      ...scope,
+      ...judged,
       judgments: ids(`${documentId}-judgment`, each).map((recordId) => ({ ...judgment, recordId })),
     });
   // The first editor stores its state in one item, the second one in several items.
-  await customer.ok('/v2/crdt/add', { ...at, editorId: 'notes', type: 'map', data: { mark } });
+  await customer.ok('/v2/crdt/add', { ...scope, editorId: 'notes', type: 'map', data: { mark } });
   await customer.ok('/v2/crdt/add', {
-    ...at,
+    ...scope,
     editorId: 'report',
     type: 'text',
     data: randomBytes(20_000).toString('hex'),

@@ -29,7 +29,7 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
  * document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction deletes.
  */
 export async function createTraces(customer: Customer, organizationId: string): Promise<void> {
-  const at = { organizationId, documentId: 'nda' };
+  const scope = { organizationId, documentId: 'nda' };
   const { ok } = customer;
   await ok('/v2/organizations/documents/add', {
     organizationId,
@@ -49,7 +49,7 @@ export async function createTraces(customer: Customer, organizationId: string): 
   await ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
 
   await ok('/v2/commentannotations/add', {
-    ...at,
+    ...scope,
     commentAnnotations: [
       {
         annotationId: 'byAda',
@@ -82,14 +82,14 @@ export async function createTraces(customer: Customer, organizationId: string): 
       },
     ],
   });
-  await ok('/v2/commentannotations/update', { ...at, annotationIds: ['long'], updatedData: { from: ada } });
+  await ok('/v2/commentannotations/update', { ...scope, annotationIds: ['long'], updatedData: { from: ada } });
   await ok('/v2/commentannotations/update', {
-    ...at,
+    ...scope,
     annotationIds: ['byGrace'],
     updatedData: { status: 'IN_PROGRESS', statusUpdatedByUserId: ada.userId },
   });
   await ok('/v2/commentannotations/add', {
-    ...at,
+    ...scope,
     documentId: 'offer',
     commentAnnotations: [
       {
@@ -110,9 +110,9 @@ export async function createTraces(customer: Customer, organizationId: string): 
     { annotationId: 'onAda', icon: 'heart', from: grace, commentAnnotationId: 'byGrace', commentId: 2 },
     { annotationId: 'ofGrace', icon: 'heart', from: grace, commentAnnotationId: 'ofGrace', commentId: 1 },
   ];
-  await ok('/v2/reactions/add', { ...at, reactions });
+  await ok('/v2/reactions/add', { ...scope, reactions });
   await ok('/v2/recordings/add', {
-    ...at,
+    ...scope,
     recordings: [
       { annotationId: 'ofAda', recordingType: 'audio', from: ada, transcription: saidByAda },
       { annotationId: 'ofGrace', recordingType: 'audio', from: grace, transcription: { speakers: [ada, grace] } },
@@ -120,7 +120,7 @@ export async function createTraces(customer: Customer, organizationId: string): 
   });
   const headline = { displayHeadlineMessageTemplate: '{actionUser} wrote', displayBodyMessage: 'It is there' };
   const notify = (notificationId: string, more: object) =>
-    ok('/v2/notifications/add', { ...at, notificationId, notifyAll: false, ...headline, ...more });
+    ok('/v2/notifications/add', { ...scope, notificationId, notifyAll: false, ...headline, ...more });
   await notify('byAda', { actionUser: ada, notifyUsers: [grace] });
   await notify('toAda', { actionUser: grace, notifyUsers: [ada] });
   await notify('toBoth', {
@@ -148,7 +148,7 @@ export async function createTraces(customer: Customer, organizationId: string): 
     notifications: [{ id: 'toBoth', readByUserIds: [ada.userId, max.userId] }],
   });
   await ok('/v2/activities/add', {
-    ...at,
+    ...scope,
     activities: [
       {
         id: 'ofAda',

@@ -37,7 +37,7 @@ export function messagesEvent(bodies: readonly unknown[], { receiveCount = 1, se
 }
 
 /** Returns the Lambda event for new items. The ids of the records are `1`, `2` and so on. */
-export function insertsEvent(items: readonly Record<string, unknown>[], at = Date.now()): DynamoDBStreamEvent {
+export function insertsEvent(items: readonly Record<string, unknown>[], createdAt = Date.now()): DynamoDBStreamEvent {
   const image = (item: Record<string, unknown>): Record<string, AttributeValue> =>
     JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true }), base64));
   return {
@@ -46,7 +46,7 @@ export function insertsEvent(items: readonly Record<string, unknown>[], at = Dat
       eventName: 'INSERT',
       eventSource: 'aws:dynamodb',
       dynamodb: {
-        ApproximateCreationDateTime: Math.floor(at / 1000),
+        ApproximateCreationDateTime: Math.floor(createdAt / 1000),
         Keys: image({ PK: item.PK, SK: item.SK }),
         NewImage: image(item),
         SequenceNumber: String(index + 1),

@@ -48,7 +48,7 @@ export function eventApiOf(
   const { arn } = api;
   const uri = config.AuthProviders.find(({ AuthType }) => AuthType === 'AWS_LAMBDA')?.LambdaAuthorizerConfig
     ?.AuthorizerUri;
-  const authorizer = functions.find((one) => one.arn === uri);
+  const authorizer = functions.find((candidate) => candidate.arn === uri);
   if (!authorizer) throw new StartError(`The Event API ${api.path} has no authorizer function in the template.`);
   const isPermitted = permissions.some(
     ({ properties }) =>

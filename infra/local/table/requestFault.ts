@@ -58,8 +58,8 @@ function findStartKeyFault(query: Json): string | undefined {
 }
 
 /** Compares texts by their bytes, as DynamoDB does. */
-function isBefore(one: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other)) < 0;
+function isBefore(first: string, second: string): boolean {
+  return Buffer.compare(Buffer.from(first), Buffer.from(second)) < 0;
 }
 
 /** Returns the puts and updates of a request. */

@@ -74,7 +74,7 @@ export function isOrdered(value: unknown): value is string | number | boolean {
 }
 
 function includes(list: unknown, value: unknown): boolean {
-  return Array.isArray(list) && list.some((one) => isEqual(one, value));
+  return Array.isArray(list) && list.some((element) => isEqual(element, value));
 }
 
 function isEqual(a: unknown, b: unknown): boolean {

@@ -241,9 +241,9 @@ export class Cloud {
       return inFlight >= NOISY.messages && inFlight > NOISY.part * all;
     };
     const batch: Message[] = [];
-    for (const wanted of [false, true]) {
+    for (const takesNoisy of [false, true]) {
       for (let index = 0; index < queue.ready.length && batch.length < size;) {
-        if (isNoisy(queue.ready[index]!) === wanted) batch.push(...queue.ready.splice(index, 1));
+        if (isNoisy(queue.ready[index]!) === takesNoisy) batch.push(...queue.ready.splice(index, 1));
         else index++;
       }
     }

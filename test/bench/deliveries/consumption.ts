@@ -80,17 +80,17 @@ export async function measureConsumption(): Promise<Measured> {
     }
   };
 
-  const one = await newPublisher();
-  await one.subscribe(receiver.url('/one'));
+  const publisher = await newPublisher();
+  await publisher.subscribe(receiver.url('/one'));
   const many = await newPublisher();
   for (let i = 0; i < MANY_ENDPOINTS; i++) await many.subscribe(receiver.url(`/many/${i}`));
   // The first event opens secrets and connections, which the process keeps.
-  for (const customer of [one, many]) await customer.publish();
+  for (const customer of [publisher, many]) await customer.publish();
   await cloud.drain();
 
   const delivered = (events: number) =>
     measure(
-      () => one.publish(EVENT_TYPE),
+      () => publisher.publish(EVENT_TYPE),
       events,
       () => cloud.drain(),
     );
@@ -99,7 +99,7 @@ export async function measureConsumption(): Promise<Measured> {
   const tenAlone = await delivered(BATCH);
   cloud.batchSize = undefined;
   const none = await measure(
-    () => one.publish(OTHER_TYPE),
+    () => publisher.publish(OTHER_TYPE),
     BATCH,
     () => cloud.drain(),
   );

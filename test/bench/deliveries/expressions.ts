@@ -138,18 +138,18 @@ class Parser {
     this.#take();
     this.#expect('(');
     const path = this.#path();
-    const found: Reader = (scope) => read(scope.item, path(scope));
+    const readValue: Reader = (scope) => read(scope.item, path(scope));
     if (name.startsWith('attribute')) {
       this.#expect(')');
-      return (scope) => (found(scope) !== undefined) === (name === 'attribute_exists');
+      return (scope) => (readValue(scope) !== undefined) === (name === 'attribute_exists');
     }
     this.#expect(',');
     const part = this.#operand();
     this.#expect(')');
     if (name === 'begins_with')
-      return (scope) => (found(scope) as string | undefined)?.startsWith(part(scope) as string) ?? false;
+      return (scope) => (readValue(scope) as string | undefined)?.startsWith(part(scope) as string) ?? false;
     return (scope) =>
-      (found(scope) as { includes(part: unknown): boolean } | undefined)?.includes(part(scope)) ?? false;
+      (readValue(scope) as { includes(part: unknown): boolean } | undefined)?.includes(part(scope)) ?? false;
   }
 
   #operand(): Reader {

@@ -98,12 +98,13 @@ export class MemoryTable {
     const entries = this.#partitions.get(`${index} ${partition}`) ?? [];
     const ordered = input.ScanIndexForward === false ? entries.toReversed() : entries;
     const after = start ? entryOf(index, start) : undefined;
-    let at = after === undefined ? 0 : ordered.findIndex((entry) => compare(entry, after) === 0) + 1;
-    if (after !== undefined && at === 0) throw new Error('The table in memory continues only after an existing key');
+    let position = after === undefined ? 0 : ordered.findIndex((entry) => compare(entry, after) === 0) + 1;
+    if (after !== undefined && position === 0)
+      throw new Error('The table in memory continues only after an existing key');
     const Items: Item[] = [];
     let bytes = 0;
-    for (; at < ordered.length && Items.length < (input.Limit ?? Infinity); at++) {
-      const [sort, key] = ordered[at]!;
+    for (; position < ordered.length && Items.length < (input.Limit ?? Infinity); position++) {
+      const [sort, key] = ordered[position]!;
       const item = this.#items.get(key)!;
       const seen = index === 'table' ? item : { PK: item.PK, SK: item.SK, [pk]: partition, [sk]: sort };
       if (!matches(input.KeyConditionExpression, seen, input)) continue;
@@ -113,7 +114,7 @@ export class MemoryTable {
     }
     const units = Math.max(1, Math.ceil(bytes / READ_UNIT));
     this.#count(index, partition, { read: units * (input.ConsistentRead ? 1 : 0.5), written: 0 });
-    const more = at < ordered.length && ordered.slice(at).some(([, key]) => this.#items.has(key));
+    const more = position < ordered.length && ordered.slice(position).some(([, key]) => this.#items.has(key));
     return { Items, Count: Items.length, ...(more && { LastEvaluatedKey: Items.at(-1) }) };
   }
 
@@ -267,7 +268,7 @@ function sizeOf(value: unknown): number {
   if (typeof value === 'number') return Math.ceil(String(value).replace(/\D/g, '').length / 2) + 1;
   if (typeof value !== 'object' || value === null) return 1;
   if (value instanceof Uint8Array) return value.length;
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + sizeOf(one), 3);
+  if (Array.isArray(value)) return value.reduce<number>((sum, element) => sum + 1 + sizeOf(element), 3);
   let size = 0;
   for (const name in value) {
     const field = (value as Item)[name] as unknown;

@@ -68,14 +68,16 @@ async function waits(seconds: number): Promise<number[]> {
   const pending: Promise<void>[] = [];
   for (let n = 0; n < seconds * PER_SECOND; n++) {
     await pause(Math.max(0, from + (n * SECOND) / PER_SECOND - performance.now()));
-    const at = now();
-    pending.push(customer.publish().then((eventId) => void published.set(eventId, at)));
+    const publishedAt = now();
+    pending.push(customer.publish().then((eventId) => void published.set(eventId, publishedAt)));
   }
   await Promise.all(pending);
   const deadline = performance.now() + MAX_WAIT_SECONDS * SECOND;
   for (;;) {
     const { times = {} } = (await receiver.received())['/healthy'] ?? {};
-    const arrived = [...published].flatMap(([eventId, at]) => (eventId in times ? [times[eventId]! - at] : []));
+    const arrived = [...published].flatMap(([eventId, publishedAt]) =>
+      eventId in times ? [times[eventId]! - publishedAt] : [],
+    );
     const missing = published.size - arrived.length;
     if (missing === 0) return arrived;
     if (performance.now() > deadline) return [...arrived, ...Array<number>(missing).fill(MAX_WAIT_SECONDS * SECOND)];

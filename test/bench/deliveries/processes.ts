@@ -25,7 +25,8 @@ interface Process {
 }
 
 function isBelow(all: ReadonlyMap<number, Process>, pid: number, root: number): boolean {
-  for (let at: number | undefined = pid; at; at = all.get(at)?.parent) if (at === root) return true;
+  for (let ancestor: number | undefined = pid; ancestor; ancestor = all.get(ancestor)?.parent)
+    if (ancestor === root) return true;
   return false;
 }
 

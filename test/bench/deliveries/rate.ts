@@ -41,7 +41,7 @@ printTable(
   LIMITS.map((limit) => {
     const times = Object.values(received[`/${limit}`]?.times ?? {}).sort((a, b) => a - b);
     const from = times[0] ?? NaN;
-    const inSecondFrom = (start: number) => times.filter((at) => at >= start && at < start + SECOND).length;
+    const inSecondFrom = (start: number) => times.filter((time) => time >= start && time < start + SECOND).length;
     const worst = Math.max(0, ...times.map(inSecondFrom));
     const perSecond = times.length > 1 ? ((times.length - 1) * SECOND) / (times.at(-1)! - from) : 0;
     return [

@@ -7,7 +7,7 @@ const received = new Map<string, { times: Map<string, number>; requests: number 
 let recovered = false;
 
 const server = createServer((request, response) => {
-  const at = performance.timeOrigin + performance.now();
+  const receivedAt = performance.timeOrigin + performance.now();
   const path = request.url ?? '';
   let requestsOfPath = received.get(path);
   if (!requestsOfPath) received.set(path, (requestsOfPath = { times: new Map(), requests: 0 }));
@@ -16,7 +16,7 @@ const server = createServer((request, response) => {
   request.resume().on('end', () => {
     if (path.startsWith('/hang')) return;
     const fails = path.startsWith('/fail') && !recovered;
-    if (!fails && typeof id === 'string' && !requestsOfPath.times.has(id)) requestsOfPath.times.set(id, at);
+    if (!fails && typeof id === 'string' && !requestsOfPath.times.has(id)) requestsOfPath.times.set(id, receivedAt);
     response.writeHead(fails ? 500 : 200, { 'content-length': 0 }).end();
   });
 });

@@ -33,7 +33,7 @@ const activity = (fields: object = {}) => ({
   actionUser: ada,
   ...fields,
 });
-const add = (activities: object[], at: object = nda) => customer.ok(ADD, { ...at, activities });
+const add = (activities: object[], scope: object = nda) => customer.ok(ADD, { ...scope, activities });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ id }) => id);
 const failure = async (path: string, data: object) => {

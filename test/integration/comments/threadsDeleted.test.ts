@@ -17,8 +17,8 @@ beforeEach(async () => {
   customer = await newCustomer();
 });
 
-const remove = (annotationIds: readonly string[], at: object = nda) =>
-  customer.ok('/v2/commentannotations/delete', { ...at, annotationIds });
+const remove = (annotationIds: readonly string[], scope: object = nda) =>
+  customer.ok('/v2/commentannotations/delete', { ...scope, annotationIds });
 async function page(
   data: object,
 ): Promise<{ ids: string[]; rows: any[]; nextPageToken: string | null; data: unknown }> {

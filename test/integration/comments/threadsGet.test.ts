@@ -139,7 +139,7 @@ describe('POST /v2/commentannotations/get across documents', () => {
   test('returns threads in the order of the ids, with null for an unknown id', async () => {
     const namesOf = async (data: object) =>
       (await customer.ok(GET, { organizationId: 'acme', ...data })).map(
-        (one: any) => one && `${one.metadata.documentId} ${one.annotationId}`,
+        (thread: any) => thread && `${thread.metadata.documentId} ${thread.annotationId}`,
       );
     expect(
       await namesOf({ documentId: 'd000', annotationIds: ['c-d000', 'nothing', 'a-d000', 'c-d000', 'a-d001'] }),

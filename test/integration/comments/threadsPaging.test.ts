@@ -22,7 +22,9 @@ describe('POST /v2/commentannotations/get of one document', () => {
       all.map((id, index) =>
         thread(id, {
           createdAt: 1_000 + Math.floor(index / 2),
-          commentData: Array.from({ length: 1 + (index % 4) }, (_each, at) => comment({ commentText: `${id}-${at}` })),
+          commentData: Array.from({ length: 1 + (index % 4) }, (_each, position) =>
+            comment({ commentText: `${id}-${position}` }),
+          ),
         }),
       ),
     );
@@ -39,7 +41,7 @@ describe('POST /v2/commentannotations/get of one document', () => {
       ]);
       for (const { annotationId, comments, commentCount, hasMoreComments } of listedPages.flat()) {
         expect(comments.map(({ commentText }: any) => commentText)).toEqual(
-          comments.map((_each: unknown, at: number) => `${annotationId}-${at}`),
+          comments.map((_each: unknown, position: number) => `${annotationId}-${position}`),
         );
         expect([comments.length, hasMoreComments]).toEqual([commentCount, false]);
       }

@@ -120,15 +120,15 @@ const reactionSteps = (annotationId: string): Step[] => [
 ];
 
 /** The types of the events since the last call. */
-async function newEvents(known: Set<string>): Promise<string[]> {
-  const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !known.has(eventId));
-  for (const { eventId } of events) known.add(eventId);
+async function newEvents(seenIds: Set<string>): Promise<string[]> {
+  const events = (await itemsOf(engine, customer, 'Event')).filter(({ eventId }) => !seenIds.has(eventId));
+  for (const { eventId } of events) seenIds.add(eventId);
   return events.map(({ event }) => event);
 }
 
 /** The fields of an event of source `comment`. */
 const User = z.looseObject({ userId: z.string().min(1) });
-const Place = (whole: boolean) =>
+const EventScope = (whole: boolean) =>
   z.strictObject({
     apiKey: z.string(),
     organization: z.looseObject({
@@ -179,7 +179,7 @@ function payloadSchema(event: string, whole: boolean) {
     actionUser: User,
     commentAnnotation: whole ? Annotation : Reduced.annotation,
     ...(aboutComment && { targetComment: whole ? Comment : Reduced.comment }),
-    metadata: Place(whole),
+    metadata: EventScope(whole),
     ...(event === 'comment_annotation.status_change' && { oldStatus: Named, newStatus: Named }),
     ...(event === 'comment_annotation.priority_change' && { newPriority: Named }),
     visibility: z.strictObject({
@@ -197,12 +197,12 @@ function expectPayload({ event, data }: Emitted): void {
 
 describe.each(Object.entries(sizes))('a thread %s', (_what, size) => {
   test('emits one event for each change that asks for it, and none otherwise', async () => {
-    const known = new Set<string>();
+    const seenIds = new Set<string>();
     const expectEvents = async (step: Step, expected: string[]) => {
       const [event, path, data] = step;
       const { status, body } = await customer.call(path, data);
       expect([event, status, body.error]).toEqual([event, 200, undefined]);
-      expect([event, await newEvents(known)]).toEqual([event, expected]);
+      expect([event, await newEvents(seenIds)]).toEqual([event, expected]);
     };
     for (const step of stepsOf('quiet', size, {})) await expectEvents(step, []);
     for (const step of stepsOf('loud', size, { triggerNotification: true })) {

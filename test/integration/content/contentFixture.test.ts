@@ -50,8 +50,8 @@ afterAll(() => engine.stop());
 const inAcme = (documentId: string): DocumentIds => ({ organizationId: 'acme', documentId });
 /** The ids of all documents except the document with the longest thread. */
 const otherDocumentIds = documentIds.filter((id) => id !== HANDBOOK);
-const ofAcme = <T extends { at: DocumentIds }>(records: readonly T[]) =>
-  records.filter(({ at }) => at.organizationId === 'acme');
+const ofAcme = <T extends { document: DocumentIds }>(records: readonly T[]) =>
+  records.filter(({ document }) => document.organizationId === 'acme');
 const longestThread = () => fixture.threads.find(({ comments }) => comments.length === 1_000)!;
 const sortedIds = (records: readonly any[]): string[] =>
   records.map(({ annotationId, id }) => annotationId ?? id).sort();
@@ -139,7 +139,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
     );
     expect([...threadsById.keys()].sort()).toEqual(sortedIds(threads));
     for (const { annotationId, from, comments, statusId, assignee, scope } of threads) {
-      const { commentCount, comments: shown, hasMoreComments, ...thread } = threadsById.get(annotationId);
+      const { commentCount, comments: shownComments, hasMoreComments, ...thread } = threadsById.get(annotationId);
       expect([
         annotationId,
         thread.from.userId,
@@ -150,7 +150,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
       expect([
         commentCount,
         hasMoreComments,
-        shown.map(({ commentId, from: author }: any) => [commentId, author.userId]),
+        shownComments.map(({ commentId, from: author }: any) => [commentId, author.userId]),
       ]).toEqual([comments.length, false, comments.map((comment) => [comment.commentId, comment.from])]);
       expect(thread.mentionedUserIds.toSorted()).toEqual(
         [...new Set(comments.flatMap(({ mentions }) => mentions))].sort(),
@@ -200,7 +200,7 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
   });
 
   test('finds threads by location, status, mention and participant', async () => {
-    const threads = ofAcme(fixture.threads).filter(({ at }) => otherDocumentIds.includes(at.documentId));
+    const threads = ofAcme(fixture.threads).filter(({ document }) => otherDocumentIds.includes(document.documentId));
     const recordings = await listAll(RECORDINGS, {});
     const expectThreads = async (filter: object, expected: typeof threads) =>
       expect([filter, sortedIds(await listAll(THREADS, { documentIds: otherDocumentIds, ...filter }))]).toEqual([
@@ -254,9 +254,9 @@ describe('an organization with 300 threads, 2,000 comments and one thread of 1,0
 describe('a listing returns each record exactly once during parallel changes', () => {
   const isVolatile = (id: string) => Number(/\d+$/.exec(id)?.[0]) % 3 === 0;
   const threadsIn = (documents: readonly string[]) =>
-    ofAcme(fixture.threads).filter(({ at }) => documents.includes(at.documentId));
-  const ids = (records: readonly { at: DocumentIds }[], documentId?: string) =>
-    sortedIds(ofAcme(records).filter(({ at }) => documentId === undefined || at.documentId === documentId));
+    ofAcme(fixture.threads).filter(({ document }) => documents.includes(document.documentId));
+  const ids = (records: readonly { document: DocumentIds }[], documentId?: string) =>
+    sortedIds(ofAcme(records).filter(({ document }) => documentId === undefined || document.documentId === documentId));
 
   /** A listing with its page size, the expected ids by the ledger, and the ids of a page. */
   const listings: [string, string, () => object, number, () => string[], (page: any) => string[]][] = [
@@ -408,13 +408,13 @@ describe('a listing returns each record exactly once during parallel changes', (
 describe('deletions in a large organization', () => {
   test('delete all records of a location in all organizations, and only those', async () => {
     const [scope] = locationKeys as [string];
-    const isAtLocation = (record: { at: DocumentIds; scope: string | undefined }) =>
-      record.at.documentId === 'nda' && record.scope === scope;
+    const isAtLocation = (record: { document: DocumentIds; scope: string | undefined }) =>
+      record.document.documentId === 'nda' && record.scope === scope;
     const kinds = [fixture.threads, fixture.reactions, fixture.recordings, fixture.notifications].map((records) =>
       records.filter(isAtLocation),
     );
     expect(kinds.filter((records) => records.length === 0)).toEqual([]);
-    expect(new Set(kinds.flat().map(({ at }) => at.organizationId))).toEqual(new Set(['acme', 'labs']));
+    expect(new Set(kinds.flat().map(({ document }) => document.organizationId))).toEqual(new Set(['acme', 'labs']));
     fixture.removeFromLedger(fixture.threads.filter(isAtLocation));
     fixture.reactions = fixture.reactions.filter((reaction) => !isAtLocation(reaction));
     fixture.recordings = fixture.recordings.filter((recording) => !isAtLocation(recording));
@@ -438,7 +438,7 @@ describe('deletions in a large organization', () => {
     await expectTableToMatch();
     expect(await listAll(THREADS, { documentId: HANDBOOK })).toEqual([]);
     expect(sortedIds(await listAll(RECORDINGS, { documentId: HANDBOOK }))).toEqual(
-      sortedIds(fixture.recordings.filter(({ at }) => at.documentId === HANDBOOK)),
+      sortedIds(fixture.recordings.filter(({ document }) => document.documentId === HANDBOOK)),
     );
   });
 });

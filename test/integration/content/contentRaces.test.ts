@@ -138,11 +138,11 @@ test('emits one event for each of several parallel changes', async () => {
       }),
     ),
   );
-  const happened = results.filter(({ body }) => body.result?.data.a.success).length;
+  const successes = results.filter(({ body }) => body.result?.data.a.success).length;
   const statusChanges = (await emitted(engine, customer)).map(({ data }) => [data.oldStatus.id, data.newStatus.id]);
-  expect(statusChanges).toHaveLength(happened);
+  expect(statusChanges).toHaveLength(successes);
   // The changes are a chain: each starts with the result of another.
-  expect(new Set(statusChanges.map(([from]) => from)).size).toBe(happened);
+  expect(new Set(statusChanges.map(([from]) => from)).size).toBe(successes);
   expect(statusChanges.filter(([, to]) => !statusChanges.some(([from]) => from === to)).map(([, to]) => to)).toEqual([
     (await getThread(customer, 'a')).status.id,
   ]);

@@ -176,7 +176,7 @@ describe('users/data/delete', () => {
         'Notification toBoth',
         'Recording ofGrace',
         'Thread byGrace',
-      ].flatMap((one) => [one, one]),
+      ].flatMap((step) => [step, step]),
     );
     expect(
       changed
@@ -197,7 +197,7 @@ describe('users/data/delete', () => {
         'Recording ofGrace',
         'Thread byGrace',
         'Thread offered',
-      ].flatMap((one) => [one, one]),
+      ].flatMap((step) => [step, step]),
     );
 
     const thread = [...after.values()].find(({ _t, annotationId }) => _t === 'Thread' && annotationId === 'byGrace')!;
@@ -409,10 +409,10 @@ describe('users/data/delete', () => {
 /** Injects a fault at every n-th write of a run. */
 class RepeatedFault extends Trial {
   readonly #every: number;
-  readonly #fault: Omit<Fault, 'at'>;
+  readonly #fault: Omit<Fault, 'occurrence'>;
   #writes = 0;
 
-  constructor(every: number, fault: Omit<Fault, 'at'>) {
+  constructor(every: number, fault: Omit<Fault, 'occurrence'>) {
     super();
     [this.#every, this.#fault] = [every, fault];
   }
@@ -421,7 +421,7 @@ class RepeatedFault extends Trial {
     const callNumber = this.calls.push(name);
     if (/^(Get|BatchGet|Query)/.test(name) || ++this.#writes % this.#every !== 0) return undefined;
     this.injected.push(`${this.#fault.failure} ${this.#fault.when} ${name}`);
-    return { at: callNumber, ...this.#fault };
+    return { occurrence: callNumber, ...this.#fault };
   }
 }
 
@@ -478,7 +478,7 @@ describe('erasure under faults', () => {
     return Object.fromEntries([...(await dump(name))].toSorted());
   }
 
-  test.each<[number, Omit<Fault, 'at'>]>([
+  test.each<[number, Omit<Fault, 'occurrence'>]>([
     [1, { failure: 'crash', when: 'after' }],
     [2, { failure: 'crash', when: 'before' }],
     [3, { failure: 'crash', when: 'after' }],

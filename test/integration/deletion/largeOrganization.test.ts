@@ -75,7 +75,7 @@ const whole = ({ users, documents, folders, mark }: typeof OLD): ReadState => ({
   permissions: ['editor', 'editor'],
   threads: [mark],
 });
-const gone: ReadState = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
+const deletedState: ReadState = Object.fromEntries(Object.keys(views).map((name) => [name, 'gone']));
 const empty: ReadState = {
   documents: [0],
   users: 0,
@@ -149,12 +149,12 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
 
   const readers = new Readers([whole(OLD)]);
   await readers.readTwoRounds();
-  readers.allowed = [whole(OLD), gone];
+  readers.allowed = [whole(OLD), deletedState];
   expect((await customer.ok('/v2/organizations/delete', { organizationIds: ['acme'] })).acme).toMatchObject({
     success: true,
     id: old.internalId,
   });
-  readers.allowed = [gone];
+  readers.allowed = [deletedState];
   await readers.readTwoRounds();
 
   const message = queues.messagesOf('jobs')[0]!.body as JobMessage;
@@ -173,7 +173,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   for (const calls of [1, 50, 400]) await run(calls);
 
   // The same id is added again during the purge. The organization is empty, and stays empty while the purge continues.
-  readers.allowed = [gone, empty];
+  readers.allowed = [deletedState, empty];
   await customer.ok('/v2/organizations/add', { organizations: [acme] });
   readers.allowed = [empty];
   await readers.readTwoRounds();

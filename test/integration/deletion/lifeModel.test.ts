@@ -46,8 +46,8 @@ type Arbitraries<A> = { readonly [K in keyof A]: fc.Arbitrary<A[K]> };
 function defineStep<A extends object>(
   name: string,
   weight: number,
-  of: Arbitraries<A>,
-  run: (met: StateBefore, args: A) => Promise<unknown>,
+  argArbitraries: Arbitraries<A>,
+  run: (before: StateBefore, args: A) => Promise<unknown>,
 ) {
   const step = (organizationId: string, args: A, millisecondsLater = 1): Step => ({
     async do(world) {
@@ -71,7 +71,7 @@ function defineStep<A extends object>(
   // Some steps happen in the same millisecond.
   const arbitrary = fc.tuple(
     fc.constantFrom('acme', 'acme', 'acme', 'beta'),
-    fc.record(of as never) as unknown as fc.Arbitrary<A>,
+    fc.record(argArbitraries as never) as unknown as fc.Arbitrary<A>,
     fc.constantFrom(0, 0, 1, 700),
   );
   return { step, weight, arbitrary: arbitrary.map(([at, args, later]) => step(at, args, later)) };
@@ -160,8 +160,8 @@ const moveFolder = defineStep(
   },
 );
 
-const openFolder = defineStep(
-  'openFolder',
+const changeFolderAccess = defineStep(
+  'changeFolderAccess',
   4,
   { folder, accessType: maybe(accessType) },
   async ({ world, organizationId, org, closed }, { folder: folderId, accessType: own }) => {
@@ -231,8 +231,8 @@ const moveDocument = defineStep(
   },
 );
 
-const openDocument = defineStep(
-  'openDocument',
+const changeDocumentAccess = defineStep(
+  'changeDocumentAccess',
   2,
   { document, accessType },
   async ({ world, organizationId, org, closed }, { document: documentId, accessType: own }) => {
@@ -285,8 +285,8 @@ const deleteDocument = defineStep(
 );
 
 /** No step removes the author of the threads. The threads show which content of a document is left. */
-const comment = defineStep(
-  'comment',
+const addComment = defineStep(
+  'addComment',
   2,
   { document },
   async ({ world, organizationId, org, closed }, { document: documentId }) => {
@@ -319,9 +319,9 @@ const addUser = defineStep(
   'addUser',
   5,
   { to: resource, user, accessRole: maybe(accessRole) },
-  async (met, { to, user: userId, accessRole: role }) => {
-    const { world, organizationId, org } = met;
-    const expected = refused(met, to) ?? 'done';
+  async (before, { to, user: userId, accessRole: role }) => {
+    const { world, organizationId, org } = before;
+    const expected = refused(before, to) ?? 'done';
     expect(
       await world.outcome(
         '/v2/users/add',
@@ -331,16 +331,16 @@ const addUser = defineStep(
     ).toBe(expected);
     const target = org?.find(to);
     if (!org || !target || expected !== 'done') return;
-    world.known.add(userId);
+    world.knownUserIds.add(userId);
     org.contactsOf(target).add(userId);
-    const grant = org.currentGrant(userId, target, world.now);
-    if (!grant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
-    else grant.role = role ?? grant.role;
+    const addGrant = org.currentGrant(userId, target, world.now);
+    if (!addGrant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
+    else addGrant.role = role ?? addGrant.role;
   },
 );
 
-const grant = defineStep(
-  'grant',
+const addGrant = defineStep(
+  'addGrant',
   6,
   {
     to: resource,
@@ -349,9 +349,9 @@ const grant = defineStep(
     seconds: maybe(fc.integer({ min: 1, max: 90 })),
     region: maybe(fc.constantFrom('eu', 'us')),
   },
-  async (met, { to, user: userId, accessRole: role, seconds, region }) => {
-    const { world, organizationId, org } = met;
-    const expected = refused(met, to) ?? 'done';
+  async (before, { to, user: userId, accessRole: role, seconds, region }) => {
+    const { world, organizationId, org } = before;
+    const expected = refused(before, to) ?? 'done';
     const expiresAt = seconds === undefined ? undefined : Math.floor(world.now / 1000) + seconds;
     const resource = {
       ...resourceOf(to, organizationId),
@@ -364,13 +364,13 @@ const grant = defineStep(
     ).toBe(expected);
     const target = org?.find(to);
     if (!org || !target || expected !== 'done') return;
-    world.known.add(userId);
+    world.knownUserIds.add(userId);
     org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
   },
 );
 
-const revoke = defineStep(
-  'revoke',
+const removeGrant = defineStep(
+  'removeGrant',
   2,
   { from: resource, user },
   async ({ world, organizationId, org, unknown }, { from, user: userId }) => {
@@ -392,7 +392,7 @@ const removeUsers = defineStep(
   async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
     const target = org?.find(from);
     const result = (userId: string) =>
-      world.known.has(userId)
+      world.knownUserIds.has(userId)
         ? { success: true, message: 'User removed.' }
         : { success: false, message: 'User does not exist.' };
     const expected =
@@ -425,7 +425,7 @@ const addToGroup = defineStep(
   { group, user },
   async ({ world, organizationId, org, closed }, { group: organizationUserGroupId, user: userId }) => {
     const members = org?.groups.get(organizationUserGroupId);
-    const expected = closed ?? (!members ? 'NOT_FOUND' : world.known.has(userId) ? 'done' : 'failed');
+    const expected = closed ?? (!members ? 'NOT_FOUND' : world.knownUserIds.has(userId) ? 'done' : 'failed');
     expect(
       await world.outcome(
         '/v2/organizations/usergroups/users/add',
@@ -459,23 +459,23 @@ const removeFromGroup = defineStep(
   },
 );
 
-const wait = defineStep('wait', 3, { seconds: fc.constantFrom(1, 10, 61) }, async ({ world }, { seconds }) => {
+const passTime = defineStep('passTime', 3, { seconds: fc.constantFrom(1, 10, 61) }, async ({ world }, { seconds }) => {
   world.now += seconds * 1000;
 });
 
-const work = defineStep(
-  'work',
+const runJobSteps = defineStep(
+  'runJobSteps',
   6,
-  { job: fc.nat(5), steps: fc.integer({ min: 1, max: 3 }), forgets: fc.boolean() },
-  async ({ world }, { job: number, steps, forgets }) => {
+  { job: fc.nat(5), steps: fc.integer({ min: 1, max: 3 }), crashes: fc.boolean() },
+  async ({ world }, { job: number, steps, crashes }) => {
     const jobs = await world.jobs();
     const job = jobs[number % jobs.length];
-    for (let step = 0; job && step < steps; step++) await world.work(job, forgets);
+    for (let step = 0; job && step < steps; step++) await world.runStep(job, crashes);
   },
 );
 
-const finish = defineStep('finish', 1, {}, ({ world }) => world.finish());
-const look = defineStep('look', 2, {}, ({ world }) => world.expectListings());
+const finishJobs = defineStep('finishJobs', 1, {}, ({ world }) => world.finish());
+const checkListings = defineStep('checkListings', 2, {}, ({ world }) => world.expectListings());
 
 const randomSteps = fc.array(
   fc.oneof(
@@ -484,25 +484,25 @@ const randomSteps = fc.array(
     disableOrganization,
     addFolder,
     moveFolder,
-    openFolder,
+    changeFolderAccess,
     deleteFolder,
     addDocument,
     moveDocument,
-    openDocument,
+    changeDocumentAccess,
     disableDocument,
     deleteDocument,
-    comment,
+    addComment,
     addUser,
-    grant,
-    revoke,
+    addGrant,
+    removeGrant,
     removeUsers,
     addGroup,
     addToGroup,
     removeFromGroup,
-    wait,
-    work,
-    finish,
-    look,
+    passTime,
+    runJobSteps,
+    finishJobs,
+    checkListings,
   ),
   { minLength: 15, maxLength: 45, size: 'max' },
 );
@@ -514,8 +514,8 @@ const initialSteps: readonly Step[] = [
   addFolder.step('acme', { folder: 'fb', parent: 'fa', accessType: undefined }),
   addFolder.step('acme', { folder: 'fc', parent: 'fb', accessType: undefined }),
   addDocument.step('acme', { document: 'da', into: 'fc' }),
-  comment.step('acme', { document: 'da' }),
-  grant.step('acme', {
+  addComment.step('acme', { document: 'da' }),
+  addGrant.step('acme', {
     to: { type: 'folder', id: 'fb' },
     user: 'ada',
     accessRole: 'viewer',
@@ -529,9 +529,9 @@ const initialSteps: readonly Step[] = [
 const deletedTwice: Step[] = [
   deleteFolder.step('acme', { folder: 'fa' }, 0),
   deleteOrganization.step('acme', {}, 0),
-  work.step('acme', { job: 0, steps: 1, forgets: false }, 0),
-  work.step('acme', { job: 1, steps: 1, forgets: false }, 61_000),
-  work.step('acme', { job: 1, steps: 3, forgets: false }, 0),
+  runJobSteps.step('acme', { job: 0, steps: 1, crashes: false }, 0),
+  runJobSteps.step('acme', { job: 1, steps: 1, crashes: false }, 61_000),
+  runJobSteps.step('acme', { job: 1, steps: 3, crashes: false }, 0),
 ];
 
 let engine: Engine;
@@ -550,12 +550,12 @@ afterAll(async () => {
 test('permissions and listings match the model after any sequence of requests, however far the jobs have run', async () => {
   const until = realNow() + LIMIT_MILLISECONDS;
   await fc.assert(
-    fc.asyncProperty(randomSteps, async (lived) => {
+    fc.asyncProperty(randomSteps, async (steps) => {
       if (realNow() > until) return;
       const world = new DirectorySimulation(engine, queues, await newCustomer(), realNow());
       Date.now = () => world.now;
       try {
-        for (const step of [...initialSteps, ...lived]) {
+        for (const step of [...initialSteps, ...steps]) {
           await step.do(world);
           await world.expectPermissions();
         }

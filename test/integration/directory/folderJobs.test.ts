@@ -85,13 +85,13 @@ async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
 
 /** Returns the place and access type of every folder, from folders/get and from permissions/get. */
 async function tree(): Promise<Map<string, string>> {
-  const shown = new Map<string, string>();
+  const folders = new Map<string, string>();
   const note = ({ folderId, ancestors, accessType, subFolders }: any) => {
-    shown.set(folderId, `${ancestors.join('/')} ${accessType}`);
+    folders.set(folderId, `${ancestors.join('/')} ${accessType}`);
     subFolders.forEach(note);
   };
   (await ok(`${FOLDERS}/get`, { maxDepth: 20 })).forEach(note);
-  return shown;
+  return folders;
 }
 
 /** Returns the same values as stored, without applying unfinished changes. */
@@ -127,7 +127,7 @@ describe('moving a subtree of 200 folders', () => {
       places.set(`f${i}`, `${places.get(parent)}/${parent}`);
       types.set(`f${i}`, ownTypes.get(`f${i}`) ?? types.get(parent)!);
     });
-    return new Map([...places].map(([id, at]) => [id, `${at} ${types.get(id)}`]));
+    return new Map([...places].map(([id, location]) => [id, `${location} ${types.get(id)}`]));
   }
 
   const others = (...of: [string, string][]) => new Map(of);
@@ -162,7 +162,8 @@ describe('moving a subtree of 200 folders', () => {
     };
     expect(sorted(await tree())).toEqual(after);
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
-    const rewritten = async () => [...(await storedTree())].filter(([id, at]) => before.get(id) !== at).length;
+    const rewritten = async () =>
+      [...(await storedTree())].filter(([id, location]) => before.get(id) !== location).length;
     expect(await rewritten()).toBe(1);
 
     let job = (await jobs())[0]!;
@@ -237,7 +238,7 @@ describe('concurrent writes during a folder change', () => {
     // A request that read b earlier writes b now.
     await addFolders({ folderId: 'late', parentFolderId: 'b' });
     for (const folderId of ['b', 'late']) {
-      const item = (await itemsOf(engine, customer, 'Folder')).find((one) => one.folderId === folderId)!;
+      const item = (await itemsOf(engine, customer, 'Folder')).find((folder) => folder.folderId === folderId)!;
       const ancestors =
         folderId === 'b' ? stale.ancestors : [...stale.ancestors, { folderId: 'b', internalId: stale.internalId }];
       await writeItem({ ...item, ancestors, accessType: 'public', accessFrom: 'root', _r: (item._r as number) + 1 });
@@ -300,7 +301,7 @@ describe('deleting a folder with three levels, documents, comments and grants', 
     permissions: { resources: [{ type, id, ...acme }] },
   });
 
-  async function expectGone(): Promise<void> {
+  async function expectDeleted(): Promise<void> {
     expect(
       (await ok(`${FOLDERS}/get`, { maxDepth: 20 })).map(({ folderId, subFolders }: any) => [folderId, subFolders]),
     ).toEqual([['keep', []]]);
@@ -369,14 +370,14 @@ describe('deleting a folder with three levels, documents, comments and grants', 
   test('hides all its contents at once and while the job runs', async () => {
     await fill();
     await remove('a');
-    await expectGone();
+    await expectDeleted();
     const startedJob = (await jobs()).find(({ kind }) => kind === 'changeFolders')!;
     now = startedJob.createdAt;
     await step(startedJob);
     expect(now).toBe(startedJob.createdAt + REQUESTS_ENDED_MS);
-    await expectGone();
+    await expectDeleted();
     await runJobs();
-    await expectGone();
+    await expectDeleted();
   }, 60_000);
 
   test('frees its ids at once for empty folders, and the job deletes all old items and nothing else', async () => {

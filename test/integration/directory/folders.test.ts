@@ -133,12 +133,12 @@ describe('folders/get', () => {
 
   test('pages over the first level to the end, at the top and in a folder', async () => {
     await addFoldersBelow(250, 'z', () => 0);
-    const pages = async (more: object, shown: (data: any[]) => any[]) => {
+    const pages = async (more: object, select: (data: any[]) => any[]) => {
       const folderPages: string[][] = [];
       let pageToken: string | undefined;
       do {
         const { body } = await customer.call(GET, { ...acme, ...more, pageToken });
-        folderPages.push(shown(body.result.data).map(({ folderId }: any) => folderId));
+        folderPages.push(select(body.result.data).map(({ folderId }: any) => folderId));
         pageToken = body.result.nextPageToken ?? undefined;
       } while (pageToken);
       return folderPages;
@@ -274,13 +274,13 @@ describe('folders/update', () => {
 
     // Both calls at the same time, without a forced order.
     for (const round of [1, 2, 3]) {
-      const [one, other] = [`one${round}`, `other${round}`];
-      await customer.ok(ADD, { ...acme, folders: [{ folderId: one }, { folderId: other }] });
+      const [first, second] = [`one${round}`, `other${round}`];
+      await customer.ok(ADD, { ...acme, folders: [{ folderId: first }, { folderId: second }] });
       const answers = await Promise.all([
-        update({ folderId: one, parentFolderId: other }),
-        update({ folderId: other, parentFolderId: one }),
+        update({ folderId: first, parentFolderId: second }),
+        update({ folderId: second, parentFolderId: first }),
       ]);
-      expect([answers[0][one].success, answers[1][other].success].toSorted()).toEqual([false, true]);
+      expect([answers[0][first].success, answers[1][second].success].toSorted()).toEqual([false, true]);
     }
   });
 

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const get = (...organizationIds: string[]) => customer.ok('/v2/organizations/get', { organizationIds });
-const unknown = { success: false, id: '', message: 'Organization does not exist' };
+const notFound = { success: false, id: '', message: 'Organization does not exist' };
 const updated = { success: true, id: expect.stringMatching(/^org_/), message: 'Updated Successfully' };
 const stateUpdated = { ...updated, message: 'Updated disable state for organization Successfully' };
 const refused = async (path: string, data: object) => {
@@ -62,7 +62,7 @@ describe.each([
     expect([
       Object.keys(results).length,
       new Set(Object.values(results).map((result) => JSON.stringify(result))),
-    ]).toEqual([500, new Set([JSON.stringify(unknown)])]);
+    ]).toEqual([500, new Set([JSON.stringify(notFound)])]);
   });
 
   test('fails only for an unknown organization or one of another tenant, and treats a repeated id as one item', async () => {
@@ -71,8 +71,8 @@ describe.each([
     const results = await customer.ok(path, data(['acme', 'theirs', 'acme', '__proto__']));
     expect(Object.entries(results)).toEqual([
       ['acme', expect.objectContaining({ success: true })],
-      ['theirs', unknown],
-      ['__proto__', unknown],
+      ['theirs', notFound],
+      ['__proto__', notFound],
     ]);
     expect(await other.ok('/v2/organizations/get', { organizationIds: ['theirs'] })).toEqual([
       { id: 'theirs', organizationName: 'Theirs', disabled: false },
@@ -202,7 +202,7 @@ describe(DELETE, () => {
   test('deletes an organization once with one job for concurrent callers, and then reports it as unknown', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => customer.ok(DELETE, { organizationIds: ['acme'] })));
     expect(answers.filter(({ acme }) => acme.success)).toHaveLength(1);
-    expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([unknown, unknown]);
+    expect(answers.filter(({ acme }) => !acme.success).map(({ acme }) => acme)).toEqual([notFound, notFound]);
     expect(await itemsOf(engine, customer, 'Job')).toHaveLength(1);
   });
 

@@ -327,7 +327,7 @@ describe('usergroups/get', () => {
       [7, undefined],
       [9, ['d', 'a', 'b']],
     ] as const) {
-      const shown = new Map<string, string[]>();
+      const memberIds = new Map<string, string[]>();
       let largest = 0;
       for (let pageToken: string | undefined | null; pageToken !== null;) {
         const { status, body } = await customer.call(GET, {
@@ -339,7 +339,7 @@ describe('usergroups/get', () => {
         });
         expect(status).toBe(200);
         for (const { groupId, users } of body.result.data)
-          shown.set(groupId, [...(shown.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
+          memberIds.set(groupId, [...(memberIds.get(groupId) ?? []), ...users.map(({ userId }: any) => userId)]);
         largest = Math.max(
           largest,
           body.result.data.reduce((sum: number, { users }: { users: unknown[] }) => sum + 1 + users.length, 0),
@@ -348,7 +348,7 @@ describe('usergroups/get', () => {
         // A user who sorts before the page that was returned does not disturb the listing.
         await customer.ok('/v2/users/add', { ...acme, users: [{ userId: 'a' }] });
       }
-      expect([...shown]).toEqual(
+      expect([...memberIds]).toEqual(
         (organizationUserGroupIds ?? Object.keys(expected)).map((groupId) => [groupId, expected[groupId]]),
       );
       expect(largest).toBeLessThanOrEqual(Math.max(pageSize, 2));

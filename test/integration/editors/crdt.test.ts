@@ -140,14 +140,14 @@ describe('POST /v2/crdt/update', () => {
     ['map', [], 'an object'],
     ['array', {}, 'an array'],
     ['array', 'x', 'an array'],
-  ])('rejects for type %s the data %j', async (type, data, wanted) => {
+  ])('rejects for type %s the data %j', async (type, data, expectedType) => {
     await customer.ok(ADD, { ...nda, editorId: type, type, data: { text: '', xml: '', map: {}, array: [] }[type] });
     for (const path of [UPDATE, ADD]) {
       const { http, status, message, details } = await answer(path, { ...nda, editorId: type, type, data });
       expect([http, status, message, details.issues[0].path]).toEqual([
         400,
         'INVALID_ARGUMENT',
-        `Data must be ${wanted} for type ${type}.`,
+        `Data must be ${expectedType} for type ${type}.`,
         ['data'],
       ]);
     }

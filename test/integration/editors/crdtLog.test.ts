@@ -367,7 +367,7 @@ describe('compactLog', () => {
 /** Runs some work in a process of its own, in which one call fails. Returns whether the work reported success. */
 async function attempt(
   work: (table: Table) => Promise<unknown>,
-  fault?: { at: number; failure: Failure; when: 'before' | 'after' },
+  fault?: { occurrence: number; failure: Failure; when: 'before' | 'after' },
 ): Promise<{ done: boolean; calls: readonly string[] }> {
   const trial = new Trial(...(fault ? [fault] : []));
   const invocation = new Invocation(trial);
@@ -396,7 +396,7 @@ describe('after a failure of any call', () => {
       for (const failure of allFailures) {
         context = newContext();
         await prepare();
-        await check((await attempt(work, { at: index + 1, ...failure })).done);
+        await check((await attempt(work, { occurrence: index + 1, ...failure })).done);
       }
     }
   }
@@ -466,10 +466,10 @@ describe('after a failure of any call', () => {
       (table) => new EditorDeleter(table).delete(context, [EDITOR], START + 1),
       async (done) => {
         const jobs = await jobsOf('purgeLeftover');
-        const isGone = (await valueOf()) === undefined;
-        expect(isGone || !done).toBe(true);
-        expect(jobs).toHaveLength(isGone ? 1 : 0);
-        if (!isGone) return;
+        const isDeleted = (await valueOf()) === undefined;
+        expect(isDeleted || !done).toBe(true);
+        expect(jobs).toHaveLength(isDeleted ? 1 : 0);
+        if (!isDeleted) return;
         await add('again', START + MINUTE);
         await purgeLeftover(tableOf(), context.scope.tenant, JSON.parse(jobs[0]!.data));
         expect(await valueOf()).toBe('again');

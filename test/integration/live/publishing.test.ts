@@ -272,7 +272,7 @@ describe('a user who loses access', () => {
     expect(faults.length).toBeGreaterThan(10);
     for (const fault of faults) {
       // A new document for each fault, so that each begins with open sessions.
-      const documentId = `doc-${fault.kind}-${fault.at}-${fault.failure}-${fault.when}`;
+      const documentId = `doc-${fault.kind}-${fault.occurrence}-${fault.failure}-${fault.when}`;
       await customer.ok('/v2/organizations/documents/add', {
         organizationId: nda.organizationId,
         documents: [{ documentId }],

@@ -199,7 +199,7 @@ describe('POST /v2/memory/judgments/add with an invalid request', () => {
 });
 
 describe('POST /v2/memory/search', () => {
-  const at = (days: number) => Date.now() - days * DAY_MS;
+  const timeAfterDays = (days: number) => Date.now() - days * DAY_MS;
   beforeAll(async () => {
     await begin();
     await customer.ok('/v2/organizations/documents/add', {
@@ -214,7 +214,7 @@ describe('POST /v2/memory/search', () => {
         reasoning: 'names no court of jurisdiction',
         content: 'Disputes are settled somewhere.',
         contentType: 'clause',
-        createdAt: at(1),
+        createdAt: timeAfterDays(1),
       }),
       judgment({
         recordId: 'price',
@@ -222,14 +222,14 @@ describe('POST /v2/memory/search', () => {
         content: 'Only 49.90 a month',
         contentType: 'text',
         annotationId: 'thread',
-        createdAt: at(40),
+        createdAt: timeAfterDays(40),
       }),
       judgment({
         recordId: 'agent',
         reasoning: 'the price has its tax',
         agent: { agentId: 'checker' },
         annotationId: 'thread',
-        createdAt: at(3),
+        createdAt: timeAfterDays(3),
       }),
     ]);
     await add(
@@ -239,16 +239,22 @@ describe('POST /v2/memory/search', () => {
           reasoning: 'the contrast of colours is low',
           actionUser: { userId: 'ada' },
           annotationId: 'thread',
-          createdAt: at(2),
+          createdAt: timeAfterDays(2),
         }),
       ],
       tos,
     );
-    await add([judgment({ recordId: 'general', reasoning: 'wording of prices in general', createdAt: at(400) })], acme);
-    await add([judgment({ recordId: 'other', reasoning: 'the price of another organization', createdAt: at(5) })], {
-      organizationId: 'beta',
-      documentId: 'nda',
-    });
+    await add(
+      [judgment({ recordId: 'general', reasoning: 'wording of prices in general', createdAt: timeAfterDays(400) })],
+      acme,
+    );
+    await add(
+      [judgment({ recordId: 'other', reasoning: 'the price of another organization', createdAt: timeAfterDays(5) })],
+      {
+        organizationId: 'beta',
+        documentId: 'nda',
+      },
+    );
   });
 
   test('returns the most similar judgments first, up to the limit', async () => {
@@ -293,14 +299,14 @@ describe('POST /v2/memory/search', () => {
     ['two fields', { judgeType: 'human', contentType: 'text' }, ['price']],
     [
       'dates in ISO 8601 and epoch milliseconds',
-      { dateRange: { start: new Date(at(6)).toISOString(), end: at(2.5) } },
+      { dateRange: { start: new Date(timeAfterDays(6)).toISOString(), end: timeAfterDays(2.5) } },
       ['agent', 'other'],
     ],
-    ['a start date', { dateRange: { start: at(2.5) } }, ['colour', 'court']],
-    ['an end date', { dateRange: { end: at(39) } }, ['general', 'price']],
+    ['a start date', { dateRange: { start: timeAfterDays(2.5) } }, ['colour', 'court']],
+    ['an end date', { dateRange: { end: timeAfterDays(39) } }, ['general', 'price']],
     [
       'a range of dates and a decision',
-      { decision: 'approved', dateRange: { start: at(3.5), end: at(0) } },
+      { decision: 'approved', dateRange: { start: timeAfterDays(3.5), end: timeAfterDays(0) } },
       ['agent', 'colour'],
     ],
   ])('filters by %s', async (_what, filters, expected) => {
@@ -343,15 +349,14 @@ describe('POST /v2/memory/search', () => {
     expect(await searchIds({ ...acme, limit: 1, filters: { annotationId: 'thread', judgeType: 'agent' } })).toEqual([
       'agent',
     ]);
-    expect(await searchIds({ ...acme, filters: { annotationId: 'thread', dateRange: { start: at(10) } } })).toEqual([
-      'agent',
-      'colour',
-    ]);
+    expect(
+      await searchIds({ ...acme, filters: { annotationId: 'thread', dateRange: { start: timeAfterDays(10) } } }),
+    ).toEqual(['agent', 'colour']);
     expect(await searchIds({ ...acme, filters: { annotationId: 'thread 2' } })).toEqual([]);
   });
 
   test('returns the latest judgments first for recencyDays, and ignores the date range', async () => {
-    const { results } = await search({ recencyDays: 4, filters: { dateRange: { end: at(300) } } });
+    const { results } = await search({ recencyDays: 4, filters: { dateRange: { end: timeAfterDays(300) } } });
     expect(results.map(({ recordId, similarity }: any) => [recordId, similarity])).toEqual([
       ['court', 1],
       ['colour', 1],

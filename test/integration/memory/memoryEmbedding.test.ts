@@ -111,7 +111,7 @@ async function stored() {
     vectors: both(vectors(LEXICAL_MODEL), vectors(TITAN_MODEL)),
     judgments: of('Judgment'),
     vectorKeys: of('JudgmentVector').map(({ PK, SK }) => ({ PK, SK })),
-    jobs: of('Job').toSorted((one, other) => one.createdAt - other.createdAt),
+    jobs: of('Job').toSorted((first, second) => first.createdAt - second.createdAt),
   };
 }
 /** Returns the expected stored state when no job is left. */

@@ -66,7 +66,7 @@ async function recall(
   return { recall: expected === 0 ? 1 : hits / expected, matches: matching.length };
 }
 
-const at = (days: number) => FIRST_DAY + days * DAY_MS;
+const timeAfterDays = (days: number) => FIRST_DAY + days * DAY_MS;
 const between = (start: number, end: number) => ({
   data: { filters: { dateRange: { start, end } } },
   meets: ({ createdAt }: SentJudgment) => createdAt >= start && createdAt <= end,
@@ -79,12 +79,12 @@ const filtered: readonly [string, object, (judgment: SentJudgment) => boolean][]
   ['a document', { organizationId: 'acme', documentId: 'document-2' }, ({ documentId }) => documentId === 'document-2'],
 ];
 const ranges: readonly [string, number, number][] = [
-  ['an hour', at(100) + 7_200_000, at(100) + 3 * 3_600_000],
-  ['a day', at(100), at(101) - 1],
-  ['two days across the end of a year', at(364), at(366) - 1],
-  ['three weeks', at(40.3), at(61.9)],
-  ['four months', at(200), at(320)],
-  ['all but a day', at(0.5), at(729.5)],
+  ['an hour', timeAfterDays(100) + 7_200_000, timeAfterDays(100) + 3 * 3_600_000],
+  ['a day', timeAfterDays(100), timeAfterDays(101) - 1],
+  ['two days across the end of a year', timeAfterDays(364), timeAfterDays(366) - 1],
+  ['three weeks', timeAfterDays(40.3), timeAfterDays(61.9)],
+  ['four months', timeAfterDays(200), timeAfterDays(320)],
+  ['all but a day', timeAfterDays(0.5), timeAfterDays(729.5)],
 ];
 
 describe.each([1_000, COUNT])('POST /v2/memory/search among %i judgments', (count) => {
@@ -113,25 +113,25 @@ describe('POST /v2/memory/search among many judgments', () => {
   const searchesOf = async (data: object) => {
     searches = 0;
     const { results } = await search(data);
-    return { searches, found: results.length };
+    return { searches, resultCount: results.length };
   };
 
   test('sends one SearchVectors call without a date range, and within a day, month or year', async () => {
     for (const { data } of [
       { data: {} },
-      between(at(100), at(101) - 1),
-      between(at(31), at(59) - 1),
-      between(at(0), at(365) - 1),
+      between(timeAfterDays(100), timeAfterDays(101) - 1),
+      between(timeAfterDays(31), timeAfterDays(59) - 1),
+      between(timeAfterDays(0), timeAfterDays(365) - 1),
     ])
       expect((await searchesOf({ query: 'price of a label', ...data })).searches).toBe(1);
   });
 
   test('sends more SearchVectors calls while a part of the calendar can contain a nearer judgment, at most 64', async () => {
-    const weeks = between(at(40.3), at(61.9));
-    const { searches: made, found } = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
-    expect(found).toBe(Math.min(50, judgments.filter(weeks.meets).length));
-    expect(made).toBeGreaterThan(1);
-    expect(made).toBeLessThanOrEqual(64);
+    const weeks = between(timeAfterDays(40.3), timeAfterDays(61.9));
+    const result = await searchesOf({ query: 'price of a label', ...weeks.data, limit: 50 });
+    expect(result.resultCount).toBe(Math.min(50, judgments.filter(weeks.meets).length));
+    expect(result.searches).toBeGreaterThan(1);
+    expect(result.searches).toBeLessThanOrEqual(64);
   });
 
   test('finds the judgments of the remaining document after a deletion, and orders equal similarities latest first', async () => {
@@ -143,7 +143,7 @@ describe('POST /v2/memory/search among many judgments', () => {
       reasoning: 'always the same',
       contentType: 'text',
       actionUser: { userId: 'ada' },
-      createdAt: at(n % 4) + n,
+      createdAt: timeAfterDays(n % 4) + n,
     }));
     await putMany(engine.lean, other, 'acme', same);
     const searchIds = async (limit: number) =>

@@ -26,8 +26,8 @@ beforeEach(async () => {
 
 const set = (userIds: readonly string[], config: object, documentIds?: readonly string[]) =>
   customer.ok(SET, { organizationId: 'acme', userIds, config, documentIds });
-const read = async (userId: string, asked: object) =>
-  (await customer.ok(GET, { organizationId: 'acme', userId, ...asked })) as { config: object; metadata: object }[];
+const read = async (userId: string, selection: object) =>
+  (await customer.ok(GET, { organizationId: 'acme', userId, ...selection })) as { config: object; metadata: object }[];
 const configs = async (userId: string, documentIds: readonly string[]) =>
   (await read(userId, { documentIds })).map(({ config }) => config);
 const organizationConfig = async (userId: string) => (await read(userId, { getOrganizationConfig: true }))[0]?.config;

@@ -193,9 +193,9 @@ describe('an invalid unsubscribe token', () => {
   });
 
   test('reveals nothing about its user', async () => {
-    const [one, other] = [await tokenFor('grace'), await tokenFor('grace')];
-    expect(one).not.toBe(other);
-    expect(Buffer.from(one.split('.')[1]!, 'base64url').toString('latin1')).not.toMatch(/grace|acme|key_/);
+    const [firstToken, secondToken] = [await tokenFor('grace'), await tokenFor('grace')];
+    expect(firstToken).not.toBe(secondToken);
+    expect(Buffer.from(firstToken.split('.')[1]!, 'base64url').toString('latin1')).not.toMatch(/grace|acme|key_/);
   });
 });
 

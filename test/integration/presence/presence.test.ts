@@ -298,9 +298,9 @@ describe('presence with a user token', () => {
   test('is of the user of the token, under the stored name, with a lease of 30 s', async () => {
     const { status } = await callAs('add', { users: [{ name: 'Someone else', status: 'away' }] });
     expect(status).toBe(200);
-    const [shown] = await users();
-    expect(shown).toMatchObject({ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', status: 'away' });
-    expect(shown.leaseEndsAt - shown.changedAt).toBe(30_000);
+    const [user] = await users();
+    expect(user).toMatchObject({ userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com', status: 'away' });
+    expect(user.leaseEndsAt - user.changedAt).toBe(30_000);
     expect((await callAs('get', {})).body.result.data.users).toMatchObject([{ userId: 'ada' }]);
     await callAs('delete', {});
     expect(await users()).toEqual([]);

@@ -228,9 +228,9 @@ describe('POST /v2/reactions/add on a comment', () => {
     const [first, second] = await getComments();
     expect(first.reactionAnnotationIds).toEqual(['thumb', 'party']);
     expect(second).toMatchObject({ reactionAnnotationIds: [], reactionAnnotations: [] });
-    const [{ createdAt, ...shown }, party] = first.reactionAnnotations;
+    const [{ createdAt, ...reaction }, party] = first.reactionAnnotations;
     expect(createdAt).toBeGreaterThanOrEqual(before);
-    expect(shown).toEqual({
+    expect(reaction).toEqual({
       annotationId: 'thumb',
       type: 'reaction',
       icon: '👍',

@@ -40,7 +40,7 @@ beforeEach(async () => {
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const ada = { userId: 'ada', name: 'Ada', email: 'ada@example.com' };
 const recording = (fields: object = {}) => ({ recordingType: 'screen', from: ada, ...fields });
-const add = (recordings: object[], at: object = nda) => customer.ok(ADD, { ...at, recordings });
+const add = (recordings: object[], document: object = nda) => customer.ok(ADD, { ...document, recordings });
 const get = (filter: object = {}) => customer.ok(GET, { organizationId: 'acme', ...filter }) as Promise<any[]>;
 const idsOf = async (filter: object = {}) => (await get(filter)).map(({ annotationId }) => annotationId);
 const failure = async (path: string, data: object) => {

@@ -267,16 +267,16 @@ describe('Idempotency.once', () => {
 
   test('passes the time of the first call to a call that takes over its claim', async () => {
     const times: number[] = [];
-    const at = (now: number, httpStatus: number) =>
+    const recordAt = (now: number, httpStatus: number) =>
       idempotency.once({ ...call, now }, async (since) => {
         times.push(since);
         return { httpStatus, body: '' };
       });
-    await at(NOW + 900, 503);
-    await at(NOW + 10_000, 503);
-    await at(NOW + 24 * HOUR - 1, 200);
-    expect(await at(NOW + 24 * HOUR - 1, 200)).toMatchObject({ replayed: true });
-    await at(NOW + 24 * HOUR, 200);
+    await recordAt(NOW + 900, 503);
+    await recordAt(NOW + 10_000, 503);
+    await recordAt(NOW + 24 * HOUR - 1, 200);
+    expect(await recordAt(NOW + 24 * HOUR - 1, 200)).toMatchObject({ replayed: true });
+    await recordAt(NOW + 24 * HOUR, 200);
     expect(times).toEqual([NOW, NOW, NOW, NOW + 24 * HOUR]);
   });
 

@@ -109,7 +109,7 @@ const read = (id: string) => table.get(Thing, { tenant, id });
 
 /** Writes items without conditions. */
 async function store(things: ReturnType<typeof thing>[]): Promise<void> {
-  await Promise.all(things.map((one) => table.write([upsert(Thing, one)])));
+  await Promise.all(things.map((thing) => table.write([upsert(Thing, thing)])));
 }
 
 /** Returns a table whose client returns scripted answers. */

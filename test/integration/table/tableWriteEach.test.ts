@@ -108,7 +108,7 @@ describe('writeEach on a scripted table', () => {
 
   /** Writes `width` items for each name. Returns how often each item was decided. */
   async function run(stub: Table, items: readonly string[], width = 1) {
-    const decided = new Map<string, number>();
+    const decisions = new Map<string, number>();
     const reads: string[][] = [];
     const results = await writeEach<string, undefined, string>({
       table: stub,
@@ -118,7 +118,7 @@ describe('writeEach on a scripted table', () => {
         return ids.map(() => undefined);
       },
       decide: (id) => {
-        decided.set(id, (decided.get(id) ?? 0) + 1);
+        decisions.set(id, (decisions.get(id) ?? 0) + 1);
         return {
           result: `done ${id}`,
           ops: Array.from({ length: width }, (_, part) =>
@@ -128,7 +128,7 @@ describe('writeEach on a scripted table', () => {
       },
       conflicted: (id) => `busy ${id}`,
     });
-    return { results, decided, reads };
+    return { results, decided: decisions, reads };
   }
 
   test('puts at most 30 writes into a transaction', async () => {
@@ -179,7 +179,7 @@ describe('writeEach on a scripted table', () => {
     const time = virtualTime();
     const { results, decided } = await time.run(() => run(stub, names(3)));
     expect(results).toEqual(['done 0', 'busy 1', 'done 2']);
-    expect(time.sleeps.reduce((sum, one) => sum + one, 0)).toBe(3_000);
+    expect(time.sleeps.reduce((sum, pause) => sum + pause, 0)).toBe(3_000);
     // The write is tried three times without a pause, and once after each pause.
     expect([decided.get('1'), decided.get('0')]).toEqual([3 + time.sleeps.length, 2]);
     expect(transactions.filter((keys) => keys.includes('1'))).toHaveLength(3 + time.sleeps.length);

@@ -286,7 +286,7 @@ describe('a failed attempt', () => {
 
     const due = [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 99_305];
     expect(times.map((time) => Math.floor(time / SECOND))).toHaveLength(8);
-    for (const [index, at] of times.entries()) expect(Math.abs(at / SECOND - due[index]!)).toBeLessThan(10);
+    for (const [index, time] of times.entries()) expect(Math.abs(time / SECOND - due[index]!)).toBeLessThan(10);
     expect(await stateOf(eventId, endpointId)).toEqual(['EXHAUSTED', 8]);
     expect(await system.attempts(tenant, eventId)).toMatchObject(
       Array.from({ length: 8 }, (_each, index) => ({

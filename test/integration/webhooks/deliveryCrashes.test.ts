@@ -321,7 +321,10 @@ describe('deliveries with a fault at any call of AWS', () => {
         const tenant = await newTenant([{ mode: 'bad' }]);
         return { trial, tenant, events: [await writeEvent(tenant, trial)] };
       },
-      Array.from({ length: 18 }, (_each, index) => new Trial({ at: index + 1, failure: 'repetition', when: 'after' })),
+      Array.from(
+        { length: 18 },
+        (_each, index) => new Trial({ occurrence: index + 1, failure: 'repetition', when: 'after' }),
+      ),
     );
     const firstPostAt = Math.min(...cloud.postedAt.values());
     for (const { trial, tenant, events } of subjects) {
@@ -336,8 +339,8 @@ describe('deliveries with a fault at any call of AWS', () => {
     const trials = Array.from({ length: 60 }, (_each, seed) =>
       Object.assign(
         new Trial(
-          { at: 1 + ((seed * 7) % 14), ...allFailures[seed % 5]! },
-          { at: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...allFailures[(seed * 3 + 1) % 5]! },
+          { occurrence: 1 + ((seed * 7) % 14), ...allFailures[seed % 5]! },
+          { occurrence: 2 + ((seed * 7) % 14) + ((seed * 5) % 11), ...allFailures[(seed * 3 + 1) % 5]! },
         ),
         { isLossy: seed % 2 === 1 },
       ),
@@ -352,9 +355,9 @@ describe('deliveries with a fault at any call of AWS', () => {
 });
 
 /** Returns the position of a fault's call among all calls, from 1. Returns 0 if there is no such call. */
-function positionOf(calls: readonly string[], { kind, at }: Fault): number {
+function positionOf(calls: readonly string[], { kind, occurrence }: Fault): number {
   const positions = calls.flatMap((name, index) => (name === kind ? [index + 1] : []));
-  return positions[at - 1] ?? 0;
+  return positions[occurrence - 1] ?? 0;
 }
 
 /**
@@ -476,14 +479,14 @@ describe('the sweeper', () => {
     // The stream delivers no record, and the queues lose each message.
     cloud.stubs.tries = () => (losing ? 0 : 3);
     cloud.stubs.lost = () => losing;
-    const happened: { readonly tenant: string; readonly eventId: string }[] = [];
+    const stored: { readonly tenant: string; readonly eventId: string }[] = [];
     /** Makes an event in the outbox, a group of first attempts, a failed first attempt, mails and a job, all of them due. */
     const prepare = async () => {
       const [good, bad] = [await newTenant([{ mode: 'good' }]), await newTenant([{ mode: 'bad' }])];
       const grouped = await writeEvent(good);
-      happened.push({ tenant: good, eventId: grouped });
+      stored.push({ tenant: good, eventId: grouped });
       const retried = await writeEvent(bad);
-      happened.push({ tenant: bad, eventId: retried });
+      stored.push({ tenant: bad, eventId: retried });
       cloud.now += 4 * MINUTE;
       cloud.stubs.lost = (_queue, { eventId }) => losing && eventId !== retried;
       // The sweep stores both groups of first attempts. One message is lost. The attempt of the other message fails.
@@ -491,7 +494,7 @@ describe('the sweeper', () => {
       await cloud.run(cloud.now);
       cloud.stubs.lost = () => losing;
       cloud.now += 16 * MINUTE;
-      happened.push({ tenant: good, eventId: await writeEvent(good) });
+      stored.push({ tenant: good, eventId: await writeEvent(good) });
       cloud.now += 4 * MINUTE;
     };
     await newMailings(1, () => undefined);
@@ -514,7 +517,7 @@ describe('the sweeper', () => {
     await cloud.run();
     expect(await cloud.due()).toEqual([]);
     expect(cloud.deadLetters).toEqual([]);
-    for (const { tenant, eventId } of happened)
+    for (const { tenant, eventId } of stored)
       expect(arrivals.get(`${eventId} ${tenant}_ep_0`)).toBeGreaterThanOrEqual(1);
     expect([...cloud.mailCounts.values()].every((times) => times === 1)).toBe(true);
   });

@@ -302,13 +302,13 @@ describe('the other sweeps', () => {
           await customer.ok(paths.update, { endpointId, disabled: false });
         },
       ],
-    ])('excludes an endpoint that was %s after its warning', async (_what, happens) => {
+    ])('excludes an endpoint that was %s after its warning', async (_what, change) => {
       await Promise.all([
         storeHealth(endpointId, system.now + MINUTE, 3),
         storeHealth(await create(), system.now + MINUTE, 3),
       ]);
       expect(await sweepAndCount()).toEqual([2, 2]);
-      await happens();
+      await change();
       expect(await sweepAndCount()).toEqual([1, 1]);
     });
 

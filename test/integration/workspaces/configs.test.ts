@@ -524,8 +524,8 @@ describe('concurrent updates of configurations', () => {
       { defaultDocumentAccessType: 'restricted' },
       { requireJwtToken: true, defaultDocumentAccessType: 'restricted' },
     ],
-  ])('are both applied: %s %j and %j', async (config, one, other, expected) => {
-    await Promise.all([update(config, one), update(config, other)]);
+  ])('are both applied: %s %j and %j', async (config, first, second, expected) => {
+    await Promise.all([update(config, first), update(config, second)]);
     expect(await get(config)).toMatchObject(expected);
   });
 

@@ -197,18 +197,18 @@ describe('the token of a workspace', () => {
 
 describe('the cache of credentials', () => {
   const NOW = 1_800_000_000_000;
-  const at = (now: number, fresh = false) => ({ now, fresh });
+  const optionsAt = (now: number, fresh = false) => ({ now, fresh });
   const denied = { status: 'PERMISSION_DENIED' };
 
   test('accepts a revoked token for less than 10 s', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_revoked', ['old']);
-    await credentials.apiKey('key_revoked', 'old', at(NOW));
+    await credentials.apiKey('key_revoked', 'old', optionsAt(NOW));
     await storeKey('key_revoked', ['new']);
-    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 9_999))).resolves.toMatchObject({
+    await expect(credentials.apiKey('key_revoked', 'old', optionsAt(NOW + 9_999))).resolves.toMatchObject({
       tenant: 'key_revoked',
     });
-    await expect(credentials.apiKey('key_revoked', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_revoked', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
     // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
@@ -216,9 +216,9 @@ describe('the cache of credentials', () => {
   test('does not extend this time with further requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_busy', ['old']);
-    for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', at(now));
+    for (let now = NOW; now < NOW + 10_000; now += 1_000) await credentials.apiKey('key_busy', 'old', optionsAt(now));
     await storeKey('key_busy', ['new']);
-    await expect(credentials.apiKey('key_busy', 'old', at(NOW + 10_000))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_busy', 'old', optionsAt(NOW + 10_000))).rejects.toMatchObject(denied);
     // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
   });
@@ -226,35 +226,37 @@ describe('the cache of credentials', () => {
   test('reads a key once in 10 s, eventually consistent, also for concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_read', ['t']);
-    await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', at(NOW))));
-    await credentials.apiKey('key_read', 't', at(NOW + 9_999));
+    await Promise.all(Array.from({ length: 20 }, () => credentials.apiKey('key_read', 't', optionsAt(NOW))));
+    await credentials.apiKey('key_read', 't', optionsAt(NOW + 9_999));
     expect(reads).toEqual([{ consistent: false }]);
   });
 
   test('is bypassed by a fresh check, which rejects a revoked token at once', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_fresh', ['old']);
-    await credentials.apiKey('key_fresh', 'old', at(NOW, true));
+    await credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true));
     await storeKey('key_fresh', ['new']);
-    await expect(credentials.apiKey('key_fresh', 'old', at(NOW, true))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_fresh', 'old', optionsAt(NOW, true))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
 
   test('remembers an unknown key for 1 s', async () => {
     const credentials = new Credentials(table);
-    await expect(credentials.apiKey('key_late', 't', at(NOW))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_late', ['t']);
-    await expect(credentials.apiKey('key_late', 't', at(NOW + 999))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
     expect(reads).toHaveLength(1);
-    await expect(credentials.apiKey('key_late', 't', at(NOW + 1_000))).resolves.toMatchObject({ tenant: 'key_late' });
+    await expect(credentials.apiKey('key_late', 't', optionsAt(NOW + 1_000))).resolves.toMatchObject({
+      tenant: 'key_late',
+    });
   });
 
   test('accepts a new token at once after a recent read', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_second', ['first']);
-    await credentials.apiKey('key_second', 'first', at(NOW));
+    await credentials.apiKey('key_second', 'first', optionsAt(NOW));
     await storeKey('key_second', ['first', 'second']);
-    await expect(credentials.apiKey('key_second', 'second', at(NOW + 1))).resolves.toMatchObject({
+    await expect(credentials.apiKey('key_second', 'second', optionsAt(NOW + 1))).resolves.toMatchObject({
       tenant: 'key_second',
     });
     expect(reads).toEqual([{ consistent: false }, { consistent: true }]);
@@ -271,16 +273,16 @@ describe('the cache of credentials', () => {
         _r: 1,
       }),
     } as unknown as Table);
-    await expect(credentials.apiKey('key', 'new', at(NOW))).resolves.toMatchObject({ tenant: 'key' });
+    await expect(credentials.apiKey('key', 'new', optionsAt(NOW))).resolves.toMatchObject({ tenant: 'key' });
   });
 
   test('rejects a second new token within the same second and accepts it later', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_third', ['first']);
-    await expect(credentials.apiKey('key_third', 'second', at(NOW))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW))).rejects.toMatchObject(denied);
     await storeKey('key_third', ['first', 'second']);
-    await expect(credentials.apiKey('key_third', 'second', at(NOW + 999))).rejects.toMatchObject(denied);
-    await expect(credentials.apiKey('key_third', 'second', at(NOW + 1_000))).resolves.toMatchObject({
+    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW + 999))).rejects.toMatchObject(denied);
+    await expect(credentials.apiKey('key_third', 'second', optionsAt(NOW + 1_000))).resolves.toMatchObject({
       tenant: 'key_third',
     });
   });
@@ -288,11 +290,11 @@ describe('the cache of credentials', () => {
   test('limits reads for guessed tokens to one per second without affecting the owner', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_guessed', ['right']);
-    await credentials.apiKey('key_guessed', 'right', at(NOW));
+    await credentials.apiKey('key_guessed', 'right', optionsAt(NOW));
     reads = [];
     for (let now = NOW; now < NOW + 2_000; now += 100) {
-      await expect(credentials.apiKey('key_guessed', `guess ${now}`, at(now))).rejects.toMatchObject(denied);
-      await credentials.apiKey('key_guessed', 'right', at(now));
+      await expect(credentials.apiKey('key_guessed', `guess ${now}`, optionsAt(now))).rejects.toMatchObject(denied);
+      await credentials.apiKey('key_guessed', 'right', optionsAt(now));
     }
     expect(reads).toEqual([{ consistent: true }, { consistent: true }]);
   });
@@ -300,12 +302,12 @@ describe('the cache of credentials', () => {
   test('shares one fresh read between 50 concurrent requests', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_rush', ['first']);
-    await credentials.apiKey('key_rush', 'first', at(NOW));
+    await credentials.apiKey('key_rush', 'first', optionsAt(NOW));
     await storeKey('key_rush', ['first', 'second']);
     reads = [];
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
-        credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, at(NOW + n)),
+        credentials.apiKey('key_rush', n % 2 ? 'second' : `guess ${n}`, optionsAt(NOW + n)),
       ),
     );
     expect(reads).toEqual([{ consistent: true }]);
@@ -315,34 +317,36 @@ describe('the cache of credentials', () => {
   test('makes no fresh read for unknown keys', async () => {
     const credentials = new Credentials(table);
     for (let n = 0; n < 20; n++)
-      await expect(credentials.apiKey('key_nobody', `guess ${n}`, at(NOW + n))).rejects.toMatchObject(denied);
+      await expect(credentials.apiKey('key_nobody', `guess ${n}`, optionsAt(NOW + n))).rejects.toMatchObject(denied);
     expect(reads).toEqual([{ consistent: false }]);
   });
 
   test('accepts a new workspace token at once', async () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
-    await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
+    await credentials.workspace(mine.id, mine.workspaceAuthToken, optionsAt(NOW));
     await table.write([
       upsert(WorkspaceEntity, { ...stored!, tokenHashes: [...stored!.tokenHashes, tokenHash('new')] }),
     ]);
-    await expect(credentials.workspace(mine.id, 'new', at(NOW + 1))).resolves.toMatchObject({ workspaceId: mine.id });
+    await expect(credentials.workspace(mine.id, 'new', optionsAt(NOW + 1))).resolves.toMatchObject({
+      workspaceId: mine.id,
+    });
     await table.write([upsert(WorkspaceEntity, stored!)]);
   });
 
   test('rejects an API key from the moment it expires', async () => {
     const credentials = new Credentials(table);
     await storeKey('key_expiring', ['t'], NOW + 5_000);
-    await credentials.apiKey('key_expiring', 't', at(NOW + 4_999));
-    await expect(credentials.apiKey('key_expiring', 't', at(NOW + 5_000))).rejects.toMatchObject(denied);
+    await credentials.apiKey('key_expiring', 't', optionsAt(NOW + 4_999));
+    await expect(credentials.apiKey('key_expiring', 't', optionsAt(NOW + 5_000))).rejects.toMatchObject(denied);
   });
 
   test('rejects malformed headers without a read', async () => {
     const credentials = new Credentials(table);
     for (const key of [undefined, '', 'k'.repeat(513)])
-      await expect(credentials.apiKey(key, 't', at(NOW))).rejects.toMatchObject(denied);
+      await expect(credentials.apiKey(key, 't', optionsAt(NOW))).rejects.toMatchObject(denied);
     for (const token of [undefined, '', 't'.repeat(513)])
-      await expect(credentials.workspace('ws', token, at(NOW))).rejects.toMatchObject(denied);
+      await expect(credentials.workspace('ws', token, optionsAt(NOW))).rejects.toMatchObject(denied);
     expect(reads).toEqual([]);
   });
 
@@ -350,15 +354,17 @@ describe('the cache of credentials', () => {
     const credentials = new Credentials(table);
     const stored = await table.get(WorkspaceEntity, { workspaceId: mine.id });
     reads = [];
-    await credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW));
+    await credentials.workspace(mine.id, mine.workspaceAuthToken, optionsAt(NOW));
     await table.write([upsert(WorkspaceEntity, { ...stored!, tokenHashes: [] })]);
-    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 9_999))).resolves.toMatchObject({
+    await expect(
+      credentials.workspace(mine.id, mine.workspaceAuthToken, optionsAt(NOW + 9_999)),
+    ).resolves.toMatchObject({
       workspaceId: mine.id,
       ownerEmail: mine.ownerEmail,
     });
-    await expect(credentials.workspace(mine.id, mine.workspaceAuthToken, at(NOW + 10_000))).rejects.toMatchObject(
-      denied,
-    );
+    await expect(
+      credentials.workspace(mine.id, mine.workspaceAuthToken, optionsAt(NOW + 10_000)),
+    ).rejects.toMatchObject(denied);
     await table.write([upsert(WorkspaceEntity, stored!)]);
     // After the rejection, a consistent read checks whether the token is new.
     expect(reads).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);

@@ -85,12 +85,14 @@ describe('an activity', () => {
           names,
           changeActivity(before, ActivityChange.parse(JSON.parse(wire({ id: 'a', ...changes })))),
         );
-        const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-        expect(wire({ ...after, ...given })).toBe(wire(after));
-        expect(wire({ ...after, ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])) })).toBe(
+        const setFields = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+        expect(wire({ ...after, ...setFields })).toBe(wire(after));
+        expect(
+          wire({ ...after, ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])) }),
+        ).toBe(
           wire({
             ...toActivityResponse(names, before),
-            ...Object.fromEntries(Object.keys(given).map((field) => [field, undefined])),
+            ...Object.fromEntries(Object.keys(setFields).map((field) => [field, undefined])),
           }),
         );
       }),
@@ -105,14 +107,14 @@ describe('an activity', () => {
       userId: fc.option(fc.constantFrom('ada', 'bob', 'eve'), { nil: undefined }),
     });
     fc.assert(
-      fc.property(sent, filter, (fields, wanted) => {
+      fc.property(sent, filter, (fields, criteria) => {
         const activity = toActivity(parsed(fields), fixed);
         const meets =
-          (!wanted.targetEntityId || wanted.targetEntityId === fields.targetEntityId) &&
-          (!wanted.featureTypes || wanted.featureTypes.includes(fields.featureType)) &&
-          (!wanted.actionTypes || wanted.actionTypes.includes(fields.actionType)) &&
-          (!wanted.userId || wanted.userId === fields.actionUser.userId);
-        expect(matchesFilter(wanted, activity)).toBe(meets);
+          (!criteria.targetEntityId || criteria.targetEntityId === fields.targetEntityId) &&
+          (!criteria.featureTypes || criteria.featureTypes.includes(fields.featureType)) &&
+          (!criteria.actionTypes || criteria.actionTypes.includes(fields.actionType)) &&
+          (!criteria.userId || criteria.userId === fields.actionUser.userId);
+        expect(matchesFilter(criteria, activity)).toBe(meets);
       }),
     );
   });
@@ -151,8 +153,8 @@ describe('an activity', () => {
       ...fixed,
       documentId: id,
     });
-    const open = [changes, entityData, entityTargetData, displayMessageTemplateData].map((one) =>
-      Buffer.byteLength(one ?? ''),
+    const open = [changes, entityData, entityTargetData, displayMessageTemplateData].map((field) =>
+      Buffer.byteLength(field ?? ''),
     );
     expect(open).toEqual([65_536, 65_536, 65_536, 65_536]);
     expect(open.reduce((sum, bytes) => sum + bytes) + Buffer.byteLength(JSON.stringify(rest))).toBeLessThan(

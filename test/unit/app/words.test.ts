@@ -77,7 +77,7 @@ const project = files.flatMap((file) => {
   const source = readFileSync(join(projectDir, file), 'utf8');
   return file.endsWith('.ts')
     ? textsOf(file, source)
-    : source.split('\n').map((text, at) => ({ file, line: at + 1, text }));
+    : source.split('\n').map((text, index) => ({ file, line: index + 1, text }));
 });
 
 describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {

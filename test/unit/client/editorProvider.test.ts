@@ -165,9 +165,9 @@ describe('awareness', () => {
     ada.awareness.setLocalStateField('cursor', 3);
     await wait();
     expect(grace.awareness.getStates().get(ada.doc.clientID)).toMatchObject({ cursor: 3 });
-    const leaving = ada.destroy();
+    const destroyed = ada.destroy();
     await wait(5_000);
-    await leaving;
+    await destroyed;
     expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
   });
 

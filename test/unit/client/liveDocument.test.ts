@@ -29,11 +29,11 @@ function clientOf(userId: string, token = async () => tokenOf(userId)): UserClie
 function open(userId = 'ada', client = clientOf(userId)) {
   const live = client.live(nda);
   opened.push(live);
-  const shown: string[] = [];
-  live.on('status', (status) => shown.push(status));
-  live.on('reload', () => shown.push('reload'));
-  live.on('hint', ({ type }) => shown.push(type));
-  return { live, shown };
+  const events: string[] = [];
+  live.on('status', (status) => events.push(status));
+  live.on('reload', () => events.push('reload'));
+  live.on('hint', ({ type }) => events.push(type));
+  return { live, shown: events };
 }
 const wait = (milliseconds = 100) => jest.advanceTimersByTimeAsync(milliseconds);
 const longWait = () => wait(90_000);

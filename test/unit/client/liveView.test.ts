@@ -81,9 +81,9 @@ describe('the order of versions', () => {
     fc.assert(
       fc.property(pushes, (events) => {
         const order = new VersionOrder<{ version: number }>();
-        const shown: number[] = [];
+        const versions: number[] = [];
         const show = (messages: readonly { version: number }[]) =>
-          shown.push(...messages.map(({ version }) => version));
+          versions.push(...messages.map(({ version }) => version));
         show(order.restart(0));
         let newest = 0;
         for (const { version, isRead } of events) {
@@ -95,8 +95,8 @@ describe('the order of versions', () => {
             expect(order.isWaiting).toBe(false);
           }
         }
-        expect(shown).toEqual(Array.from({ length: shown.length }, (_each, index) => index + 1));
-        expect(order.version).toBe(shown.length);
+        expect(versions).toEqual(Array.from({ length: versions.length }, (_each, index) => index + 1));
+        expect(order.version).toBe(versions.length);
       }),
     );
   });

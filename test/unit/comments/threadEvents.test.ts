@@ -97,9 +97,9 @@ describe('detectThreadChanges', () => {
     fc.assert(
       fc.property(fc.subarray(changes.filter(([, , verbs]) => verbs.length === 1)), (chosenChanges) => {
         // The last change of a field wins.
-        const sent = Object.assign({}, ...chosenChanges.map(([, one]) => one)) as Record<string, unknown>;
+        const sent = Object.assign({}, ...chosenChanges.map(([, sentFields]) => sentFields)) as Record<string, unknown>;
         const expected = chosenChanges
-          .filter(([, one]) => Object.entries(one).every(([field, value]) => sent[field] === value))
+          .filter(([, sentFields]) => Object.entries(sentFields).every(([field, value]) => sent[field] === value))
           .flatMap(([, , verbs]) => verbs);
         fc.pre(Object.keys(sent).length > 0);
         expect(new Set(detectThreadChanges(thread, change(thread, sent)).map(({ verb }) => verb))).toEqual(
@@ -128,7 +128,9 @@ describe('toEvents', () => {
     ).toEqual([]);
     const verbs = Object.keys(commentVerbs) as CommentVerb[];
     const eventTypes = verbs.flatMap((verb) =>
-      toEvents([threadChange({ verb, from: { id: 'A' }, to: { id: 'B' } })], eventScope).map((one) => one.event),
+      toEvents([threadChange({ verb, from: { id: 'A' }, to: { id: 'B' } })], eventScope).map(
+        (contentEvent) => contentEvent.event,
+      ),
     );
     expect(eventTypes.toSorted()).toEqual(triggerTypes.filter((type) => type.startsWith('comment')).toSorted());
   });
@@ -219,7 +221,7 @@ describe('toEvents', () => {
       toEvents([threadChange()], { ...eventScope, now: NOW + 1 }),
       toEvents([threadChange()], { ...eventScope, scope: { organizationKey: 'org_1', documentKey: 'doc_2' } }),
       toEvents([threadChange({ thread: { ...thread, annotationId: 'b' } })], eventScope),
-    ].map(([one]) => JSON.stringify(one!.cause));
+    ].map(([contentEvent]) => JSON.stringify(contentEvent!.cause));
     expect(new Set(causes).size).toBe(causes.length);
     expect(JSON.stringify(toEvents([threadChange({ comment })], eventScope)[0]!.cause)).toBe(causes[0]);
   });
@@ -307,7 +309,9 @@ describe('toActivities', () => {
       comments: [comment],
     } = make();
     expect(
-      [activity({ verb: 'deleted', comment }), activity({ verb: 'deleted' })].map(([one]) => one!.actionType),
+      [activity({ verb: 'deleted', comment }), activity({ verb: 'deleted' })].map(
+        ([contentEvent]) => contentEvent!.actionType,
+      ),
     ).toEqual(['comment.delete', 'comment_annotation.delete']);
   });
 });

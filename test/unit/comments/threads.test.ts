@@ -164,8 +164,8 @@ describe('resolveStatus and changeThread', () => {
     [{ id: 'RESOLVED', type: 'ongoing' }, false],
     [{ id: 'OPEN' }, false],
     [{ id: 'DONE' }, false],
-  ])('%j is terminal: %s', (one, expected) => {
-    expect(isTerminal(one)).toBe(expected);
+  ])('%j is terminal: %s', (status, expected) => {
+    expect(isTerminal(status)).toBe(expected);
   });
 
   test('store the resolver with a terminal status and clear it with an open one', () => {
@@ -421,16 +421,16 @@ describe('counts of a thread', () => {
               thread = done(changeComments(thread, [before], [after], LATER));
               comments = comments.map((each) => (each === before ? after : each));
             } else {
-              const went = [...new Set(step.remove.map((at) => comments[at % comments.length]!))];
+              const went = [...new Set(step.remove.map((index) => comments[index % comments.length]!))];
               const remainingComments = comments.filter((each) => !went.includes(each));
               if (remainingComments.length === 0) continue;
-              const isGone = (commentId: number) => went.some((each) => each.commentId === commentId);
+              const isRemoved = (commentId: number) => went.some((each) => each.commentId === commentId);
               thread = removeComments(
                 thread,
                 went,
                 {
-                  first: isGone(thread.first.commentId) ? remainingComments[0] : undefined,
-                  last: isGone(thread.last.commentId) ? remainingComments.at(-1) : undefined,
+                  first: isRemoved(thread.first.commentId) ? remainingComments[0] : undefined,
+                  last: isRemoved(thread.last.commentId) ? remainingComments.at(-1) : undefined,
                 },
                 LATER,
               );

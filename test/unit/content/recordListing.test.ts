@@ -23,9 +23,9 @@ function reader(
   records: Records,
   {
     most = Infinity,
-    wanted: isWanted = () => true,
+    matches: isWanted = () => true,
     size = 1,
-  }: { most?: number; wanted?: (record: string) => boolean; size?: number } = {},
+  }: { most?: number; matches?: (record: string) => boolean; size?: number } = {},
 ) {
   const reads: string[] = [];
   const read = async (
@@ -99,7 +99,7 @@ describe('listAcrossDocuments', () => {
           const isWanted = (record: string) => !record.startsWith(unwanted.slice(0, 1));
           const documents = givenDocuments([...records.keys()].map(documentOf));
           const listedPages = await pages((from) =>
-            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, wanted: isWanted }).read }),
+            listAcrossDocuments({ documents, from, limit, read: reader(records, { most, matches: isWanted }).read }),
           );
           expect(listedPages.flat()).toEqual(
             inOrder(new Map([...records].map(([documentId, keys]) => [documentId, keys.filter(isWanted)]))),
@@ -169,7 +169,7 @@ describe('listAcrossDocuments', () => {
 
   test('ends a page after 32 MB without a match, and continues there', async () => {
     const records: Records = new Map([['a', Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'))]]);
-    const { read, reads } = reader(records, { most: 1, wanted: (record) => record === '099', size: 1_000_000 });
+    const { read, reads } = reader(records, { most: 1, matches: (record) => record === '099', size: 1_000_000 });
     const listedPages = await pages((from) =>
       listAcrossDocuments({ documents: givenDocuments([documentOf('a')]), from, limit: 10, read }),
     );
@@ -195,10 +195,10 @@ describe('allDocuments', () => {
   const scope = { tenant: 't', organizationKey: 'o' };
 
   /** A document reader that lists a few documents at a time and omits those in deleted folders. */
-  function documents(ids: readonly string[], atOnce: number, gone: ReadonlySet<string>) {
+  function documents(ids: readonly string[], atOnce: number, deletedIds: ReadonlySet<string>) {
     const all = ids.toSorted().map((documentId) => ({ documentId, internalId: `internal ${documentId}` }));
     const attachFolders = async (_scope: unknown, documents: readonly ((typeof all)[number] | undefined)[]) =>
-      documents.map((document) => (document && gone.has(document.documentId) ? undefined : document));
+      documents.map((document) => (document && deletedIds.has(document.documentId) ? undefined : document));
     return {
       getByIds: async (_scope: unknown, ids: readonly string[]) =>
         ids.map((id) => all.find(({ documentId }) => documentId === id)),
@@ -224,14 +224,14 @@ describe('allDocuments', () => {
         fc.func(fc.boolean()),
         fc.integer({ min: 1, max: 4 }),
         fc.integer({ min: 1, max: 3 }),
-        async (all, isGone, atOnce, limit) => {
-          const gone = new Set(all.filter((id) => isGone(id)));
+        async (all, isDeleted, atOnce, limit) => {
+          const deletedIds = new Set(all.filter((id) => isDeleted(id)));
           const records: Records = new Map(all.map((id) => [id, ['1', '2']]));
-          const source = allDocuments(documents(all, atOnce, gone), scope);
+          const source = allDocuments(documents(all, atOnce, deletedIds), scope);
           const listedPages = await pages((from) =>
             listAcrossDocuments({ documents: source, from, limit, read: reader(records).read }),
           );
-          expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !gone.has(id)))));
+          expect(listedPages.flat()).toEqual(inOrder(new Map([...records].filter(([id]) => !deletedIds.has(id)))));
         },
       ),
     );

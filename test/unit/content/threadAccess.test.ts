@@ -16,7 +16,7 @@ const grant = (resourceType: 'organization' | 'document', accessFields?: string[
   accessRole: 'viewer',
   accessFields,
 });
-function viewerOf(
+function viewerWith(
   userId: string,
   grants: readonly Grant[] = [],
   more: { memberOf?: CheckedUser['memberOf']; access?: Partial<UserAccess> } = {},
@@ -31,15 +31,19 @@ function viewerOf(
 describe('maySee', () => {
   test('requires access to the document, also from the author', () => {
     const guard = { document: documentOf('restricted'), thread: threadOf() };
-    expect(['ada', 'grace'].map((userId) => canSee(guard, viewerOf(userId)))).toEqual([false, false]);
-    expect(canSee(guard, viewerOf('grace', [grant('document')]))).toBe(true);
+    expect(['ada', 'grace'].map((userId) => canSee(guard, viewerWith(userId)))).toEqual([false, false]);
+    expect(canSee(guard, viewerWith('grace', [grant('document')]))).toBe(true);
   });
 
   test('requires the visibility of the thread, except from the author', () => {
     const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
-    expect(['ada', 'grace', 'lin'].map((userId) => canSee(restricted, viewerOf(userId)))).toEqual([true, true, false]);
+    expect(['ada', 'grace', 'lin'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
     const ours = { document: documentOf('public'), thread: threadOf({ type: 'organizationPrivate' }) };
-    expect([canSee(ours, viewerOf('lin')), canSee(ours, viewerOf('lin', [grant('organization')]))]).toEqual([
+    expect([canSee(ours, viewerWith('lin')), canSee(ours, viewerWith('lin', [grant('organization')]))]).toEqual([
       false,
       true,
     ]);
@@ -48,8 +52,8 @@ describe('maySee', () => {
       thread: threadOf({ type: 'organizationPrivate', organizationId: 'partner' }),
     };
     expect([
-      canSee(theirs, viewerOf('lin', [grant('organization')])),
-      canSee(theirs, viewerOf('lin', [], { memberOf: new Set(['partner']) })),
+      canSee(theirs, viewerWith('lin', [grant('organization')])),
+      canSee(theirs, viewerWith('lin', [], { memberOf: new Set(['partner']) })),
     ]).toEqual([false, true]);
   });
 
@@ -60,23 +64,27 @@ describe('maySee', () => {
       accessFields: ['level:2'],
     };
     const seen = [['region:eu'], ['level:2'], ['level:2', 'region:eu', 'team:red']].map((fields) =>
-      canSee(guard, viewerOf('ada', [grant('organization', fields)])),
+      canSee(guard, viewerWith('ada', [grant('organization', fields)])),
     );
     expect(seen).toEqual([false, false, true]);
-    expect(canSee(guard, viewerOf('ada'))).toBe(false);
+    expect(canSee(guard, viewerWith('ada'))).toBe(false);
   });
 
   test('ignores the access context of an ended grant', () => {
     const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
-    expect(canSee(guard, viewerOf('grace', [ended]))).toBe(false);
+    expect(canSee(guard, viewerWith('grace', [ended]))).toBe(false);
     const left = { access: { revocations: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
-    expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(false);
-    expect(canSee(guard, viewerOf('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(true);
+    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(
+      false,
+    );
+    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(
+      true,
+    );
   });
 
   test('allows an unknown user to see a public document unless knownUsersOnly is set', () => {
-    const stranger = viewerOf('stranger', [], { access: { known: false } });
+    const stranger = viewerWith('stranger', [], { access: { known: false } });
     expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
     expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
     expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);

@@ -48,9 +48,9 @@ describe('sealBytes and openBytes', () => {
 
   test('do not open bytes with any bit changed', () => {
     fc.assert(
-      fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, at) => {
+      fc.property(key, fc.uint8Array({ maxLength: 40 }), bound, fc.nat(), (secret, plain, of, position) => {
         const sealed = sealBytes(secret, plain, of);
-        expect(openBytes(secret, flipped(sealed, at % (sealed.length * 8)), of)).toBeUndefined();
+        expect(openBytes(secret, flipped(sealed, position % (sealed.length * 8)), of)).toBeUndefined();
       }),
     );
     const sealed = sealBytes(new Uint8Array(32), Buffer.from('a'), []);
@@ -68,10 +68,10 @@ describe('sealBytes and openBytes', () => {
 
   test('do not open bytes for another owner', () => {
     fc.assert(
-      fc.property(bound, bound, (one, other) => {
-        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+      fc.property(bound, bound, (first, second) => {
+        fc.pre(JSON.stringify(first) !== JSON.stringify(second));
         expect(
-          openBytes(new Uint8Array(32), sealBytes(new Uint8Array(32), Buffer.from('text'), one), other),
+          openBytes(new Uint8Array(32), sealBytes(new Uint8Array(32), Buffer.from('text'), first), second),
         ).toBeUndefined();
       }),
     );
@@ -102,7 +102,7 @@ describe('sealBytes and openBytes', () => {
   test('get keys of 32 bytes from deriveKey, another one for each purpose', () => {
     const keys = [['a'], ['b'], ['a', 'b'], ['ab'], []].map((context) => deriveKey('secret', context));
     expect(keys.every(({ length }) => length === 32)).toBe(true);
-    expect(new Set([...keys, deriveKey('other secret', ['a'])].map((one) => one.toString('hex')))).toHaveProperty(
+    expect(new Set([...keys, deriveKey('other secret', ['a'])].map((key) => key.toString('hex')))).toHaveProperty(
       'size',
       6,
     );

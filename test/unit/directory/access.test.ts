@@ -234,13 +234,13 @@ describe('revocations', () => {
   test('void every earlier grant and no later grant', () => {
     fc.assert(
       fc.property(left, times, fc.constantFrom(...places), (revocations, now, resource) => {
-        const at = accessTimeAfter(revocations, ORGANIZATION, now);
-        expect(at).toBeGreaterThanOrEqual(now);
-        expect(hasEnded(revocations, [resource, ...places], at)).toBe(false);
+        const accessTime = accessTimeAfter(revocations, ORGANIZATION, now);
+        expect(accessTime).toBeGreaterThanOrEqual(now);
+        expect(hasEnded(revocations, [resource, ...places], accessTime)).toBe(false);
         const next = addRevocation(revocations, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
-          at,
+          accessTime,
         ])!;
-        expect(hasEnded(next, [resource], at)).toBe(true);
+        expect(hasEnded(next, [resource], accessTime)).toBe(true);
         expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
         for (const scope of places)
           for (let time = 0; time <= 6; time++)
@@ -291,16 +291,19 @@ describe('revocations', () => {
         const parents = new Map<string, string>();
         const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
         const left = { resource: 'f1', moved: new Map<string, boolean>() };
-        let lay: ReadonlySet<string> | undefined;
+        let formerNodes: ReadonlySet<string> | undefined;
         for (const [index, [id, to]] of all.entries()) {
           if (index === Math.min(leavesAfter, all.length - 1))
-            lay = new Set(nodes.filter((one) => above(one).includes('f1')));
+            formerNodes = new Set(nodes.filter((name) => above(name).includes('f1')));
           if (above(to).includes(id)) continue;
-          const side = lay && findCrossing(left, id, above(parents.get(id)), above(to));
+          const side = formerNodes && findCrossing(left, id, above(parents.get(id)), above(to));
           if (side !== undefined) left.moved.set(id, side);
           if (to === undefined) parents.delete(id);
           else parents.set(id, to);
-          if (lay) expect(nodes.filter((one) => wasIn(left, above(one)))).toEqual(nodes.filter((one) => lay?.has(one)));
+          if (formerNodes)
+            expect(nodes.filter((name) => wasIn(left, above(name)))).toEqual(
+              nodes.filter((name) => formerNodes?.has(name)),
+            );
         }
       }),
       { numRuns: 1_000 },

@@ -43,9 +43,10 @@ describe('splitIntoWaves', () => {
       fc.property(requests, (folders) => {
         const parents = new Map(folders.map(({ folderId, parentFolderId }) => [folderId, parentFolderId]));
         const endless = ({ folderId }: { folderId: string }) => {
-          let at: string | undefined = folderId;
-          for (let step = 0; step <= folders.length; step++) at = at === undefined ? undefined : parents.get(at);
-          return at !== undefined && parents.has(at);
+          let ancestorId: string | undefined = folderId;
+          for (let step = 0; step <= folders.length; step++)
+            ancestorId = ancestorId === undefined ? undefined : parents.get(ancestorId);
+          return ancestorId !== undefined && parents.has(ancestorId);
         };
         expect(splitIntoWaves(folders).circular.sort(byId)).toEqual(folders.filter(endless).sort(byId));
       }),
@@ -242,12 +243,12 @@ class FolderModel {
     const kind = this.changes.get(id)?.kind;
     if (!kind) return;
     const missed = [id, ...this.#below(id)].filter(
-      (one) => !this.stored.has(one) || (!this.reach(one) && this.truth(one) === 'deleted'),
+      (folderId) => !this.stored.has(folderId) || (!this.reach(folderId) && this.truth(folderId) === 'deleted'),
     );
     if (kind === 'changed' && missed.length > 0) {
       for (const [other, change] of this.changes) if (change.kind === 'removed') this.end(other);
     }
-    if (kind === 'removed') for (const one of this.#below(id)) this.stored.delete(one);
+    if (kind === 'removed') for (const removedId of this.#below(id)) this.stored.delete(removedId);
     this.changes.delete(id);
   }
 
@@ -289,14 +290,14 @@ describe('folders whose changes are only partly written', () => {
           else if (step.do === 'move') world.move(id, to);
           else if (step.do === 'open') world.open(id, step.access);
           else world.remove(id);
-          for (const one of world.model.keys()) {
-            const [truth, found] = [world.truth(one), world.resolved(one)];
-            const current = found
-              ? { ancestors: found.ancestors.map(({ internalId }) => internalId), accessType: found.accessType }
+          for (const folderId of world.model.keys()) {
+            const [truth, resolved] = [world.truth(folderId), world.resolved(folderId)];
+            const current = resolved
+              ? { ancestors: resolved.ancestors.map(({ internalId }) => internalId), accessType: resolved.accessType }
               : 'deleted';
             // One call of expect for each folder would take longer than the rest of the test.
             if (JSON.stringify(current) !== JSON.stringify(truth)) expect(current).toEqual(truth);
-            if (found && !isSamePosition(found, world.stored.get(one)!)) resolvedFromAnother += 1;
+            if (resolved && !isSamePosition(resolved, world.stored.get(folderId)!)) resolvedFromAnother += 1;
           }
         }
       }),

@@ -66,9 +66,9 @@ describe('listing groups with their members', () => {
   test('returns every group and every member once, in order, for any page size', () => {
     fc.assert(
       fc.property(groups, size, size, size, (all, limit, groupsAtOnce, membersAtOnce) => {
-        const shown = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
+        const entries = pagesOf(all, limit, groupsAtOnce, membersAtOnce).flat();
         const joined = new Map<string, string[]>();
-        for (const { id, members } of shown) joined.set(id, [...(joined.get(id) ?? []), ...members]);
+        for (const { id, members } of entries) joined.set(id, [...(joined.get(id) ?? []), ...members]);
         expect([...joined]).toEqual(all.map(({ id, members }) => [id, members]));
       }),
       { numRuns: 500 },

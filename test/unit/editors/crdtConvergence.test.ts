@@ -20,14 +20,14 @@ const words = ['one', 'two', 'three', '😀', 'é', '\n'];
 const phrase = (random: Random) => Array.from({ length: random(8) }, () => words[random(words.length)]).join(' ');
 
 /** Returns a position between characters. Yjs replaces a split surrogate pair by two U+FFFD, but not on all clients at once. */
-function placeIn(text: Y.Text, random: Random): number {
+function positionIn(text: Y.Text, random: Random): number {
   const characters = readText(text as never);
-  const at = random(characters.length + 1);
-  return characters.slice(0, at).isWellFormed() ? at : at + 1;
+  const position = random(characters.length + 1);
+  return characters.slice(0, position).isWellFormed() ? position : position + 1;
 }
 
 function editText(text: Y.Text, random: Random): void {
-  const [at, to] = [placeIn(text, random), placeIn(text, random)].sort((a, b) => a - b) as [number, number];
+  const [at, to] = [positionIn(text, random), positionIn(text, random)].sort((a, b) => a - b) as [number, number];
   if (random(3) > 0) text.insert(at, phrase(random));
   else text.delete(at, to - at);
 }
@@ -80,7 +80,7 @@ function editXml(fragment: Y.XmlFragment, random: Random): void {
   const chosen = inner[random(inner.length + 1)];
   if (chosen instanceof Y.XmlText && (random(2) > 0 || chosen.length === 0)) editText(chosen, random);
   else if (chosen instanceof Y.XmlText) {
-    const [at, to] = [placeIn(chosen, random), placeIn(chosen, random)].sort((a, b) => a - b) as [number, number];
+    const [at, to] = [positionIn(chosen, random), positionIn(chosen, random)].sort((a, b) => a - b) as [number, number];
     chosen.format(at, to - at, { [['bold', 'italic'][random(2)]!]: random(2) > 0 ? {} : null });
   } else if (chosen instanceof Y.XmlElement) {
     if (random(3) === 0) chosen.setAttribute('level', String(random(3)));

@@ -40,8 +40,8 @@ describe('diff', () => {
     let row = new Array<number>(b.length + 1).fill(0);
     for (const value of a) {
       const next = [0];
-      for (let at = 0; at < b.length; at++)
-        next.push(value === b[at] ? row[at]! + 1 : Math.max(row[at + 1]!, next[at]!));
+      for (let index = 0; index < b.length; index++)
+        next.push(value === b[index] ? row[index]! + 1 : Math.max(row[index + 1]!, next[index]!));
       row = next;
     }
     return row[b.length]!;

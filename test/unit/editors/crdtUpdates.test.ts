@@ -191,7 +191,7 @@ describe('findUpdateFault for limits of the document', () => {
       const text = new Y.XmlText();
       client.getXmlFragment('content').insert(0, [text]);
       text.insert(0, 'ab'.repeat(1_000), { link: { href: 'x'.repeat(100_000) } });
-      for (let at = 0; at < 2_000; at += 2) text.format(at, 1, { bold: {} });
+      for (let index = 0; index < 2_000; index += 2) text.format(index, 1, { bold: {} });
     });
     expect(update.length).toBeLessThan(400_000);
     expect(findUpdateFault(doc, 'xml', 'content', update)).toBe('Data must not be larger than 4 MB as JSON.');
@@ -257,20 +257,20 @@ function conflicting(count: number): Uint8Array {
   return updateOf((encoder) => {
     writeVarUint(encoder, 2);
     for (const number of [count, 2_000, 0]) writeVarUint(encoder, number);
-    for (let at = 0; at < count; at++) {
-      writeUint8(encoder, at === 0 ? 5 : 5 | 0x80);
-      if (at === 0) {
+    for (let index = 0; index < count; index++) {
+      writeUint8(encoder, index === 0 ? 5 : 5 | 0x80);
+      if (index === 0) {
         writeVarUint(encoder, 1);
         writeVarString(encoder, 'content');
       } else {
-        for (const number of [2_000, at - 1]) writeVarUint(encoder, number);
+        for (const number of [2_000, index - 1]) writeVarUint(encoder, number);
       }
       writeVarString(encoder, '1');
     }
     for (const number of [count, 1_000, 0]) writeVarUint(encoder, number);
-    for (let at = 0; at < count; at++) {
+    for (let index = 0; index < count; index++) {
       writeUint8(encoder, 5 | 0x40);
-      for (const number of [2_000, count - 1 - at]) writeVarUint(encoder, number);
+      for (const number of [2_000, count - 1 - index]) writeVarUint(encoder, number);
       writeVarString(encoder, '1');
     }
   });
@@ -280,11 +280,11 @@ function conflicting(count: number): Uint8Array {
 function subdocuments(count: number): Uint8Array {
   return updateOf((encoder) => {
     for (const number of [1, count, 1, 0]) writeVarUint(encoder, number);
-    for (let at = 0; at < count; at++) {
+    for (let index = 0; index < count; index++) {
       writeUint8(encoder, 9);
       writeVarUint(encoder, 1);
       writeVarString(encoder, 'content');
-      writeVarString(encoder, `${String(at).padStart(7, '0')}-0000-0000-0000-000000000000`);
+      writeVarString(encoder, `${String(index).padStart(7, '0')}-0000-0000-0000-000000000000`);
       writeAny(encoder, {});
     }
   });
@@ -324,14 +324,15 @@ describe('findUpdateFault for costly updates', () => {
     const gaps = (client: number, count: number) =>
       updateOf((encoder) => {
         for (const number of [1, count, client, 0]) writeVarUint(encoder, number);
-        for (let at = 0; at < count; at++) for (const byte of [0, 1]) writeUint8(encoder, byte);
+        for (let index = 0; index < count; index++) for (const byte of [0, 1]) writeUint8(encoder, byte);
       });
     refused(openDocument([]), gaps(1, 2_000_000), tooMany);
     refused(
       openDocument([]),
       updateOf((encoder) => {
         for (const number of [0, 1, 1, 500_000]) writeVarUint(encoder, number);
-        for (let at = 0; at < 500_000; at++) for (const number of [at * 2, 1]) writeVarUint(encoder, number);
+        for (let index = 0; index < 500_000; index++)
+          for (const number of [index * 2, 1]) writeVarUint(encoder, number);
       }).subarray(0, -1),
       tooMany,
     );

@@ -94,8 +94,8 @@ describe('outputTrimmer', () => {
       more: fc.jsonValue(),
     });
     fc.assert(
-      fc.property(value, (one) => {
-        expect(trimmed(schema, one).left).toEqual(JSON.parse(JSON.stringify(schema.parse(one))));
+      fc.property(value, (output) => {
+        expect(trimmed(schema, output).left).toEqual(JSON.parse(JSON.stringify(schema.parse(output))));
       }),
     );
   });

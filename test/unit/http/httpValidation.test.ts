@@ -173,8 +173,8 @@ describe('the message about a union', () => {
     [z.email(), 'x', 'it must be an e-mail address'],
     [z.url(), 'x', 'it must be a valid URL'],
     [z.number().multipleOf(5), 7, 'it must be a multiple of 5'],
-  ])('describes a format', async (one, value, message) => {
-    expect((await post(testHandler({ input: z.object({ it: one }) }), {}, { it: value })).body.error.message).toBe(
+  ])('describes a format', async (format, value, message) => {
+    expect((await post(testHandler({ input: z.object({ it: format }) }), {}, { it: value })).body.error.message).toBe(
       message,
     );
   });

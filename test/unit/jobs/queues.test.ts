@@ -92,16 +92,16 @@ describe('SqsSender.send', () => {
       { maxLength: 25 },
     );
     await fc.assert(
-      fc.asyncProperty(sizes, async (given) => {
+      fc.asyncProperty(sizes, async (sizeList) => {
         const { sender, calls } = fakeSender();
         await sender.send(
-          given.map((size, n) => ({ body: { n, text: 'x'.repeat(Math.max(0, size - String(n).length)) } })),
+          sizeList.map((size, n) => ({ body: { n, text: 'x'.repeat(Math.max(0, size - String(n).length)) } })),
         );
         expect(
           bodies(calls)
             .map(({ n }) => n)
             .sort((a, b) => a - b),
-        ).toEqual(given.map((_, n) => n));
+        ).toEqual(sizeList.map((_, n) => n));
         for (const entries of calls) {
           expect(entries.length).toBeLessThanOrEqual(10);
           expect(
@@ -198,10 +198,10 @@ describe('a queue', () => {
         env: [queueVariable[name]],
       });
       await open(name).send([{ body: { name }, groupId: 'g' }]);
-      const found = (Object.keys(queues) as (keyof typeof queues)[]).flatMap((each) =>
+      const workersOf = (Object.keys(queues) as (keyof typeof queues)[]).flatMap((each) =>
         local.messagesOf(each).map((message) => [each, message]),
       );
-      expect(found).toEqual([[name, { body: { name }, delaySeconds: 0 }]]);
+      expect(workersOf).toEqual([[name, { body: { name }, delaySeconds: 0 }]]);
     },
   );
 

@@ -35,10 +35,10 @@ describe('changesSince', () => {
 
   test('leads a client to the newest version without a gap, if the log has all', () => {
     fc.assert(
-      fc.property(fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 }), (newest, known) => {
+      fc.property(fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 }), (newest, start) => {
         const log = hints(1, newest);
         const seen: number[] = [];
-        let after = Math.min(known, newest);
+        let after = Math.min(start, newest);
         for (let more = true; more;) {
           const answer = changesSince(after, newest, log);
           expect(answer.complete).toBe(true);
@@ -46,7 +46,7 @@ describe('changesSince', () => {
           after = answer.version;
           more = answer.hasMore;
         }
-        expect(seen).toEqual(hints(Math.min(known, newest) + 1, newest).map(({ version }) => version));
+        expect(seen).toEqual(hints(Math.min(start, newest) + 1, newest).map(({ version }) => version));
         expect(after).toBe(newest);
       }),
     );

@@ -30,7 +30,7 @@ const snapshot: DashboardSnapshot = {
 /** Returns a console with fake parts that record changes. */
 function newConsole() {
   const done: string[] = [];
-  const asked: number[] = [];
+  const requestedMinutes: number[] = [];
   const partSwitch = (name: PartName): PartSwitch => ({
     meaning: `What ${name} is`,
     stop: () => void done.push(`stop ${name}`),
@@ -44,7 +44,7 @@ function newConsole() {
   });
   const handle = localConsole({
     snapshotOf: (minutes) => {
-      asked.push(minutes);
+      requestedMinutes.push(minutes);
       return snapshot;
     },
     parts,
@@ -61,7 +61,7 @@ function newConsole() {
     const answer = await handle({ method, path: pathname, query: searchParams, headers, body: Buffer.from(body) });
     return { ...answer, text: answer.body.toString() };
   };
-  return { done, asked, send };
+  return { done, asked: requestedMinutes, send };
 }
 
 const PART = {
@@ -292,15 +292,15 @@ describe('the format of the page', () => {
     [99_999, '99,999'],
     [123_456, '123.5K'],
     [-4.26, '-4.26'],
-  ])('the number %s is shown as %s', (value, shown) => {
-    expect(number(value)).toBe(shown);
+  ])('the number %s is shown as %s', (value, text) => {
+    expect(number(value)).toBe(text);
   });
 
   test.each([
     ['**Health** Runbook: `README.md#a`', { title: 'Health', note: 'Runbook: README.md#a' }],
     ['**/v2/users**', { title: '/v2/users', note: '' }],
     ['Plain', { title: 'Plain', note: '' }],
-  ])('%s is split into title and note', (markdown, shown) => {
-    expect(heading(markdown)).toEqual(shown);
+  ])('%s is split into title and note', (markdown, parts) => {
+    expect(heading(markdown)).toEqual(parts);
   });
 });

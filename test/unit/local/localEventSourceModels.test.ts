@@ -233,8 +233,8 @@ describe('eventFilter', () => {
       record('INSERT', 'Job'),
       true,
     ],
-  ])('decides on %s', (_what, criteria, given, expected) => {
-    expect(passes(criteria, given)).toBe(expected);
+  ])('decides on %s', (_what, criteria, event, expected) => {
+    expect(passes(criteria, event)).toBe(expected);
   });
 
   test.each([

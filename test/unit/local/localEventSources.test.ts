@@ -611,11 +611,11 @@ describe('StreamReader', () => {
    * Returns an engine with these shards and the sequence numbers of their records. All but the last shard are closed.
    */
   function engineWith(shards: Record<string, number[]>) {
-    const asked: string[] = [];
+    const calls: string[] = [];
     const names = () => Object.keys(shards);
     const call = async (target: string, input: any) => {
       const operation = target.split('.')[1];
-      asked.push([operation, ...Object.values(input).filter((value) => value !== 'stream')].join(' '));
+      calls.push([operation, ...Object.values(input).filter((value) => value !== 'stream')].join(' '));
       if (operation === 'DescribeStream')
         return { StreamDescription: { Shards: names().map((ShardId) => ({ ShardId })) } };
       if (operation === 'GetShardIterator') {
@@ -631,7 +631,7 @@ describe('StreamReader', () => {
         ...(!closed && { NextShardIterator: `${shard}/${records.at(-1) ?? after}` }),
       };
     };
-    return { asked, call: call as never, shards };
+    return { asked: calls, call: call as never, shards };
   }
   const read = async (reader: StreamReader, times: number) => {
     const readRecords: string[] = [];

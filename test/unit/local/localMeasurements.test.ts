@@ -129,14 +129,14 @@ describe('consumed capacity', () => {
   });
 
   test('is requested if the caller does not request it', () => {
-    const asked = (text: string) =>
+    const requests = (text: string) =>
       canAddCapacityParameter(JSON.parse(text) as Record<string, unknown>, text)
         ? JSON.parse(addCapacityParameter(text))
         : 'not';
-    expect(asked('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
-    expect(asked('{"TableName":"t","ReturnConsumedCapacity":"NONE"}')).toBe('not');
-    expect(asked('{}')).toBe('not');
-    expect(asked(' {"TableName":"t"}')).toBe('not');
+    expect(requests('{"TableName":"t"}')).toEqual({ TableName: 't', ReturnConsumedCapacity: 'INDEXES' });
+    expect(requests('{"TableName":"t","ReturnConsumedCapacity":"NONE"}')).toBe('not');
+    expect(requests('{}')).toBe('not');
+    expect(requests(' {"TableName":"t"}')).toBe('not');
   });
 
   test.each([

@@ -17,9 +17,13 @@ function storeWith(...measured: readonly (readonly [MetricId, number])[]): Metri
 
 const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensions: {} });
 /** Evaluates an expression over metrics that are named like their ids. `known` are the ids that it may use. */
-function valueOf(text: string, values: Readonly<Record<string, number>>, known = ['a', 'b', 'c']): number | undefined {
+function valueOf(
+  text: string,
+  values: Readonly<Record<string, number>>,
+  allowedIds = ['a', 'b', 'c'],
+): number | undefined {
   const expression = readExpression(text, (id) =>
-    known.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
+    allowedIds.includes(id) ? { kind: 'metric', metric: metricOf(id), statistic: 'Sum' } : undefined,
   );
   return bind(
     expression,

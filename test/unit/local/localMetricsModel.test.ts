@@ -62,8 +62,8 @@ const part = (Id: string, MetricName: string, Period = 60) => ({
 const withoutUndefined = (properties: object) =>
   Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 const alarmOf = (properties: Record<string, unknown>, serviceName?: string) => {
-  const given = alarmResource(properties);
-  return monitoringOf([], [{ ...given, properties: withoutUndefined(given.properties) }], serviceName).alarms[0]!;
+  const resource = alarmResource(properties);
+  return monitoringOf([], [{ ...resource, properties: withoutUndefined(resource.properties) }], serviceName).alarms[0]!;
 };
 const query =
   'SELECT SUM(Faults) FROM SCHEMA("Own", service, worker) WHERE service = \'svc\' GROUP BY worker ORDER BY SUM() DESC';

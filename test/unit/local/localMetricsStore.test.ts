@@ -63,12 +63,12 @@ describe('statistics', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }), (steps) => {
         const { clock, store } = storeAt();
-        const came: { bucket: number; value: number }[] = [];
+        const added: { bucket: number; value: number }[] = [];
         let latest = 0;
         for (const each of steps) {
           clock.now += each.pause;
           store.add(metric, each.value);
-          came.push({ bucket: bucketAt(clock.now), value: each.value });
+          added.push({ bucket: bucketAt(clock.now), value: each.value });
           latest = Math.max(latest, bucketAt(clock.now));
           const to = latest - each.ago;
           // An aligned window, and a moving one.
@@ -78,9 +78,9 @@ describe('statistics', () => {
             { from: to - each.length + 1, to },
             { from: latest - BUCKETS + 1, to: latest },
           ]) {
-            const inside = came
+            const inside = added
               .filter(({ bucket }) => bucket >= window.from && bucket <= window.to)
-              .map((one) => one.value);
+              .map((measurement) => measurement.value);
             for (const statistic of statistics)
               expect([statistic, store.find(metric)!.statistic(statistic, window)]).toEqual([
                 statistic,

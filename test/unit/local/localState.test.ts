@@ -162,8 +162,8 @@ describe('the table engine', () => {
   });
 
   test('adds missing vector indexes one after the other, which takes the engine 15 s each', async () => {
-    const wanted = searchable('one', 'two', 'three');
-    const asked: string[] = [];
+    const definition = searchable('one', 'two', 'three');
+    const calls: string[] = [];
     let busy = 0;
     const call = async (target: string, input: object) => {
       const operation = target.split('.')[1]!;
@@ -171,7 +171,7 @@ describe('the table engine', () => {
         ?.Create.IndexName;
       if (created !== undefined) {
         expect(busy).toBe(0);
-        asked.push(created);
+        calls.push(created);
         busy = 3;
       } else if (operation === 'DescribeTable' && busy > 0) busy -= 1;
       const status =
@@ -179,13 +179,13 @@ describe('the table engine', () => {
       return {
         Table: {
           TableStatus: 'ACTIVE',
-          KeySchema: wanted.properties.KeySchema,
-          VectorIndexes: ['by-one', ...asked].map((IndexName) => ({ IndexName, ...status })),
+          KeySchema: definition.properties.KeySchema,
+          VectorIndexes: ['by-one', ...calls].map((IndexName) => ({ IndexName, ...status })),
         },
       } as never;
     };
-    await ensureTable(call, wanted);
-    expect(asked).toEqual(['by-two', 'by-three']);
+    await ensureTable(call, definition);
+    expect(calls).toEqual(['by-two', 'by-three']);
   });
 
   test('reads a stream from the last position after a restart, and deletes processed records', async () => {

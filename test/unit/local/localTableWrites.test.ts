@@ -211,8 +211,8 @@ describe('TableCalls', () => {
         .map(([items, when]): Write => (TableName) => [
           'TransactWriteItems',
           {
-            TransactItems: items.map((item, at) =>
-              at === 0
+            TransactItems: items.map((item, index) =>
+              index === 0
                 ? { ConditionCheck: { TableName, Key: key(item), ConditionExpression: when ?? 'attribute_exists(PK)' } }
                 : { Put: { TableName, ...put(item) } },
             ),

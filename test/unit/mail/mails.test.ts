@@ -39,7 +39,7 @@ const aboutEndpoint: MailSubject = {
   stage: 1,
   failingSince: NOW,
 };
-const at = (now: number) => ({ now, random: 0.5, timing });
+const optionsAt = (now: number) => ({ now, random: 0.5, timing });
 const made = (about: MailSubject = aboutEvent) => newMail({ mailId: 'mail_1', about, shard: 3 }, NOW, timing);
 const sending = (about?: MailSubject) => claimMail(made(about), 'clm_1', NOW);
 const after = (
@@ -49,7 +49,7 @@ const after = (
     now = NOW + 1_000,
     mail = sending(about),
   }: { about?: MailSubject; now?: number; mail?: SendingMail } = {},
-) => applyMailResult(mail, result, at(now));
+) => applyMailResult(mail, result, optionsAt(now));
 
 describe('the state of a mail', () => {
   test('is due at once and has one claim while it is sent', () => {
@@ -73,7 +73,7 @@ describe('the state of a mail', () => {
   });
 
   test('stays final when the result of a mail about an event is unknown', () => {
-    expect(resolveUnknown(sending(), 'worker ended', at(NOW + HOUR))).toMatchObject({ status: 'UNKNOWN' });
+    expect(resolveUnknown(sending(), 'worker ended', optionsAt(NOW + HOUR))).toMatchObject({ status: 'UNKNOWN' });
     expect(after({ outcome: 'unknown', reason: 'not answered' })).toMatchObject({
       status: 'UNKNOWN',
       reason: 'not answered',
@@ -81,7 +81,7 @@ describe('the state of a mail', () => {
   });
 
   test('is due again when the result of a mail to an owner is unknown', () => {
-    expect(resolveUnknown(sending(aboutEndpoint), 'worker ended', at(NOW + HOUR))).toMatchObject({
+    expect(resolveUnknown(sending(aboutEndpoint), 'worker ended', optionsAt(NOW + HOUR))).toMatchObject({
       status: 'READY',
       attempts: 1,
       nextAt: NOW + HOUR + MINUTE,
@@ -100,7 +100,7 @@ describe('the state of a mail', () => {
       mail = applyMailResult(
         claimMail(mail as ReadyMail, 'clm', now),
         { outcome: 'failed', reason: '500', retry: true },
-        at(now),
+        optionsAt(now),
       );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       now = mail.nextAt ?? now;
@@ -125,7 +125,7 @@ describe('the state of a mail', () => {
       mail = applyMailResult(
         claimMail(mail as ReadyMail, 'clm', now),
         { outcome: 'throttled', reason: 'Throttling' },
-        at(now),
+        optionsAt(now),
       );
       if (mail.nextAt !== undefined) pauses.push(mail.nextAt - now);
       if (mail.status === 'READY') expect(mail.attempts).toBe(0);

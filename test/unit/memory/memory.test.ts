@@ -191,14 +191,15 @@ describe('judgments', () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }).filter((value) => value.isWellFormed());
     fc.assert(
       fc.property(text, text, text, text, instant, (decision, contentType, userId, other, createdAt) => {
-        const one: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
-        const item = JudgmentEntity.toItem({ tenant: 't', ...one });
+        const judgmentByUser: Judgment = { ...judgment, decision, contentType, actionUser: { userId }, createdAt };
+        const item = JudgmentEntity.toItem({ tenant: 't', ...judgmentByUser });
         expect(Buffer.byteLength(item.gsi3sk as string)).toBeLessThanOrEqual(1_024);
         const listingEntry = parseListingKey(item.gsi3sk as string);
         expect(listingEntry.at).toBe(createdAt);
         expect(listingEntry.matches({ decision, judgeType: 'human', contentType, reviewerId: userId })).toBe(true);
         for (const field of filterFields)
-          if (filteredValues(one)[field] !== other) expect(listingEntry.matches({ [field]: other })).toBe(false);
+          if (filteredValues(judgmentByUser)[field] !== other)
+            expect(listingEntry.matches({ [field]: other })).toBe(false);
       }),
       { numRuns: 200 },
     );

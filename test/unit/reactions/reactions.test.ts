@@ -39,8 +39,8 @@ function done(outcome: ReactionOutcome) {
 }
 
 /** Adds all users of some entries to a reaction. */
-const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, at: NewReactionContext, now: number) =>
-  addReactionUsers(stored, entries, entries.users, at, now);
+const reactAll = (stored: Reaction | undefined, entries: ReactionRequest, context: NewReactionContext, now: number) =>
+  addReactionUsers(stored, entries, entries.users, context, now);
 const made = (...entries: ReactionEntry[]) => done(reactAll(undefined, reacting(...entries), scope, NOW)).reaction;
 const userIds = ({ fromUsers }: Reaction) => fromUsers.map(({ from }) => from.userId);
 

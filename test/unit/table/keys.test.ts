@@ -50,9 +50,9 @@ describe('joinKey and encodePart', () => {
 
   test('encode a part without separators in at most 200 bytes', () => {
     fc.assert(
-      fc.property(part, (one) => {
-        expect(encodePart(one)).not.toContain('#');
-        expect(Buffer.byteLength(encodePart(one))).toBeLessThanOrEqual(200);
+      fc.property(part, (text) => {
+        expect(encodePart(text)).not.toContain('#');
+        expect(Buffer.byteLength(encodePart(text))).toBeLessThanOrEqual(200);
       }),
     );
   });
@@ -81,7 +81,8 @@ describe('keyPrefix', () => {
     fc.assert(
       fc.property(parts, parts, (prefix, whole) => {
         expect(keyPrefix(prefix)).toMatch(/#$/);
-        const continues = whole.length > prefix.length && prefix.every((one, index) => one === whole[index]);
+        const continues =
+          whole.length > prefix.length && prefix.every((prefixPart, index) => prefixPart === whole[index]);
         expect(joinKey(whole).startsWith(keyPrefix(prefix))).toBe(continues);
       }),
       { numRuns: 2_000 },

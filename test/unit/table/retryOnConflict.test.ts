@@ -6,7 +6,7 @@ import { eventOf } from '../../support/requests.ts';
 import { virtualTime } from '../../support/virtualTime.ts';
 
 const conflict = async (): Promise<'conflict'> => 'conflict';
-const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 // The wall clock stands still: only the virtual clock advances.
 beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(1_800_000_000_000));

@@ -176,14 +176,14 @@ describe('the access of a user with a token', () => {
     ['the user was removed from the organization', [removal('org_1', { isRevocation: true })]],
   ])('ends when %s', (_what, removals) => {
     expect(roleWith([grantOn('doc_1')], stored(), removals)).toBeUndefined();
-    const before = removals.map((one) => ({ ...one, removedAt: NOW - 1 }));
+    const before = removals.map((accessRemoval) => ({ ...accessRemoval, removedAt: NOW - 1 }));
     expect(roleWith([grantOn('doc_1')], stored(), before)).toBe('editor');
   });
 
   describe('when the user was removed from a folder since the issue', () => {
     const MINUTE = 60_000;
     const fromFolder = removal('fol_9', { isRevocation: true, folder: true, removedAt: NOW + MINUTE });
-    const place = (moved: { document?: number; folder?: number; ancestor?: number }) => ({
+    const movedDocument = (moved: { document?: number; folder?: number; ancestor?: number }) => ({
       ...{ ...nda, movedAt: moved.document },
       folder: {
         ...{ ...inFolder.folder, movedAt: moved.folder },
@@ -198,7 +198,7 @@ describe('the access of a user with a token', () => {
     ) =>
       tokenDocumentPermission(
         tokenAccess({ grants: [grantOn(internalId)], issuedAt: NOW }, { user: stored({ grants }), removals }),
-        place(moved),
+        movedDocument(moved),
       ).accessRole;
 
     test.each([

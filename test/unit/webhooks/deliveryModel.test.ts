@@ -104,7 +104,7 @@ describe('the delivery model', () => {
     ]),
   )('loses nothing after a %s at any step of an event %s', async (kind, _where, hasAudience) => {
     const { steps } = await runWorld(first, none, { hasAudience });
-    let happened = 0;
+    let affectedSteps = 0;
     for (let step = 0; step < steps; step++) {
       const world = await runWorld(
         withFaults([{ kind, step }]),
@@ -114,18 +114,18 @@ describe('the delivery model', () => {
       expectNothingLost(world, allEnds);
       expect(world.rows.get('dead')?.attempts).toBe(attempts);
       expect(world.exhaustedEvents).toBe(1);
-      if (world.steps !== steps) happened++;
+      if (world.steps !== steps) affectedSteps++;
     }
-    expect(happened).toBeGreaterThan(3);
+    expect(affectedSteps).toBeGreaterThan(3);
   });
 
   test('loses nothing after two crashes at any two steps', async () => {
     const { steps } = await runWorld(first, none, { endpoints: ['late'] });
-    for (let one = 0; one < steps; one++) {
-      for (let other = one + 1; other < steps + 12; other++) {
+    for (let firstStep = 0; firstStep < steps; firstStep++) {
+      for (let other = firstStep + 1; other < steps + 12; other++) {
         const world = await runWorld(
           withFaults([
-            { kind: 'crash', step: one },
+            { kind: 'crash', step: firstStep },
             { kind: 'crash', step: other },
           ]),
           { crashes: 2, duplicates: 0, losses: 0 },
@@ -139,11 +139,11 @@ describe('the delivery model', () => {
   test('loses nothing after a crash at any step and a lost or repeated message at any other', async () => {
     const { steps } = await runWorld(first, none, { endpoints: ['late'] });
     for (const kind of ['lose', 'duplicate']) {
-      for (let one = 0; one < steps; one++) {
+      for (let firstStep = 0; firstStep < steps; firstStep++) {
         for (let other = 0; other < steps + 12; other++) {
           const world = await runWorld(
             withFaults([
-              { kind: 'crash', step: one },
+              { kind: 'crash', step: firstStep },
               { kind, step: other },
             ]),
             { crashes: 1, duplicates: 1, losses: 1 },

@@ -40,7 +40,10 @@ const healthy: EndpointHealth = healthAt(undefined, 1);
 const attempted = (health: EndpointHealth, delivered: boolean, now: number, { probe = false, random = 0.5 } = {}) =>
   afterAttempt(health, { delivered, isProbe: probe, random, now }, pauses);
 const run = (results: string, health = healthy, from = NOW, every = SECOND) =>
-  Array.from(results).reduce((known, result, index) => attempted(known, result === 's', from + index * every), health);
+  Array.from(results).reduce(
+    (currentHealth, result, index) => attempted(currentHealth, result === 's', from + index * every),
+    health,
+  );
 
 describe('the circuit breaker', () => {
   test('opens for 30 s after 10 failures in a row, and not after 9', () => {
@@ -202,31 +205,31 @@ describe('automatic disabling', () => {
       fc.property(fc.integer(), fc.integer({ min: 1, max: 100 }), (seed, hours) => {
         const random = randomNumbers(seed);
         let health = healthy;
-        let givenUp = false;
+        let isExhausted = false;
         // The endpoint fails at random for 30 days and succeeds at least every four days.
         for (let time = NOW, succeeded = NOW; time < NOW + 30 * DAY; time += random() * hours * HOUR * 0.1) {
           const delivered = time - succeeded > 4 * DAY * random();
           if (delivered) succeeded = time;
           health = attempted(health, delivered, time, { random: random() });
-          givenUp ||= health.failing !== undefined && hasFailedTooLong(health.failing, time);
+          isExhausted ||= health.failing !== undefined && hasFailedTooLong(health.failing, time);
         }
-        expect(givenUp).toBe(false);
+        expect(isExhausted).toBe(false);
       }),
       { numRuns: 30 },
     );
   });
 
   test('comes after one warning on day 1 and one on day 3', () => {
-    const given: [number, string][] = [];
+    const results: [number, string][] = [];
     let failing: Failing | undefined;
-    for (let time = NOW; given.length < 3; time += HOUR) {
+    for (let time = NOW; results.length < 3; time += HOUR) {
       failing = addFailure(failing, time);
       const warning = findDueWarning(failing, time);
       if (warning) failing = { ...failing, warned: warning };
       if (warning || hasFailedTooLong(failing, time))
-        given.push([(time - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
+        results.push([(time - NOW) / DAY, warning ? `day ${warning}` : 'disabled']);
     }
-    expect(given).toEqual([
+    expect(results).toEqual([
       [1, 'day 1'],
       [3, 'day 3'],
       [5, 'disabled'],

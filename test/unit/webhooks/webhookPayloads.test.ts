@@ -388,7 +388,7 @@ describe('enableDataProtection', () => {
 
   test('removes unknown keys and their values at any depth', () => {
     const secret = fc.string({ minLength: 1 }).map((text) => `<secret ${text}>`);
-    const known = fc.constantFrom(
+    const knownValue = fc.constantFrom(
       'commentAnnotation',
       'metadata',
       'comments',
@@ -434,7 +434,7 @@ describe('enableDataProtection', () => {
         .array(
           fc.oneof(
             fc.tuple(fc.oneof(freeFields, secret), tie('free')),
-            fc.tuple(known, fc.oneof(tie('data'), fc.array(tie('data')), fc.integer())),
+            fc.tuple(knownValue, fc.oneof(tie('data'), fc.array(tie('data')), fc.integer())),
           ),
           { maxLength: 4 },
         )

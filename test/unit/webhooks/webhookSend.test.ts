@@ -162,11 +162,11 @@ describe('a webhook request', () => {
     [':token', ':token'],
     ['b%C3%BCcher:%E4%B8%96', 'bücher:世'],
     ['100%zz:a', '100%zz:a'],
-  ])('sends the userinfo %j of its URL as a header', async (given, sent) => {
-    const request = await sendAndReceive({}, (url) => url.replace('//', `//${given}@`));
+  ])('sends the userinfo %j of its URL as a header', async (userinfo, sent) => {
+    const request = await sendAndReceive({}, (url) => url.replace('//', `//${userinfo}@`));
     expect(Buffer.from(request.headers?.authorization?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(sent);
     expect(request.headers?.host).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect(JSON.stringify(request.sent)).not.toContain(given);
+    expect(JSON.stringify(request.sent)).not.toContain(userinfo);
   });
 
   test('prefers its own authorization header to the userinfo of its URL', async () => {

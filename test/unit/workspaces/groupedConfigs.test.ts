@@ -50,13 +50,13 @@ describe('changeActivityConfig', () => {
     ['never configured', undefined, {}],
     ['configured before', { isEnabled: false, immutable: false, enabledTime: 5 }, { immutable: false, enabledTime: 5 }],
     ['configured with empty triggers', { isEnabled: false, triggers: { comment: {} } }, {}],
-  ])('turns on every setting that is not set when activities are first enabled: %s', (_case, stored, kept) => {
+  ])('turns on every setting that is not set when activities are first enabled: %s', (_case, stored, expected) => {
     expect(change(stored, { isEnabled: true })).toEqual({
       isEnabled: true,
       immutable: true,
       enabledTime: NOW,
       triggers: { comment: allTriggers },
-      ...kept,
+      ...expected,
     });
   });
 
