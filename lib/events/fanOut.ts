@@ -64,78 +64,119 @@ export async function fanOut(
   call: FanOutCall,
   { isBacklogged = false, isSwept = false }: FanOutOptions = {},
 ): Promise<ReadonlySet<string>> {
-  const { groups, outbox, timing } = ports;
-  const failed = new Set<string>();
-  const run = async (affected: readonly StoredEvent[], work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      for (const { eventId } of affected) {
-        failed.add(eventId);
-        call.log.error(logMessages.eventFanOutFailed, { eventId, error });
-      }
-    }
-  };
-  const consumers = ports.consumers.map((open) => open());
-  const subscriptionsOf = readOnce((tenant) => ports.subscriptions.read(tenant));
-  const planned: PlannedEvent[] = [];
-  // All events run at the same time, so that their reads share calls.
-  await Promise.all(
-    events.map((event) =>
-      run([event], async () => {
-        const [subscriptions, concerned] = await Promise.all([
-          subscriptionsOf(event.tenant),
-          concernedBy(event, consumers),
-        ]);
-        const endpointIds = matchingTargets(event, subscriptions);
-        const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MAX_ATTEMPTS_PER_GROUP;
-        const isGrouped = isSwept || concerned.length > 0 || !fitsInOne;
-        planned.push({ event, endpointIds, consumers: concerned, isGrouped });
-      }),
-    ),
-  );
-  const forEachPlanned = (work: (plan: PlannedEvent) => Promise<void>) =>
-    inParallel(
-      planned.filter(({ event }) => !failed.has(event.eventId)),
-      PARALLEL,
-      (plan) => run([plan.event], () => work(plan)),
-    );
+  const batch = new FanOutBatch(ports, call, isSwept);
+  await batch.findReceivers(events);
+  const messages = await batch.storeFirstAttempts();
+  if (!isBacklogged) await batch.send(messages);
+  await batch.runConsumers();
+  await batch.markFannedOut();
+  return batch.failed;
+}
 
-  const messages = new Map<StoredEvent, readonly QueueMessage[]>();
-  const delay = timing.schedule[0] ?? 0;
-  await forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
-    const now = call.clock();
-    const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
-    const newGroups = isGrouped ? await groups.create(allGroups) : [];
-    // In a sweep, the message of an existing group was sent before, or the sweep of groups sends it.
-    const storedGroups = isSwept ? newGroups : allGroups;
-    const groupsToSend = isGrouped ? storedGroups : allGroups.map((group) => ({ ...group, group: ALL_FIRST_ATTEMPTS }));
-    if (groupsToSend.length > 0)
+/** The steps of the fan-out of some events. A step skips the events whose earlier steps failed. */
+class FanOutBatch {
+  /** The ids of the events whose fan-out failed. */
+  readonly failed = new Set<string>();
+  readonly #ports: FanOutPorts;
+  readonly #call: FanOutCall;
+  readonly #isSwept: boolean;
+  readonly #planned: PlannedEvent[] = [];
+
+  constructor(ports: FanOutPorts, call: FanOutCall, isSwept: boolean) {
+    this.#ports = ports;
+    this.#call = call;
+    this.#isSwept = isSwept;
+  }
+
+  async findReceivers(events: readonly StoredEvent[]): Promise<void> {
+    const consumers = this.#ports.consumers.map((open) => open());
+    const subscriptionsOf = readOnce((tenant) => this.#ports.subscriptions.read(tenant));
+    // All events run at the same time, so that their reads share calls.
+    await Promise.all(
+      events.map((event) =>
+        this.#run([event], async () => {
+          const [subscriptions, concerned] = await Promise.all([
+            subscriptionsOf(event.tenant),
+            concernedBy(event, consumers),
+          ]);
+          const endpointIds = matchingTargets(event, subscriptions);
+          const fitsInOne = endpointIds.length > 0 && endpointIds.length <= MAX_ATTEMPTS_PER_GROUP;
+          const isGrouped = this.#isSwept || concerned.length > 0 || !fitsInOne;
+          this.#planned.push({ event, endpointIds, consumers: concerned, isGrouped });
+        }),
+      ),
+    );
+  }
+
+  /** Stores the groups of first attempts that need an item. Returns the messages of the first attempts of each event. */
+  async storeFirstAttempts(): Promise<ReadonlyMap<StoredEvent, readonly QueueMessage[]>> {
+    const { groups, timing } = this.#ports;
+    const messages = new Map<StoredEvent, readonly QueueMessage[]>();
+    const delay = timing.schedule[0] ?? 0;
+    await this.#forEachPlanned(async ({ event, endpointIds, isGrouped }) => {
+      const now = this.#call.clock();
+      const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
+      const newGroups = isGrouped ? await groups.create(allGroups) : [];
+      // In a sweep, the message of an existing group was sent before, or the sweep of groups sends it.
+      const storedGroups = this.#isSwept ? newGroups : allGroups;
+      const groupsToSend = isGrouped
+        ? storedGroups
+        : allGroups.map((group) => ({ ...group, group: ALL_FIRST_ATTEMPTS }));
+      if (groupsToSend.length === 0) return;
       messages.set(
         event,
         groupsToSend.map((group) => firstAttemptMessage(group, delay)),
       );
-  });
-  if (!isBacklogged) await run([...messages.keys()], () => ports.firstQueue.send([...messages.values()].flat()));
-  const concerned = new Map(
-    planned.flatMap((plan) =>
-      plan.consumers.length > 0 && !failed.has(plan.event.eventId) ? [[plan.event.eventId, plan] as const] : [],
-    ),
-  );
-  const concernedEvents = [...concerned.values()].map(({ event }) => event);
-  await run(concernedEvents, async () => {
-    await inParallel(await outbox.withPayloads(concernedEvents), PARALLEL, (event) =>
-      run([event], () =>
-        runAll((concerned.get(event.eventId)?.consumers ?? []).map((consumer) => consumer.consume(event))),
-      ),
+    });
+    return messages;
+  }
+
+  async send(messages: ReadonlyMap<StoredEvent, readonly QueueMessage[]>): Promise<void> {
+    await this.#run([...messages.keys()], () => this.#ports.firstQueue.send([...messages.values()].flat()));
+  }
+
+  /** Runs the consumers of each event that has one. */
+  async runConsumers(): Promise<void> {
+    const concerned = new Map(
+      this.#remaining().flatMap((plan) => (plan.consumers.length > 0 ? [[plan.event.eventId, plan] as const] : [])),
     );
-  });
-  await forEachPlanned(async ({ event, isGrouped }) => {
-    const now = call.clock();
-    if (isGrouped) await outbox.markFannedOut(event, now);
-    call.measures.record('FanOutLatency', now - event.createdAt);
-  });
-  return failed;
+    const events = [...concerned.values()].map(({ event }) => event);
+    await this.#run(events, async () => {
+      await inParallel(await this.#ports.outbox.withPayloads(events), PARALLEL, (event) =>
+        this.#run([event], () =>
+          runAll((concerned.get(event.eventId)?.consumers ?? []).map((consumer) => consumer.consume(event))),
+        ),
+      );
+    });
+  }
+
+  async markFannedOut(): Promise<void> {
+    await this.#forEachPlanned(async ({ event, isGrouped }) => {
+      const now = this.#call.clock();
+      if (isGrouped) await this.#ports.outbox.markFannedOut(event, now);
+      this.#call.measures.record('FanOutLatency', now - event.createdAt);
+    });
+  }
+
+  #remaining(): readonly PlannedEvent[] {
+    return this.#planned.filter(({ event }) => !this.failed.has(event.eventId));
+  }
+
+  #forEachPlanned(work: (plan: PlannedEvent) => Promise<void>): Promise<unknown> {
+    return inParallel(this.#remaining(), PARALLEL, (plan) => this.#run([plan.event], () => work(plan)));
+  }
+
+  /** Runs a step. If it throws, logs the error and marks the affected events as failed. */
+  async #run(affected: readonly StoredEvent[], step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      for (const { eventId } of affected) {
+        this.failed.add(eventId);
+        this.#call.log.error(logMessages.eventFanOutFailed, { eventId, error });
+      }
+    }
+  }
 }
 
 /** Returns the consumers for which an event can have recipients. Only an event with an audience has recipients. */

@@ -333,9 +333,9 @@ const addUser = defineStep(
     if (!org || !target || expected !== 'done') return;
     world.knownUserIds.add(userId);
     org.contactsOf(target).add(userId);
-    const addGrant = org.currentGrant(userId, target, world.now);
-    if (!addGrant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
-    else addGrant.role = role ?? addGrant.role;
+    const currentGrant = org.currentGrant(userId, target, world.now);
+    if (!currentGrant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
+    else currentGrant.role = role ?? currentGrant.role;
   },
 );
 
