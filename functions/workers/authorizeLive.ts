@@ -9,7 +9,7 @@ export const worker = defineWorker(
     on: { authorizes: 'live' },
     uses: { authorizer: authorizeLive },
     impact: 'users cannot open live connections, and see changes only after a reload',
-    // AppSync waits for 10 s.
+    // AppSync waits 10 s for the answer of an authorizer.
     timeoutSeconds: 9,
     requires: 'live',
   },

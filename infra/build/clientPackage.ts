@@ -39,8 +39,8 @@ export interface PackageFile {
 }
 
 /**
- * Writes the client as a package: ES modules that depend on nothing but `yjs`, which only the editor provider needs, and
- * types that depend on nothing else either. Deletes the old contents of `outdir`. Returns its modules with their sizes.
+ * Writes the client as a package of ES modules and types. The package depends only on `yjs`, which only the editor provider
+ * needs. Deletes the old contents of `outdir`. Returns the modules with their sizes.
  */
 export async function buildClientPackage(
   endpoints: readonly (readonly [name: string, endpoint: Endpoint])[],
@@ -108,7 +108,7 @@ async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], o
         "'./shared.js'",
       )
       .replace(/(from '\.\/\w+)\.ts'/g, "$1.js'")
-      // The types of methods from declarations: `methodTypes` writes them out.
+      // The types with which the client derives its methods from declarations. `methodTypes` replaces them by plain types.
       .replace(/^import type \* as z from '[z]od';\n|^interface Typed \{[^]*$/gm, '');
     await writeFile(join(outdir, `${name}.d.ts`), text);
   }
@@ -158,7 +158,7 @@ type Method<E extends { input: unknown; output: unknown }> = (
 ${methods}`;
 }
 
-/** Returns the TypeScript type of a JSON Schema. A schema that it does not know becomes \`unknown\`. */
+/** Returns the TypeScript type of a JSON Schema. An unsupported schema becomes `unknown`. */
 function typeOf(schema: z.core.JSONSchema._JSONSchema | JsonSchema): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
   const {

@@ -26,7 +26,7 @@ export class Parts {
   readonly #switches: ReadonlyMap<PartName, PartSwitch>;
   readonly #states = new Map<PartName, State>();
 
-  /** A system without a push service has no switch for the part `live`. */
+  /** The part `live` is missing if the system has no push service. */
   constructor(switches: Readonly<Partial<Record<PartName, PartSwitch>>>) {
     this.#switches = new Map(Object.entries(switches) as [PartName, PartSwitch][]);
     for (const name of this.#switches.keys())

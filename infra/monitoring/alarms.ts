@@ -37,7 +37,7 @@ export const runbooks = {
 } as const;
 
 const severities = {
-  /** Customers notice the fault now. */
+  /** The fault already affects customers. */
   high: 'high, act now',
   /** No data is lost, and the fault does not get worse until the next working day. */
   low: 'low, act on the next working day',

@@ -2,15 +2,18 @@ import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.
 import { deliveryMetric, functionMetric } from './metrics.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
-/** Failed publishes within five minutes. */
+/** The number of failed publishes within five minutes that makes the alarm active. */
 const FAILED_PUBLISHES = 5;
-/** Failed runs of the authorizer within five minutes. */
+/** The number of failed runs of the authorizer within five minutes that makes the alarm active. */
 const FAILED_AUTHORIZATIONS = 5;
 const LATE_SECONDS = 5;
-/** In a quiet hour one slow push is the 99th percentile. So the lateness must last. */
+/**
+ * The number of consecutive periods with late pushes that makes the alarm active. In a quiet hour, one slow push is the 99th
+ * percentile of its period.
+ */
 const LATE_PERIODS = 3;
 
-/** Returns alarms on the push service; none while the setting `live` is off. */
+/** Returns the alarms on the push service. Returns none while the setting `live` is off. */
 export function liveAlarms({ workers, settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const authorizer = workers.find(({ worker: { on } }) => 'authorizes' in on);
   if (settings.live === 'off' || !authorizer) return [];

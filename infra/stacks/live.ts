@@ -30,7 +30,7 @@ export class LiveStack extends NestedStack {
 
   constructor(scope: Construct, { name, authorizer: worker, code, logRetentionDays, ...context }: LiveProps) {
     super(scope, 'Live', { description: 'The push service: channels and their authorizer' });
-    // The logical id becomes part of the name of every function. Without CDK's hash the names are readable.
+    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     const construct = new LambdaFunction(this, pascal(worker.name), {
       description: worker.summary,

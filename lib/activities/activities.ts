@@ -513,7 +513,7 @@ type ActivityResult = readonly [id: string, outcome: ItemOutcome];
 
 interface Deletion {
   readonly id: string;
-  /** The expected position. Undefined if any position is right. */
+  /** The position that the activity must have. Undefined if the activity may be at any position. */
   readonly position?: Pick<RecordPosition, 'documentKey' | 'createdAt'>;
 }
 

@@ -141,7 +141,10 @@ export type LocalVariable = 'ALLOW_LOOPBACK_DELIVERY' | 'STRICT_OUTPUT';
 export type RuntimeVariable =
   'AWS_ACCESS_KEY_ID' | 'AWS_ENDPOINT_URL_APPSYNC' | 'AWS_REGION' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN';
 
-/** Returns the value of such a variable, or undefined if it is not set. Capabilities do not list these variables in `env`. */
+/**
+ * Returns the value of one of these variables, or undefined if it is not set. Capabilities do not list these variables in
+ * `env`.
+ */
 export function optionalVariable(env: Environment, name: LocalVariable | RuntimeVariable): string | undefined {
   return name in env ? (env as Readonly<Record<string, string>>)[name] : undefined;
 }

@@ -95,11 +95,11 @@ export interface ChangedItem {
 }
 
 export interface ChangesCall<U extends Uses> extends WorkerCall<U> {
-  /** In the order of writing for each partition key. */
+  /** The changes. Those of the same partition key are in the order in which they were written. */
   readonly records: readonly ChangedItem[];
 }
 
-/** What a user of the push service wants to do. */
+/** The operation for which a user of the push service asks. */
 export interface AuthorizationRequest {
   readonly token: string;
   readonly operation: 'connect' | 'subscribe' | 'publish';

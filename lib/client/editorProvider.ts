@@ -39,17 +39,20 @@ export interface EditorProviderEvents {
   readonly status: LiveStatus;
   /** Whether every own edit is stored by the service. */
   readonly saved: boolean;
-  /** The service rejected an edit or a read for good, such as an edit of a viewer. Nothing is sent any more. */
+  /**
+   * The service rejected an edit or a read, and a retry would not help. For example, the user may only view the document. The
+   * provider then sends nothing more.
+   */
   readonly rejected: ServiceError;
 }
 
-/** Own edits are collected for this long and then sent as one update. */
+/** How long own edits are collected before they are sent as one update, in milliseconds. */
 const COLLECT_MILLISECONDS = 100;
-/** Changes of cursors are collected for this long and then published together. */
+/** How long changes of cursors are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
-/** The bytes of an update of Yjs that changes nothing. */
+/** The length in bytes of a Yjs update that changes nothing. */
 const EMPTY_UPDATE_BYTES = 2;
 
 interface AwarenessMessage {
@@ -59,8 +62,8 @@ interface AwarenessMessage {
 }
 
 /**
- * Keeps a Yjs document the same as an editor of the service, for editor bindings of Yjs. Own edits are kept while the
- * connection is down, and sent after it. The editor must exist: `/v2/crdt/add` makes it.
+ * Keeps a Yjs document equal to an editor of the service, for editor bindings of Yjs. Edits that are made while the connection
+ * is down are sent after the client has connected again. The editor must exist: `/v2/crdt/add` creates it.
  */
 export class EditorProvider {
   readonly doc: Y.Doc;
@@ -79,7 +82,7 @@ export class EditorProvider {
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
-  /** The version of the last read. Later reads get only what came after it. */
+  /** The version of the last read. The next read returns only later updates. */
   #version: number | undefined;
   #failures = 0;
   #isSynced = false;
@@ -127,7 +130,7 @@ export class EditorProvider {
     return this.#events.on(name, listener);
   }
 
-  /** Sends the last edits and ends the connection. */
+  /** Sends the unsent edits and ends the use of the connection. */
   async destroy(): Promise<void> {
     if (this.#hasStopped && this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
@@ -147,7 +150,7 @@ export class EditorProvider {
     if (status === 'live') {
       this.#read();
       this.#scheduleSend(0);
-      // Other clients publish their cursors, and learn of this one.
+      // Publish the own cursor, and ask the other clients to publish their cursors.
       this.#announce();
       void this.#live.publish({ type: 'awareness.query', editorId: this.#name.editorId } satisfies AwarenessMessage);
     } else {
@@ -159,12 +162,12 @@ export class EditorProvider {
 
   #receive({ editorId, update }: EditorMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
-    // Yjs keeps an update that needs a missing one, and applies it when the missing one comes.
+    // If an earlier update is missing, Yjs keeps this update and applies it after the missing update.
     if (update === undefined) this.#read();
     else Y.applyUpdate(this.doc, fromBase64(update), this);
   }
 
-  /** Reads what the document lacks. A read that is asked for during another one starts after it. */
+  /** Reads the updates that the document lacks. If a read is running, another read starts after it. */
   #read(): void {
     if (this.#hasStopped) return;
     clearTimeout(this.#readTimer);
@@ -193,7 +196,7 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
-    // The document can have edits from before this provider, such as those that the browser stored.
+    // The document can have edits that are older than this provider, for example edits that the browser stored.
     if (isFirst && data.stateVector !== undefined) {
       const missing = Y.encodeStateAsUpdate(this.doc, fromBase64(data.stateVector));
       if (missing.length > EMPTY_UPDATE_BYTES) this.#collect(missing);
@@ -258,7 +261,7 @@ export class EditorProvider {
     else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
   }
 
-  /** Publishes the own state under a new clock: clients that removed the state ignore the clock that they know. */
+  /** Publishes the own awareness state under a new clock. Clients that have removed the state would ignore the old clock. */
   #announce(): void {
     this.awareness.setLocalState(this.awareness.getLocalState());
   }

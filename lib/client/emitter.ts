@@ -15,7 +15,7 @@ export class Emitter<Events extends object> {
       try {
         (listener as (value: Events[N]) => void)(value);
       } catch (error) {
-        // Thrown here, the error is reported by the browser or Node like any uncaught error.
+        // An error that a microtask throws is reported by the browser or Node like any uncaught error.
         queueMicrotask(() => {
           throw error;
         });

@@ -22,9 +22,12 @@ export interface EventSocketOptions {
   readonly onEnd: () => void;
 }
 
-/** How long the service may take to answer a message. */
+/** How long the service may take to answer a message, in milliseconds. */
 const ANSWER_MILLISECONDS = 10_000;
-/** The time without a message after which the connection counts as broken. The service can send another time. */
+/**
+ * How long the service may send no message before the connection counts as broken, in milliseconds. The service can name
+ * another time.
+ */
 const SILENCE_MILLISECONDS = 300_000;
 
 interface ServiceMessage {

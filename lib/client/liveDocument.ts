@@ -112,13 +112,16 @@ export interface LivePorts {
 
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
-/** How long a connection must last so that the next pause before a connection is short again. */
+/** How long a connection must last before the next pause is short again, in milliseconds. */
 const STABLE_MILLISECONDS = 30_000;
-/** How long before its expiry the token of the connection is renewed. */
+/** How long before its expiry the token of the connection is renewed, in milliseconds. */
 const RENEW_MILLISECONDS = 60_000;
-/** About how often the client reads missed changes. A lost message is noticed after this time at the latest. */
+/**
+ * About how often the client reads missed changes, in milliseconds. The client notices a lost message after this time at the
+ * latest.
+ */
 const CHECK_MILLISECONDS = 120_000;
-/** The number of hints of the user's own channel that the client remembers, to show each hint only once. */
+/** The number of hints of the user's own channel that the client keeps, so that it reports each hint only once. */
 const MAX_REMEMBERED_HINTS = 1_000;
 /** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
 const MAX_READS = 100;

@@ -16,9 +16,9 @@ export interface OwnPresencePorts {
 
 const LEASE_SECONDS = 30;
 const RENEW_MILLISECONDS = 10_000;
-/** How long a user must be without input to be `away`. */
+/** How long a user must be without input to be `away`, in milliseconds. */
 const IDLE_MILLISECONDS = 60_000;
-/** The longest wait before the presence is sent again because another tab changed it. */
+/** The longest wait before the presence is sent again because another tab changed it, in milliseconds. */
 const CORRECT_MILLISECONDS = 1_000;
 
 /** The parts of a page that show whether its user is active. */
@@ -28,7 +28,7 @@ interface Page {
   removeEventListener(name: string, listener: () => void): void;
 }
 
-/** Keeps the presence of the client's own user while the document is open. */
+/** Renews the presence of the client's own user while the document is open. */
 export class OwnPresence {
   readonly #ports: OwnPresencePorts;
   readonly #page = (globalThis as { readonly document?: Page }).document;

@@ -22,7 +22,7 @@ interface SharedDocument {
   users: number;
 }
 
-/** How long before its expiry a token is renewed. */
+/** How long before its expiry a token is renewed, in milliseconds. */
 const RENEW_MILLISECONDS = 60_000;
 
 /** A token of a user that is read from `source` and kept until it expires. */
@@ -31,7 +31,7 @@ class UserToken {
   #token: Promise<string> | undefined;
   /** Epoch milliseconds. */
   #expiresAt = Infinity;
-  /** The user of the last token; undefined before the first one. */
+  /** The user of the last token. Undefined before the first token. */
   userId: string | undefined;
 
   constructor(source: () => Promise<string>) {

@@ -28,7 +28,7 @@ export const DeletedThreadEntity = defineEntity({
   ownedBy: 'document',
   purpose: 'The id of a thread that was deleted in the last 30 days',
   schema: DeletedThread.extend({
-    /** For a private thread: who could see it, as JSON text of `ThreadAccess`. */
+    /** The users who could see a private thread: a `ThreadAccess` as JSON text. Absent for a public thread. */
     access: z.string().optional(),
   }),
   pk: (of: DocumentScope) => recordPartition(of, 'DELETED_THREADS'),

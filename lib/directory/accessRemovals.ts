@@ -3,12 +3,12 @@ import { defineEntity } from '../table/entity.ts';
 import { upsert, type WriteOp } from '../table/table.ts';
 import { type OrganizationScope, organizationPartition } from './folders/folders.ts';
 
-/** User tokens live for 48 hours. An hour more covers clocks that differ. */
+/** How long a removal is kept, in seconds: the 48 hours of a user token, and an hour because clocks differ. */
 const LIFETIME_SECONDS = 49 * 60 * 60;
 
 /**
- * The record that a user lost access to an organization, folder or document. Grants in user tokens that were issued
- * before do not count. The stored grant does not need this record: it is removed.
+ * The record that a user lost access to an organization, folder or document. Grants in user tokens that were issued before do
+ * not count. Stored grants do not need this record, because they are removed.
  */
 export const AccessRemovalEntity = defineEntity({
   type: 'AccessRemoval',
@@ -21,7 +21,7 @@ export const AccessRemovalEntity = defineEntity({
     internalId: z.string(),
     /** Epoch ms. */
     removedAt: z.number(),
-    /** Whether the user was removed from the resource with everything in it. Otherwise only the grant on it was. */
+    /** Whether the user was removed from the resource and everything in it. False if only the grant on the resource was removed. */
     isRevocation: z.boolean(),
     /** Whether the resource is a folder. */
     folder: z.boolean().optional(),

@@ -1,6 +1,9 @@
 import { InvalidFileError } from './invalidFileError.ts';
 
-/** The number of bytes at the start of a file in which PDF readers look for the marker. Other bytes can precede it. */
+/**
+ * The number of bytes at the start of a file in which PDF readers search the marker `%PDF-`. Other bytes can precede the
+ * marker.
+ */
 const MARKER_WITHIN = 1_024;
 
 /** Throws InvalidFileError if the file does not begin like a PDF. No other part of the file is read. */

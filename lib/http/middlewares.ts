@@ -80,7 +80,7 @@ export function observe(options: FunctionName): Middleware {
       ...(options.isForTwin?.(event) && { twin: endpointId(otherVersion(options.path)) }),
       durationMs: Date.now() - internal.startedAt,
       coldStart,
-      // An error before authentication leaves the caller undefined.
+      // After an error before authentication, the caller is undefined.
       tenant: internal.tokenCaller?.tenant ?? callerId((internal as Partial<RequestState>).caller),
       ...(internal.limitedClass && { limitedClass: internal.limitedClass }),
       ...(internal.cause !== undefined && { error: internal.cause }),

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 
-/** How long a browser keeps the answer. Browsers cap this value, Chrome at two hours. */
+/** How long a browser keeps the answer, in seconds. Browsers limit this value, Chrome to two hours. */
 const MAX_AGE_SECONDS = 7_200;
 
 /** The headers that a browser may send with a user token. */

@@ -5,9 +5,9 @@ import { liveKeys, type LiveKeys, type LiveTokenClaims } from './liveKeys.ts';
 import { authorizeSessions, type LiveStore } from './liveStore.ts';
 import type { DocumentKeys } from './rules/hints.ts';
 
-/** How long the rights of a session are remembered. */
+/** How long a process uses the rights of a session that it read, in milliseconds. */
 const REMEMBERED_MILLISECONDS = 10_000;
-/** Sessions that a process remembers. */
+/** The number of sessions whose rights a process keeps. */
 const MAX_REMEMBERED_SESSIONS = 5_000;
 
 /** A session of a user who may use the channels of a document. */
@@ -32,8 +32,8 @@ export class LiveAuthorizer {
   }
 
   /**
-   * Returns whether a request is allowed. A user may subscribe to the channels of the document and to the own channel, and
-   * may publish to the awareness channel only. Rights are remembered for up to 10 s.
+   * Returns whether a request is allowed. A user may subscribe to the channels of the document of the token and to the user's
+   * own channel. A user may publish to the awareness channel only. A process keeps rights for up to 10 s.
    */
   async isAllowed({ token, operation, channel }: AuthorizationRequest, now: number): Promise<boolean> {
     const claims = await this.#ports.keys.readToken(token, now);
@@ -64,14 +64,14 @@ export class LiveAuthorizer {
     const { channel, session } = stored;
     const context = await store.loadDocument(document, channel);
     if (!context || context.organization.disabled || context.document.disabled) return undefined;
-    // Access that is only in a user token ends with the session: the publisher removes it when the access is taken back.
+    // Access that only a user token grants ends with the session. The publisher ends the session when the access is taken away.
     if (!session.hasStoredAccess) return { document, channel, session };
     const allowed = await store.usersWithAccess(context, [session.userId], now);
     return allowed.has(session.userId) ? { document, channel, session } : undefined;
   }
 }
 
-/** Authorize the users of the push service. */
+/** The capability to authorize users of the push service. */
 export const authorizeLive: Capability<LiveAuthorizer> = /* @__PURE__ */ combine(
   { keys: liveKeys, store: authorizeSessions },
   (ports) => new LiveAuthorizer(ports),

@@ -3,20 +3,23 @@ import * as logMessages from '../observability/logMessages.ts';
 import { type EventPublisher, PUBLISH_MILLISECONDS } from './eventApi.ts';
 import { toPublishes } from './rules/events.ts';
 
-/** A channel gets at most one publish in this time. Later events are in the next one. */
+/** The least time between two publishes to a channel, in milliseconds. The next publish contains the events of the time between. */
 const PACE_MILLISECONDS = 50;
-/** The pauses before another try of a publish. */
+/** The pauses before the retries of a publish, in milliseconds. */
 const RETRY_PAUSES = [50, 250, 1_000];
-/** How long a publish may start after the access epoch of its channel was read. */
+/** How long after a read of the channel's access epoch a publish may start, in milliseconds. */
 const FRESH_MILLISECONDS = 1_000;
-/** The longest time after a new access epoch in which a publish to the old channels may still run. */
+/** The longest time that a publish to the old channels can still run after the access epoch has changed, in milliseconds. */
 const RUNNING_MILLISECONDS = FRESH_MILLISECONDS + PUBLISH_MILLISECONDS + 250;
-/** Channels whose last publish is remembered. */
+/** The number of channels for which the publisher keeps the time of the next publish. */
 const MAX_REMEMBERED_CHANNELS = 10_000;
 
 export type PublishCall = Pick<WorkerCall<never>, 'clock' | 'log' | 'measures'>;
 
-/** Publishes events to channels at the pace of a client, with retries. One object serves all runs of a process. */
+/**
+ * Publishes events to channels, with retries and with a pause between two publishes to a channel. One object serves all runs of
+ * a process.
+ */
 export class ChannelPublisher {
   readonly #events: EventPublisher;
   readonly #sleep: (milliseconds: number) => Promise<unknown>;
@@ -33,8 +36,9 @@ export class ChannelPublisher {
   }
 
   /**
-   * Publishes events in their order. Publishes that keep failing are counted and dropped: clients see a gap in the versions
-   * and read what they missed. Before a late publish, `isCurrent` says whether the channel is still in use.
+   * Publishes events in their order. If a publish fails after all retries, it is counted and its events are dropped. Clients
+   * then find a gap in the versions and read the missing changes. A publish that starts late first calls `isCurrent`. It is
+   * skipped if the channel is no longer in use.
    */
   async publish(
     channel: string,
@@ -53,7 +57,7 @@ export class ChannelPublisher {
     }
   }
 
-  /** Publishes one event. Throws if all tries fail. */
+  /** Publishes one event. Throws if all attempts fail. */
   async publishOrThrow(channel: string, event: object, call: PublishCall): Promise<void> {
     await this.#publishOnce(channel, [JSON.stringify(event)], call);
   }
@@ -80,13 +84,13 @@ export class ChannelPublisher {
     if (turn > now) await this.#sleep(turn - now);
   }
 
-  /** Waits until publishes of other runs, which read the access epoch before, have ended. */
+  /** Waits until the publishes of other runs have ended that read the access epoch before it changed. */
   async waitForRunning(): Promise<void> {
     await this.#sleep(RUNNING_MILLISECONDS);
   }
 }
 
-/** Knows whether a channel is still in use. It asks again if the last answer is too old. */
+/** Says whether a channel is still in use. Reads that again if the last answer is too old. */
 class Fence {
   readonly #clock: () => number;
   readonly #isCurrent: () => Promise<boolean>;

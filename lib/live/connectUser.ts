@@ -6,13 +6,13 @@ import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { liveKeys, type LiveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
 
-/** What a client needs to connect to the push service. */
+/** The addresses, the token and the channels with which a client connects to the push service. */
 export interface Connection {
   readonly url: string;
-  /** The `host` of the client's authorization. */
+  /** The value of `host` in the client's authorization. */
   readonly host: string;
   readonly token: string;
-  /** Epoch ms. */
+  /** The end of the token, epoch ms. */
   readonly expiresAt: number;
   readonly channels: { readonly document: string; readonly awareness: string; readonly user: string };
 }
@@ -25,9 +25,9 @@ export interface ConnectPorts {
 }
 
 /**
- * Lets a user connect to a document: records the session, and returns address, token and channels. The endpoint has checked
- * the rights of the user. Throws FAILED_PRECONDITION for a disabled document, PERMISSION_DENIED for a user who lost access a
- * moment ago.
+ * Opens the channels of a document for a user: records the session, and returns addresses, token and channels. The endpoint
+ * must have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and PERMISSION_DENIED for a
+ * user who lost access in the last 30 s.
  */
 export async function connectUser(
   { find, store, keys, address }: ConnectPorts,
@@ -49,7 +49,7 @@ export async function connectUser(
   };
 }
 
-/** Connect users to documents. */
+/** The capability to connect users to documents. */
 export const connectUsers: Capability<ConnectPorts> = /* @__PURE__ */ combine(
   { find: findWritableDocument, store: connectLive, keys: liveKeys },
   (ports, env) => ({ ...ports, address: eventApiAddress(env) }),

@@ -7,16 +7,19 @@ import { LOG_SECONDS } from './rules/changes.ts';
 
 const ChannelSchema = z.object({
   documentKey: z.string(),
-  /** The customer's ids, to read the document's access. */
+  /** The ids that the customer chose. Access to the document is read with them. */
   organizationId: z.string(),
   documentId: z.string(),
-  /** The number of hints that the document channel ever got. */
+  /** The version of the document channel: the number of hints that the channel ever got. */
   version: z.number(),
-  /** Grows whenever a user loses access. The names of the channels contain it. */
+  /** The access epoch. It grows whenever a user loses access. The names of the channels contain it. */
   epoch: z.number(),
-  /** The epochs whose channels still have to get `system.revoked`, each with the stream record that caused it. */
+  /**
+   * The access epochs whose channels have not got `system.revoked` yet, each with the id of the stream record that ended the
+   * epoch.
+   */
   revoking: z.array(z.object({ epoch: z.number(), by: z.string() })).optional(),
-  /** Until when somebody may listen, epoch ms. Changes after it are not recorded. */
+  /** The time until which a client may be connected, epoch ms. Later changes are not recorded. */
   activeUntil: z.number(),
   /** The sequence number of the last recorded stream record, by the name of its partition. */
   marks: z.record(z.string(), z.string()),
@@ -24,7 +27,7 @@ const ChannelSchema = z.object({
 export type LiveChannel = z.output<typeof ChannelSchema>;
 export type StoredChannel = Stored<LiveChannel>;
 
-/** The channels of a document: version and access epoch. It is created when the first user connects. */
+/** The version and the access epoch of a document's channels. The item is created when the first user connects. */
 export const LiveChannelEntity = defineEntity({
   type: 'LiveChannel',
   version: 1,
@@ -46,9 +49,9 @@ export const LiveHintsEntity = defineEntity({
   ownedBy: 'expiry',
   purpose: 'Hints of a document, kept for two hours for clients that catch up',
   schema: z.object({
-    /** The version of the last hint. */
+    /** The version of the last hint in the item. */
     version: z.number(),
-    /** JSON text: hints and the ids of their stream records. */
+    /** The hints and the ids of their stream records, as JSON text. */
     hints: z.string(),
     /** Epoch seconds. */
     expiresAt: z.number(),
@@ -72,9 +75,9 @@ export const UserHintEntity = defineEntity({
   purpose: "A hint of a user's own channel, kept for two hours for clients that catch up",
   schema: z.object({
     at: z.number(),
-    /** The id of the stream record. */
+    /** The id of the stream record that caused the hint. */
     id: z.string(),
-    /** JSON text. */
+    /** The hint, as JSON text. */
     hint: z.string(),
   }),
   pk: (of: { tenant: string; userId: string }) => [of.tenant, 'USER', of.userId, 'LIVE_HINTS'],
@@ -95,7 +98,7 @@ const SessionSchema = z.object({
 });
 export type LiveSession = z.output<typeof SessionSchema>;
 
-/** A user who connected to a document recently. Private hints and access checks concern these users only. */
+/** A user who connected to a document in the last hours. Private hints go only to these users, and only their access is checked. */
 export const DocumentSessionEntity = defineEntity({
   type: 'DocumentSession',
   version: 1,
@@ -110,7 +113,7 @@ export const DocumentSessionEntity = defineEntity({
 
 const USER_SESSIONS = 'LIVE_SESSIONS';
 
-/** The same by user: the documents that a user connected to. */
+/** A session in the partition of its user, which lists the documents that the user connected to. */
 export const UserSessionEntity = defineEntity({
   type: 'UserSession',
   version: 1,
@@ -123,7 +126,10 @@ export const UserSessionEntity = defineEntity({
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
-/** Reads the sessions in a partition that is known by its key. The key part of a long user id is a hash. */
+/**
+ * Queries the sessions of a user by the partition key. The user id is not known if it is long, because the key then contains
+ * its hash.
+ */
 export const UserSessions = {
   partition: (PK: string) => PK,
   fromItem: UserSessionEntity.fromItem,

@@ -5,7 +5,7 @@ import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.
 /** The longest time of one publish. A revocation waits for it, so that nothing follows `system.revoked`. */
 export const PUBLISH_MILLISECONDS = 2_000;
 
-/** AppSync answers 200 also if it rejects some of the events. */
+/** The answer to a publish. AppSync answers 200 even if it rejects some of the events. */
 const Answer = z.object({ failed: z.array(z.object({ index: z.number(), code: z.number().optional() })).default([]) });
 
 /** The Event API of AppSync, as the publisher calls it. */
@@ -14,15 +14,18 @@ export interface EventPublisher {
   publish(channel: string, events: readonly string[]): Promise<void>;
 }
 
-/** The hosts of the Event API, and its base URL where it differs from `https` on the host. */
+/** The host and the URLs of the Event API. */
 export interface EventApiAddress {
-  /** The host of the HTTP endpoint. Clients name it in the `host` of their authorization. */
+  /** The host of the HTTP endpoint. Clients send it as `host` in their authorization. */
   readonly host: string;
   readonly httpUrl: string;
   readonly realtimeUrl: string;
 }
 
-/** Returns the address of the Event API. `AWS_ENDPOINT_URL_APPSYNC` replaces it, as for clients of the SDK. */
+/**
+ * Returns the address of the Event API. The environment variable `AWS_ENDPOINT_URL_APPSYNC` replaces it, as in clients of the
+ * SDK.
+ */
 export function eventApiAddress(env: Environment): EventApiAddress {
   const host = env.LIVE_HTTP_HOST;
   const endpoint = optionalVariable(env, 'AWS_ENDPOINT_URL_APPSYNC');
@@ -35,7 +38,7 @@ export function eventApiAddress(env: Environment): EventApiAddress {
   };
 }
 
-/** Publishes over HTTP under the role of the function. */
+/** Publishes over HTTP. The requests are signed with the credentials of the function's role. */
 export class HttpEventPublisher implements EventPublisher {
   readonly #url: URL;
   readonly #signer: RequestSigner;
@@ -51,7 +54,7 @@ export class HttpEventPublisher implements EventPublisher {
     const body = JSON.stringify({ channel, events });
     const { host, pathname: path } = this.#url;
     const signed = { 'content-type': 'application/json' };
-    // The HTTP client adds the host.
+    // `fetch` sets the header `host` itself.
     const { host: _host, ...headers } = this.#signer.sign(
       { host, path, headers: signed, body },
       this.#credentials,
@@ -70,7 +73,7 @@ export class HttpEventPublisher implements EventPublisher {
   }
 }
 
-/** Publish to the channels of the Event API. */
+/** The capability to publish to the channels of the Event API. */
 export const publishEventsLive: Capability<EventPublisher> = {
   grants: [{ resource: 'live/channels', actions: ['EventPublish'] }],
   env: ['LIVE_HTTP_HOST', 'LIVE_REALTIME_HOST'],

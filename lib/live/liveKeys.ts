@@ -4,7 +4,7 @@ import { KeyRing } from '../crypto/keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from '../crypto/sealing.ts';
 import { ChannelNames } from './rules/channels.ts';
 
-/** The lifetime of a token for the WebSocket. */
+/** The lifetime of a token for the WebSocket, in seconds. */
 export const TOKEN_SECONDS = 15 * 60;
 
 /** Channel names must not change when the signing key is rotated, so they use its first version. */
@@ -16,7 +16,7 @@ const Claims = z.object({
   /** The internal ids of the organization and the document. */
   o: z.string(),
   d: z.string(),
-  /** The user id as a part of keys. A long id is a hash there: AppSync accepts tokens of up to 2,048 characters. */
+  /** The user id as a part of keys. A long user id is a hash there, because AppSync accepts tokens of at most 2,048 characters. */
   u: z.string(),
   /** The end of the token, epoch seconds. */
   e: z.number(),
@@ -47,7 +47,7 @@ export class LiveKeys {
     return this.#names;
   }
 
-  /** Returns a token and its end in epoch ms. It is encrypted, so it tells nothing. */
+  /** Returns a token and its end in epoch ms. The token is encrypted, so clients cannot read the ids in it. */
   async issueToken(claims: LiveTokenClaims, now: number): Promise<{ token: string; expiresAt: number }> {
     const { version, key } = await this.#ring.current();
     const end = Math.floor(now / 1000) + TOKEN_SECONDS;
@@ -56,12 +56,13 @@ export class LiveKeys {
     return { token: `${version}.${sealed.toString('base64url')}`, expiresAt: end * 1000 };
   }
 
-  /** Returns the claims of a token; undefined for a token that is expired or not ours. */
+  /** Returns the claims of a token. Returns undefined if the token is expired or was not issued by this service. */
   async readToken(token: string, now: number): Promise<LiveTokenClaims | undefined> {
     const [version = '', text = ''] = token.split('.', 2);
     const key = await this.#ring.find(version);
     const sealed = Buffer.from(text, 'base64url');
-    // Each token has one text: decoding ignores characters that do not belong to it.
+    // Decoding ignores characters that are not base64url. A token with such characters is rejected, so every token has exactly
+    // one text.
     const isExact = sealed.toString('base64url') === text;
     const plain = key && isExact ? openBytes(tokenKey(key), sealed, [version]) : undefined;
     if (!plain) return undefined;
@@ -79,7 +80,7 @@ function tokenKey(key: string): Buffer {
   return deriveKey(key, ['liveToken']);
 }
 
-/** Name channels, and make and read tokens for the WebSocket. */
+/** The capability to name channels, and to issue and read tokens for the WebSocket. */
 export const liveKeys: Capability<LiveKeys> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN'],

@@ -30,11 +30,17 @@ import { TOKEN_SECONDS } from './liveKeys.ts';
 import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
 import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
 
-/** How long a session counts after its last connect: as long as its token, and as long as hints are kept. */
+/**
+ * How long a session lasts after the user's last connect, in seconds: the lifetime of its token and the time for which hints
+ * are kept.
+ */
 const SESSION_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
-/** Endpoints remember the rights of users for 10 s. Within this time after a loss they are not trusted. */
+/**
+ * How long after a loss of access a user without stored access cannot connect again, in milliseconds. Endpoints keep the rights
+ * of users for 10 s, so the rights that they checked can be older than the loss.
+ */
 const STALE_RIGHTS_MILLISECONDS = 30_000;
-/** Sessions and channels that one query reads. */
+/** The number of items that one query reads: sessions, channels or groups of hints. */
 const PAGE = 500;
 
 /** A change of a document with its hint, before the hint has a version. */
@@ -43,7 +49,7 @@ export interface RecordedChange {
   readonly hint: Hint;
 }
 
-/** The position of a change in the table's stream. Positions of one partition grow. */
+/** The position of a change in the table's stream. A later change of the same partition has a higher sequence number. */
 export interface StreamPosition {
   readonly stream: string;
   readonly sequence: string;
@@ -54,13 +60,13 @@ export interface StreamPosition {
 /** A hint in the log, with the position of its change. */
 type LoggedHint = VersionedHint & { readonly position: string };
 
-/** The hints of changes, with the channel that their versions belong to. */
+/** The hints of changes, and the channel whose versions the hints have. */
 export interface RecordedHints {
   readonly channel: StoredChannel;
   readonly hints: readonly { readonly hint: VersionedHint; readonly position: StreamPosition }[];
 }
 
-/** Versions, hints and sessions of documents. */
+/** Stores the channels, hints and sessions of documents. */
 export class LiveStore {
   readonly #table: Table;
 
@@ -68,16 +74,20 @@ export class LiveStore {
     this.#table = table;
   }
 
-  /** Returns the channels of documents to which somebody may listen, in their order; undefined for other documents. */
+  /**
+   * Returns the channels of documents, in the order of `documents`. An entry is undefined if no client can be connected to the
+   * document.
+   */
   async activeChannels(documents: readonly DocumentKeys[], now: number): Promise<(StoredChannel | undefined)[]> {
     const channels = await this.#table.getMany(LiveChannelEntity, documents);
     return channels.map((channel) => (channel && channel.activeUntil > now ? channel : undefined));
   }
 
   /**
-   * Opens the channels of a document for a user, and records the session. After a time without listeners the version
-   * grows by one without a hint, so that clients who knew an older version read the document again. Throws
-   * PERMISSION_DENIED for a user who lost access a moment ago: the rights that the endpoint checked may be older.
+   * Opens the channels of a document for a user, and records the session. If no client could be connected for a time, the
+   * version grows by one without a hint. Clients that know an older version then read the document again. Throws
+   * PERMISSION_DENIED for a user who lost access in the last 30 s, because the rights that the endpoint checked may be older
+   * than the loss.
    */
   async connect(
     scope: DocumentScope,
@@ -109,7 +119,7 @@ export class LiveStore {
         const outcome = await this.#table.write([insert(LiveChannelEntity, { ...scope, ...created })]);
         return outcome === 'done' ? { ...created, _r: 1 } : 'conflict';
       }
-      // Another client connected a moment ago: the channel is open for about as long.
+      // Another client connected less than 15 minutes ago, so the channel stays open for long enough.
       if (stored.activeUntil > activeUntil - TOKEN_SECONDS * 1000) return stored;
       const hasLapsed = stored.activeUntil <= now;
       const next = { ...stored, ...ids, activeUntil, version: stored.version + (hasLapsed ? 1 : 0) };
@@ -119,9 +129,9 @@ export class LiveStore {
   }
 
   /**
-   * Records hints under the next versions of a document, each change once. Returns the versions of all given changes, also
-   * of those that an earlier run recorded. Returns undefined if nobody listens any more. `positions` are those of all
-   * processed changes, also of changes without a hint.
+   * Records hints under the next versions of a document, each change once. Returns the hints of all given changes with their
+   * versions, also of changes that an earlier run recorded. Returns undefined if no client can be connected any more.
+   * `positions` are the positions of all processed changes, also of changes without a hint.
    */
   async record(
     document: DocumentKeys,
@@ -169,7 +179,7 @@ export class LiveStore {
     });
   }
 
-  /** Returns the hints after a version, up to one more than the largest answer. */
+  /** Returns the hints after a version. Stops reading when there are more hints than one answer can have. */
   async #logged(document: DocumentKeys, after: number): Promise<LoggedHint[]> {
     const logged: LoggedHint[] = [];
     const between = sinceHint(after + 1);
@@ -183,7 +193,7 @@ export class LiveStore {
     return logged;
   }
 
-  /** Returns the hints of a document after a version, and those of the user since about the same time. */
+  /** Returns the hints of a document after a version, and the newest hints of the user's own channel. */
   async changes(
     document: DocumentKeys,
     userId: string,
@@ -212,7 +222,7 @@ export class LiveStore {
     return values.reverse().map(({ hint }) => JSON.parse(hint) as Hint);
   }
 
-  /** Records a hint for a user's own channel. Repeating it changes nothing. */
+  /** Records a hint for a user's own channel. A repeated call changes nothing. */
   async recordForUser(tenant: string, userId: string, { hint, position }: RecordedChange): Promise<void> {
     const value = { tenant, userId, at: hint.at, id: markOf(position), hint: JSON.stringify(hint) };
     await this.#table.write([upsert(UserHintEntity, value)]);
@@ -234,7 +244,10 @@ export class LiveStore {
     return userIds.filter((_userId, index) => (pagesOfUsers[index]?.values.length ?? 0) > 0);
   }
 
-  /** Returns a user's sessions, in one organization or everywhere. The parts are parts of keys. */
+  /**
+   * Returns a user's sessions in one organization, or in all organizations without `organizationKey`. `tenantPart` and
+   * `userPart` are parts of keys.
+   */
   async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<LiveSession[]> {
     const { values } = await this.#table.query(UserSessions, userSessionPartition(tenantPart, userPart), {
       limit: PAGE,
@@ -243,13 +256,16 @@ export class LiveStore {
     return values;
   }
 
-  /** Returns the channels of an organization to which somebody may listen. */
+  /** Returns the channels of an organization's documents to which a client may be connected. */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
     return channels.filter(({ activeUntil }) => activeUntil > now);
   }
 
-  /** Returns the channels of a document, and the session of a user; undefined without them. `userPart` is a part of keys. */
+  /**
+   * Returns the channels of a document and the session of a user. Returns undefined if no client can be connected to the
+   * document, or if the user has no session that lasts. `userPart` is a part of keys.
+   */
   async session(
     document: DocumentKeys,
     userPart: string,
@@ -281,7 +297,7 @@ export class LiveStore {
     };
   }
 
-  /** Returns which of the users may open a document by their stored rights. Nobody may open a disabled one live. */
+  /** Returns which of the users may open a document by their stored rights. Nobody may connect to a disabled document. */
   async usersWithAccess(
     context: DocumentContext | undefined,
     userIds: readonly string[],
@@ -291,7 +307,7 @@ export class LiveStore {
     return findUsersWithAccess(this.#table, context, userIds, { now });
   }
 
-  /** Returns which of the users may see a thread. Nobody sees a thread of a deleted folder. */
+  /** Returns which of the users may see a thread. Nobody may see a thread of a document in a deleted folder. */
   async usersWhoCanSee(
     context: DocumentContext,
     thread: ThreadAccess,
@@ -305,7 +321,7 @@ export class LiveStore {
     return findUsersWhoCanSee(this.#table, { scope, organization, now }, record, userIds);
   }
 
-  /** Returns the access of threads, in their order; undefined for a deleted thread. */
+  /** Returns the access rules of threads, in the order of `threads`. An entry is undefined if the thread is deleted. */
   async threadAccess(
     document: DocumentKeys,
     organizationId: string,
@@ -315,7 +331,7 @@ export class LiveStore {
     return readThreadAccess(this.#table, document, organizationId, keys);
   }
 
-  /** Reads the parts of a large update of an editor, in their order; undefined if a compaction removed them. */
+  /** Returns the bytes of a large update of an editor. Returns undefined if a compaction has removed parts of the update. */
   async readParts(document: DocumentKeys, editorId: string, blob: Blob): Promise<Buffer | undefined> {
     const parts = await this.#table.getMany(
       EditorPartEntity,
@@ -326,9 +342,9 @@ export class LiveStore {
   }
 
   /**
-   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. The names of the old
-   * channels are not used any more. `by` is the id of the stream record that caused it. Returns `conflict` if a session
-   * changed: read the sessions again.
+   * Gives a document new channels and ends the sessions of users who lost access, in one transaction. Changes are no longer
+   * published to the old channels. `by` is the id of the stream record that caused the loss of access. Returns `conflict` if
+   * another writer has changed a session or the channels. The caller must then read them again.
    */
   async renewChannels(
     document: DocumentKeys,
@@ -346,7 +362,7 @@ export class LiveStore {
     return outcome === 'done' ? 'done' : 'conflict';
   }
 
-  /** Notes that the old channels of these stream records got `system.revoked`. */
+  /** Stores that the old channels which these stream records ended have got `system.revoked`. */
   async endRevocations(document: DocumentKeys, by: ReadonlySet<string>): Promise<void> {
     await retryOnConflict(async () => {
       const channel = await this.#table.get(LiveChannelEntity, document);
@@ -364,13 +380,16 @@ function markOf({ stream, sequence }: StreamPosition): string {
   return `${stream} ${sequence}`;
 }
 
-/** Returns whether a position is at or before a mark. A restored table has another stream, whose numbers start again. */
+/**
+ * Returns whether a position is at or before a mark. A restored table has another stream, and positions of different streams
+ * are not compared.
+ */
 function isUpTo({ stream, sequence }: StreamPosition, mark: string | undefined): boolean {
   const [markedStream, markedSequence = '0'] = mark?.split(' ') ?? [];
   return markedStream === stream && BigInt(sequence) <= BigInt(markedSequence);
 }
 
-/** Open channels and sessions of documents for a user. */
+/** The capability to connect users to documents. */
 export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'BatchGetItem',
@@ -378,17 +397,17 @@ export const connectLive: Capability<LiveStore> = /* @__PURE__ */ storeCapabilit
   'PutItem',
 ]);
 
-/** Read the hints that a client missed. */
+/** The capability to read the hints that a client missed. */
 export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'Query',
 ]);
 
-/** Check the rights of a user who connects, subscribes or publishes. */
+/** The capability to check the rights of a user who connects, subscribes or publishes. */
 export const authorizeSessions: Capability<Pick<LiveStore, 'session' | 'loadDocument' | 'usersWithAccess'>> =
   /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
 
-/** Record hints, and end the sessions of users who lost access. */
+/** The capability to record hints, and to end the sessions of users who lost access. */
 export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [
   'GetItem',
   'BatchGetItem',

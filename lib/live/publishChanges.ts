@@ -28,7 +28,7 @@ import {
 } from './rules/hints.ts';
 import { stateTypes, toStateEvent } from './stateEvents.ts';
 
-/** The entities whose new and modified items are published, or can take access away. */
+/** The entities whose new and modified items lead to events or can take access away. */
 export const publishedTypes: FromChanges['changes'] = [
   EditorUpdateEntity.type,
   ...hintedTypes,
@@ -36,7 +36,7 @@ export const publishedTypes: FromChanges['changes'] = [
   ...stateTypes,
 ];
 
-/** The removed items that are published, or can take access away, by their keys. */
+/** The keys of the removed items that lead to events or can take access away. */
 export const publishedRemovals: FromChanges['removals'] = [
   {
     PK: [...hintedPartitions.filter((name) => name !== 'EDITORS'), 'DOCUMENTS', 'FOLDERS'].map((name) => ({
@@ -48,13 +48,13 @@ export const publishedRemovals: FromChanges['removals'] = [
   { SK: ['PROFILE', { prefix: 'GRANT#' }] },
 ];
 
-/** Documents that are processed at the same time. */
+/** The number of documents, and of users, that are processed at the same time. */
 const PARALLEL = 8;
 
 /**
- * Publishes the changes of one batch of the table's stream: hints and updates to the channels of documents, hints about
- * private threads and notifications to the channels of users. Then gives new channels to documents to which a user lost
- * access. Returns the ids of changes that failed. Every step can run twice.
+ * Publishes the changes of one batch of the table's stream. Hints and updates of editors go to the channels of documents. Hints
+ * about private threads and notifications go to the channels of users. Then gives new channels to documents to which a user
+ * lost access. Returns the ids of changes that failed. Every step can run twice.
  */
 export async function publishChanges(
   ports: LivePorts,
@@ -162,7 +162,10 @@ interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
 }
 
-/** Splits hints into those for everybody, and those about threads that not everybody may see. */
+/**
+ * Splits hints into `open` for everybody who may open the document, and `hidden` about threads that only some of these users
+ * may see.
+ */
 async function splitByAudience(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -183,7 +186,7 @@ async function splitByAudience(
       continue;
     }
     const access = accessOfThread(audience, accessOf, organizationId);
-    // The tombstone of a deleted thread reports its deletion.
+    // The thread is deleted. The hint about its tombstone reports that.
     if (!access) continue;
     if (isOpenToAll({ thread: access })) open.push(hint);
     else hidden.push({ ...hint, access });
@@ -199,7 +202,7 @@ function accessOfThread(
   return access ? { ...access, organizationId } : accessOf.get(thread.annotationId);
 }
 
-/** Publishes hints about private threads to the users of recent sessions who may see them. */
+/** Publishes hints about private threads to the users with a session of the document who may see the thread. */
 async function publishHidden(
   ports: LivePorts,
   document: DocumentKeys,
@@ -219,7 +222,7 @@ async function publishHidden(
   }
 }
 
-/** Publishes the hints of notifications to those recipients who are connected to any document. */
+/** Publishes the hints of notifications to the recipients who are connected to any document. */
 async function publishNotifications(
   ports: LivePorts,
   { tenant }: DocumentKeys,
@@ -252,7 +255,7 @@ function positionOf({ id, stream, key }: ChangedItem): StreamPosition {
   return { stream, sequence: id, partition: partitionName(key.PK) };
 }
 
-/** Publish the changes of the table to the users who are connected. */
+/** The capability to publish changes of the table to connected users. */
 export const publishChangesCapability: Capability<LivePorts> = /* @__PURE__ */ combine(
   { store: recordHints, keys: liveKeys, events: publishEventsLive },
   ({ store, keys, events }) => ({ store, keys, publisher: new ChannelPublisher(events) }),

@@ -5,7 +5,7 @@ import type { LivePorts } from './livePorts.ts';
 import type { AccessChange } from './rules/access.ts';
 import { decodePart, type DocumentKeys, REVOKED } from './rules/hints.ts';
 
-/** Sessions that one transaction ends. */
+/** The largest number of sessions that one transaction ends. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
 
 /** A change that can take access away, with the id of its stream record. */
@@ -23,8 +23,9 @@ interface Candidate {
 }
 
 /**
- * Gives new channels to the documents to which users of recent sessions lost access, and publishes `system.revoked` on the
- * old ones. Nothing follows on the old channels. Other runs leave them to this one, and a repeated run finishes them.
+ * Gives new channels to documents if users with a session lost access, and publishes `system.revoked` on the old channels. No
+ * event follows on the old channels. Only the run that ended the old channels publishes `system.revoked`. If this run fails,
+ * its repetition publishes it.
  */
 export async function revokeAccess(
   ports: LivePorts,
@@ -61,7 +62,7 @@ async function candidatesOf(
   }));
 }
 
-/** Checks the sessions of one document, and publishes what this run has to revoke. */
+/** Ends the sessions of a document whose users lost access, and publishes `system.revoked` on the channels that this run ended. */
 async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[], call: PublishCall): Promise<void> {
   const { store } = ports;
   const [first] = candidates;
@@ -79,12 +80,12 @@ async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[]
       await publishRevocations(ports, document, channel, new Set(candidates.map((each) => each.by)), call);
       return;
     }
-    // On a conflict, and for more sessions than one transaction can end, everything is read again.
+    // After a conflict, or if one transaction cannot end all sessions, read the channels and the sessions again.
     await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
   }
 }
 
-/** Returns the sessions of users who may not open the document any more. */
+/** Returns the sessions of users who may no longer open the document. */
 async function lostSessions(
   { store }: LivePorts,
   document: DocumentKeys,
@@ -93,7 +94,7 @@ async function lostSessions(
   now: number,
 ): Promise<Stored<LiveSession>[]> {
   const sessions = await store.sessions(document);
-  // A user whose access is only in a user token keeps it when the document changes.
+  // A change of the document does not end access that only a user token grants.
   const checked = sessions.filter(({ userId, hasStoredAccess }) =>
     userIds ? userIds.includes(userId) : hasStoredAccess,
   );
@@ -106,7 +107,7 @@ async function lostSessions(
   return checked.filter(({ userId }) => !allowed.has(userId));
 }
 
-/** Publishes `system.revoked` on the channels of the epochs that these stream records ended. */
+/** Publishes `system.revoked` on the channels of the access epochs that these stream records ended. */
 async function publishRevocations(
   { store, keys, publisher }: LivePorts,
   document: DocumentKeys,

@@ -4,10 +4,10 @@ import { PresenceEntity } from '../presence/presences.ts';
 import { presenceMessage } from '../presence/rules.ts';
 import type { ItemChange } from './rules/hints.ts';
 
-/** The entities whose whole items are published, without a version. */
+/** The entities whose items are published whole. Their events have no version. */
 export const stateTypes = [PresenceEntity.type, LiveStateEntity.type];
 
-/** Returns the whole event of a changed presence or live state; undefined for other changes. */
+/** Returns the event of a changed presence or live state. Returns undefined for other changes. */
 export function toStateEvent({ item }: ItemChange, now: number): object | undefined {
   if (item?._t === PresenceEntity.type) {
     const presence = PresenceEntity.fromItem(item, now);

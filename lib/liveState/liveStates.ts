@@ -11,7 +11,7 @@ import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table } from '../table/table.ts';
 import { applyBroadcast, type Broadcast, LiveState, type LiveStateResponse, toLiveStateResponse } from './rules.ts';
 
-/** The live states of one answer. */
+/** The largest number of live states in one answer. */
 const MAX_STATES = 1_000;
 
 export const LiveStateEntity = defineEntity({
@@ -37,8 +37,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Stores the data of a broadcast, unless the stored data has a newer server time. Throws INVALID_ARGUMENT if merged
-   * data is too large, ABORTED after too many conflicts.
+   * Stores the data of a broadcast, unless the stored data has a newer server time. Throws INVALID_ARGUMENT if merged data is
+   * too large, and ABORTED after too many conflicts.
    */
   async broadcast(scope: DocumentScope, broadcast: Broadcast, now: number): Promise<void> {
     const key = { ...scope, liveStateDataId: broadcast.liveStateDataId };
@@ -59,8 +59,8 @@ export class LiveStateStore {
   }
 
   /**
-   * Returns the live states of a document with these ids, or all. Throws INVALID_ARGUMENT if all are more than one answer
-   * can hold.
+   * Returns the live states of a document with these ids, or all live states without ids. Throws INVALID_ARGUMENT if the
+   * document has more live states than one answer can have.
    */
   async list(scope: DocumentScope, ids: readonly string[] | undefined): Promise<LiveStateResponse[]> {
     if (ids) {

@@ -47,8 +47,8 @@ export function applyBroadcast(
 }
 
 /**
- * Returns an object with the fields of both. Where both have an object under a key, these are merged too. Every other
- * value of `sent`, also an array or null, replaces the stored value.
+ * Returns an object with the fields of both objects. If both have an object under a key, these objects are merged too. Every
+ * other value of `sent`, also an array or null, replaces the stored value.
  */
 export function mergeObjects(
   stored: Readonly<Record<string, unknown>>,
@@ -68,7 +68,7 @@ function copyOf(object: Readonly<Record<string, unknown>>): Record<string, unkno
   return copy;
 }
 
-/** Sets a field also if its name is `__proto__`. */
+/** An assignment would set the prototype instead of a field named `__proto__`. */
 function setField(object: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -2,14 +2,14 @@ import { type EraseHook, RECORDS_PER_PAGE } from '../content/userRemoval.ts';
 import { remove } from '../table/table.ts';
 import { LiveStateEntity } from './liveStates.ts';
 
-/** Erases live states whose last broadcast is of the users. */
+/** Erases live states whose last broadcast one of the users sent. */
 export const eraseLiveStates: EraseHook = {
   entities: [LiveStateEntity],
   async erase({ table, scope, removedUsers: { userIds, removedAt } }, after) {
     const page = await table.query(LiveStateEntity, scope, { limit: RECORDS_PER_PAGE, after });
     for (const { liveStateDataId, userId, at, _r } of page.values) {
       if (userId === undefined || !userIds.has(userId) || at > removedAt) continue;
-      // A conflict means a later broadcast. It belongs to another user, or was sent after the removal.
+      // A conflict means a later broadcast. Another user sent it, or it was sent after the removal.
       await table.write([remove(LiveStateEntity, { ...scope, liveStateDataId }, _r)]);
     }
     return page.next;

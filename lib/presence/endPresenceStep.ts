@@ -5,9 +5,12 @@ import type { Table, WriteOp } from '../table/table.ts';
 import { endIfExpired, PresenceEntity } from './presences.ts';
 import type { Presence } from './rules.ts';
 
-/** By then the sweep has started a run since a user joined, and it makes passes while anybody is present. Milliseconds. */
+/**
+ * How long after a user joined the sweep has certainly started a run, in milliseconds. The sweep makes passes while anybody is
+ * present.
+ */
 const SWEPT_MILLISECONDS = 75_000;
-/** A step starts this long after the end of a lease, milliseconds. */
+/** How long after the end of a lease a step starts, in milliseconds. */
 const MARGIN = 500;
 
 const Data = z.object({
@@ -18,7 +21,7 @@ const Data = z.object({
   joinedAt: z.number(),
 });
 
-/** A job that a write starts. `delaySeconds` is when its message should arrive. */
+/** A job that the transaction of a write starts. `delaySeconds` is the delay of its queue message. */
 export interface StartedJob {
   readonly op: WriteOp;
   readonly message: { readonly tenant: string; readonly jobId: string };
@@ -26,8 +29,9 @@ export interface StartedJob {
 }
 
 /**
- * Returns the job that ends the presence of a user who joins, if the lease can end before the sweep starts its next run:
- * the sweep makes no passes while nobody is present. Undefined for a longer lease.
+ * Returns the job that ends the presence of a user who joins, if the lease can end before the next run of the sweep. Without
+ * this job, the presence would stay too long, because the sweep makes no passes while nobody is present. Returns undefined for
+ * a longer lease.
  */
 export function watchJoin(
   { tenant, organizationKey, documentKey }: DocumentScope,

@@ -24,7 +24,7 @@ import {
 
 /** The number of partitions of the index of users who are present. */
 const SHARDS = 8;
-/** DynamoDB deletes a presence this long after the end of its lease. The sweep has ended it long before. */
+/** How long after the end of its lease DynamoDB deletes a presence, in seconds. The sweep has ended the presence long before. */
 const KEPT_SECONDS = 3_600;
 const PARALLEL = 8;
 const PAGE = 500;
@@ -38,8 +38,8 @@ const Schema = Presence.extend({
 type PresenceItem = z.output<typeof Schema>;
 
 /**
- * The presence of a user in a document. A user who leaves keeps the item for an hour without a lease, so that the
- * stream reports that the user left, like any other change. The index has only users with a lease. A renewal does not change
+ * The presence of a user in a document. When the user leaves, the item stays for an hour without a lease. The change is then in
+ * the stream, which reports that the user left. The index has only users with a lease. A renewal of the lease does not change
  * the index.
  */
 export const PresenceEntity = defineEntity({
@@ -89,8 +89,8 @@ export class PresenceStore {
   }
 
   /**
-   * Adds users to a document, or renews their leases. If a user is repeated, the last entry counts. `watch` returns an
-   * operation for the transaction of a user who joins.
+   * Adds users to a document, or renews their leases. If a user occurs several times, the last entry counts. `watch` returns an
+   * operation for the transaction that adds a user who was not present.
    */
   async renew(
     scope: DocumentScope,
@@ -112,7 +112,7 @@ export class PresenceStore {
     );
   }
 
-  /** Reads each user and writes what `decide` returns. Reads again after a conflict. */
+  /** Reads the presence of each user and writes the result of `decide`. Reads again after a conflict. */
   async #changeEach(
     scope: DocumentScope,
     userIds: readonly string[],
@@ -139,7 +139,7 @@ export class PresenceStore {
   }
 }
 
-/** Returns the operation that writes a presence over the stored one. */
+/** Returns the operation that writes a presence over the stored presence. */
 function presenceWrite(scope: DocumentScope, next: Presence, stored: Stored<Presence> | undefined): WriteOp {
   const value = { ...scope, ...next, shard: shardOf(scope.documentKey, SHARDS) };
   return stored ? replace(PresenceEntity, value, stored._r) : insert(PresenceEntity, value);

@@ -9,7 +9,7 @@ import type { SentUser } from './rules.ts';
 
 /**
  * Adds users to a document, or renews their leases. Throws INVALID_ARGUMENT for an unknown organization, NOT_FOUND for an
- * unknown document, FAILED_PRECONDITION for a disabled one, and ABORTED after too many conflicts.
+ * unknown document, FAILED_PRECONDITION for a disabled document, and ABORTED after too many conflicts.
  */
 type RenewPresence = (
   tenant: string,

@@ -4,13 +4,13 @@ import { closedObject, Id, limits, list, Name, optional } from '../shared/schema
 export const presenceStatuses = ['online', 'away', 'offline'] as const;
 export type PresenceStatus = (typeof presenceStatuses)[number];
 
-/** The shortest and the longest lease, seconds. */
+/** The shortest and the longest lease, in seconds. */
 const leaseLimits = { least: 5, most: 600 } as const;
 
-/** The default lease by the credentials of the call, seconds. */
+/** The default lease by the credentials of the call, in seconds. */
 export const defaultLease = { apiKey: 600, user: 30 } as const;
 
-/** The users of one call. */
+/** The largest number of users in one call. */
 const MAX_USERS = 100;
 
 /** A user in a call of `/v2/presence/add` or `/v2/presence/update`. */
@@ -111,7 +111,7 @@ export function endPresence(stored: Presence, now: number): Presence {
   return { userId, status, leaseSeconds, changedAt: nextChange(stored, now), isVisibleChange: true };
 }
 
-/** Clocks of functions differ a little, so a later change gets a later time than the stored one in any case. */
+/** The clocks of functions differ a little. A later change must have a later time than the stored change. */
 function nextChange(stored: Presence | undefined, now: number): number {
   return Math.max(now, (stored?.changedAt ?? 0) + 1);
 }
@@ -134,8 +134,8 @@ export type PresenceMessage =
   | { readonly type: 'presence.remove'; readonly at: number; readonly userId: string };
 
 /**
- * Returns the message of a stored presence; undefined if its last write changed nothing that others see. A presence that
- * the sweep has not ended yet is still an update: the removal follows.
+ * Returns the message of a stored presence. Returns undefined if the last write changed nothing that others see. A presence
+ * whose lease has ended is an update until the sweep ends it. The message of the removal follows then.
  */
 export function presenceMessage(presence: Presence): PresenceMessage | undefined {
   const { userId, leaseEndsAt, changedAt, isVisibleChange } = presence;

@@ -1,7 +1,7 @@
 import type { EraseHook } from '../content/userRemoval.ts';
 import { PresenceEntity } from './presences.ts';
 
-/** Erases the presence of users. The item of a user who left before is erased too. */
+/** Erases the presence of users, also the items of users who have left. */
 export const erasePresence: EraseHook = {
   entities: [PresenceEntity],
   async erase({ table, scope, removedUsers: { userIds, removedAt } }) {

@@ -8,7 +8,7 @@ import { issueUserTokens } from './issuer.ts';
 import { USER_TOKEN_SECONDS } from './rules/claims.ts';
 import type * as z from 'zod';
 
-/** API Gateway takes 10,240 bytes of headers. The rest is for the other headers of a browser. */
+/** The largest token in characters. API Gateway accepts 10,240 bytes of headers, and browsers send other headers too. */
 const MAX_TOKEN_CHARACTERS = 7_500;
 
 /** A resource that a token grants. */

@@ -9,7 +9,7 @@ import { replace, type Table } from '../table/table.ts';
 import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { toPayload, type UserClaims } from './rules/claims.ts';
 
-/** The most public keys of an API key. A new one comes with each version of the signing key, which is rare. */
+/** The largest number of public keys of an API key. An API key gets a new public key with each version of the signing key. */
 const MAX_KEYS = 5;
 
 /**
@@ -59,7 +59,7 @@ export const signingKey: Capability<KeyRing> = {
   open: (env) => new KeyRing(env.SIGNING_KEY_SECRET_ARN),
 };
 
-/** Issue user tokens. A function with this capability may read the signing key. */
+/** The capability to issue user tokens. It includes reading the signing key. */
 export const issueUserTokens: Capability<UserTokenIssuer> = /* @__PURE__ */ combine(
   { table: /* @__PURE__ */ tableWith(['GetItem', 'PutItem']), ring: signingKey },
   ({ table, ring }, env) => new UserTokenIssuer(table, ring, env.SERVICE_NAME),

@@ -12,7 +12,7 @@ export interface ProvidedPermission {
   readonly type: ResourceType;
   readonly hasAccess: boolean;
   readonly accessRole?: AccessRole | undefined;
-  /** Epoch ms. */
+  /** The end of the access, epoch ms. */
   readonly expiresAt?: number | undefined;
 }
 

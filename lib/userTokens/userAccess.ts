@@ -41,7 +41,7 @@ const GRANTS_PER_QUERY = 1_000;
 /** The shortest time between two consistent reads for a user who was refused, in ms. */
 const REREAD_MILLISECONDS = 1_000;
 const MAX_REREADS = 1_000;
-/** The most documents and folders that are kept with the record of a user. */
+/** The largest number of documents and folders that are kept with the record of a user. */
 const MAX_RESOURCES = 1_000;
 
 /** The stored grants of a user in an organization, and the removals of grants. */
@@ -55,7 +55,7 @@ interface MemberRecord {
   readonly organization: Stored<Organization>;
   readonly scope: OrganizationScope;
   readonly user: Stored<User>;
-  /** Reads the access at the first call. It is kept as long as this record. */
+  /** Reads the access at the first call, and keeps it as long as this record. */
   readonly readAccess: () => Promise<MemberAccess>;
   /** Documents and folders that requests named, by the customer's id. They are kept as long as this record. */
   readonly documents: Map<string, Promise<Stored<Document> | undefined>>;
@@ -66,7 +66,7 @@ interface MemberRecord {
 export class UserAccessReader {
   readonly #table: Table;
   readonly #members;
-  /** By user and organization, the time of the last read that a refusal caused. */
+  /** The time of the last read after a refusal, by user and organization. */
   readonly #rereadAt = new Map<string, number>();
 
   constructor(table: Table) {
@@ -200,7 +200,10 @@ export class UserAccessReader {
     };
   }
 
-  /** Returns whether a refused user may be read again. Synchronous, so that simultaneous requests keep the limit too. */
+  /**
+   * Returns whether the access of a refused user may be read again. The method is synchronous, so simultaneous requests keep
+   * the limit too.
+   */
   #mayReread(id: string, now: number): boolean {
     if ((this.#rereadAt.get(id) ?? -Infinity) + REREAD_MILLISECONDS > now) return false;
     if (this.#rereadAt.size >= MAX_REREADS) this.#rereadAt.clear();

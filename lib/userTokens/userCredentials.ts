@@ -7,7 +7,7 @@ import { ApiKeyEntity } from '../workspaces/entities.ts';
 import { allowedOrigin } from './rules/origins.ts';
 import { parseToken, type UnverifiedToken } from './rules/claims.ts';
 
-/** API Gateway refuses requests with more than 10,240 bytes of headers. */
+/** The longest header in characters. API Gateway refuses requests with more than 10,240 bytes of headers. */
 const MAX_HEADER_CHARACTERS = 10_240;
 
 interface KeyRecord {

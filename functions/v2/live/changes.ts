@@ -8,7 +8,7 @@ import { openToUsers } from '../../../lib/userTokens/openToUsers.ts';
 
 const ids = z.record(z.string(), z.union([z.string(), z.number()]));
 
-/** A hint has `ids`, or the ids of an editor's change. */
+/** A hint about content has `ids`. A hint about an editor has the other optional fields instead. */
 const Hint = z.object({
   type: z.string(),
   at: z.number(),
@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
     input: z.object({
       organizationId: Id,
       documentId: Id,
-      /** The last version that the client knows; 0 for everything that is kept. */
+      /** The last version that the client knows. With 0, the answer begins with the oldest stored hint. */
       after: z.int().min(0),
     }),
     output: z.object({

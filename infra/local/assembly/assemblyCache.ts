@@ -26,8 +26,8 @@ export const sources = [
 const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources. If the assembly is not cached,
- * calls `onSynthesis` and makes it in a child process. This process so avoids the CDK's 200 MB.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources. If the assembly is not cached, calls
+ * `onSynthesis` and makes the assembly in a child process, because the CDK needs 200 MB of memory.
  */
 export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
   const dir = join(cacheDir, await hashOfSources());

@@ -11,7 +11,7 @@ export const quotas = {
 /** A valid path of a channel. */
 export interface ChannelPath {
   readonly namespace: string;
-  /** With a leading slash. */
+  /** The path with a leading slash. */
   readonly path: string;
   /** Whether the path ends with `*`, which stands for any further segments. */
   readonly isPattern: boolean;
@@ -19,7 +19,7 @@ export interface ChannelPath {
 
 const SEGMENT = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,48}[A-Za-z0-9])?$/;
 
-/** Reads the path of a channel; undefined for an invalid one. Only a subscription may end with `*`. */
+/** Reads the path of a channel. Returns undefined for an invalid path. Only the path of a subscription may end with `*`. */
 export function readChannel(value: unknown, { pattern }: { pattern: boolean }): ChannelPath | undefined {
   if (typeof value !== 'string' || value.length > 1_000) return undefined;
   const segments = value.replace(/^\//, '').replace(/\/$/, '').split('/');
@@ -34,7 +34,7 @@ export function isSubscribed({ path, isPattern }: ChannelPath, channel: string):
   return isPattern ? channel.startsWith(path.slice(0, -1)) : channel === path;
 }
 
-/** Returns what is wrong with the events of a publish; undefined for valid ones. */
+/** Returns the fault of the events of a publish. Returns undefined for valid events. */
 export function eventsFault(events: unknown): string | undefined {
   if (!Array.isArray(events) || events.length === 0 || events.length > quotas.eventsPerPublish)
     return `A publish has 1 to ${quotas.eventsPerPublish} events`;

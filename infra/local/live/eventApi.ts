@@ -18,11 +18,11 @@ const PROTOCOL = 'aws-appsync-event-ws';
 const HEADER_PREFIX = 'header-';
 const KEEP_ALIVE_MILLISECONDS = 60_000;
 const CONNECTION_TIMEOUT_MILLISECONDS = 300_000;
-/** Five events of the largest size, and their surroundings. A larger message gets an error. */
+/** The largest message: five events of the largest size, and the JSON around them. A larger message gets an error. */
 const MESSAGE_BYTES = quotas.eventsPerPublish * quotas.eventBytes + 64 * 1024;
-/** A message above this size ends its connection, because it is not read as a whole. */
+/** The size above which a message ends its connection, because the message is not read whole. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
-/** A client that reads too slowly is disconnected at this number of waiting bytes. */
+/** The number of waiting bytes at which a client that reads too slowly is disconnected. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 export interface EventApiOptions {
@@ -61,8 +61,8 @@ interface Message {
 }
 
 /**
- * The Event API of AppSync on one machine: publish over HTTP and over WebSockets, subscriptions, keep-alives and the quotas
- * that matter. It calls the authorizer of the template. Tokens are never logged.
+ * The Event API of AppSync on one machine. It supports publishing over HTTP and over WebSockets, subscriptions, keep-alives,
+ * and the quotas that matter. It calls the authorizer of the template. Tokens are never logged.
  */
 export class EventApi {
   readonly #server: StoppableServer;
@@ -112,7 +112,7 @@ export class EventApi {
     return this.#server.open();
   }
 
-  /** Ends the server for good. */
+  /** Stops the server, which then cannot start again. */
   async end(): Promise<void> {
     clearInterval(this.#keepAlive);
     await this.close();
@@ -122,7 +122,7 @@ export class EventApi {
     socket.on('error', () => socket.destroy());
     try {
       await this.#authorizeConnection(request);
-      // `close` ends the connections that exist, so a connection must not begin after it.
+      // `close` ends the existing connections, so no connection may begin after it.
       if (!this.#server.isOpen) socket.destroy();
       if (socket.destroyed) return;
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#connect(webSocket));
@@ -154,7 +154,7 @@ export class EventApi {
     const connection = { socket, subscriptions: new Map<string, ChannelPath>() };
     this.#connections.add(connection);
     socket.on('close', () => this.#connections.delete(connection));
-    // A broken frame closes this connection only.
+    // An invalid frame closes only its own connection.
     socket.on('error', () => socket.terminate());
     // Messages of a connection are processed one after the other, so that their answers are in order.
     let last = Promise.resolve();
@@ -278,7 +278,7 @@ export class EventApi {
     const channel = readChannel(value, { pattern: operation === 'subscribe' });
     if (!channel) throw new ProtocolError('BadRequestException', 'The path of the channel is not valid');
     const namespace = this.#opened().model.namespaces.get(channel.namespace);
-    // A missing namespace and a refused proof look alike.
+    // A missing namespace and a refused credential get the same error.
     if (!namespace?.[operation].includes(mode)) throw unauthorized();
     return channel;
   }
@@ -287,7 +287,7 @@ export class EventApi {
     const fault = eventsFault(events);
     if (fault !== undefined) throw new ProtocolError('BadRequestException', fault);
     const texts = events as string[];
-    // The clients of AWS read `event` as one text, although the AppSync guide shows a list with one text.
+    // The clients of AWS read `event` as a text, although the AppSync guide shows a list with one text.
     for (const { socket, subscriptions } of this.#connections)
       for (const [id, channel] of subscriptions)
         if (isSubscribed(channel, path)) for (const event of texts) send(socket, { type: 'data', id, event });

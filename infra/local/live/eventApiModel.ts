@@ -2,10 +2,10 @@ import type { FunctionModel } from '../assembly/functionModel.ts';
 import type { Resource } from '../assembly/template.ts';
 import { StartError } from '../startError.ts';
 
-/** How a caller proves its identity: by a token for the authorizer, or by a signature of AWS. */
+/** How a caller authenticates: with a token for the authorizer, or with a signature of AWS. */
 export type AuthMode = 'AWS_LAMBDA' | 'AWS_IAM';
 
-/** A namespace of channels, with the accepted proofs. */
+/** A namespace of channels, with the accepted ways to authenticate. */
 export interface NamespaceModel {
   readonly name: string;
   readonly publish: readonly AuthMode[];
@@ -32,8 +32,8 @@ interface EventConfig {
 const APPSYNC = 'appsync.amazonaws.com';
 
 /**
- * Returns the Event API of the template; undefined without one. Throws a `StartError` for more than one, for an
- * authorizer that the API may not call, and for proofs that the local run does not support.
+ * Returns the Event API of the template. Returns undefined if the template has none. Throws a `StartError` for more than one
+ * Event API, for an authorizer that the API may not call, and for a way to authenticate that the local run does not support.
  */
 export function eventApiOf(
   apis: readonly Resource[],

@@ -6,7 +6,7 @@ import { UnsupportedDefinition } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
 export interface RowModel {
-  /** Markdown. */
+  /** The title of the row, in Markdown. */
   readonly title: string;
   readonly graphs: readonly GraphModel[];
 }

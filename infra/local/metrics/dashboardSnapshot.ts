@@ -19,7 +19,7 @@ export interface DashboardSnapshot {
 }
 
 export interface RowSnapshot {
-  /** Markdown. */
+  /** The title of the row, in Markdown. */
   readonly title: string;
   readonly graphs: readonly GraphSnapshot[];
 }

@@ -170,9 +170,9 @@ export const ThreadListing = z
     groupByDocumentId: optional(z.boolean()),
     ...threadSelectors,
     ...listingFilters,
-    /** Whether rows have `metadata`; default true. */
+    /** Whether rows have `metadata`. The default is true. */
     includeMetadata: optional(z.boolean()),
-    /** Whether rows have `pageInfo`; default true. */
+    /** Whether rows have `pageInfo`. The default is true. */
     includePageInfo: optional(z.boolean()),
     /** Lists the threads that were deleted at or after this time (epoch ms or ISO 8601), in `deletedAnnotations`. */
     deletedAfter: optional(Instant),

@@ -1,8 +1,8 @@
 import { type DocumentKeys, documentOf, type ItemChange, partitionName } from './hints.ts';
 
 /**
- * The users who may have lost access by a change: one user, or those of one document or of an organization. `userPart`
- * is the user id as a part of keys, which is a hash for a long id.
+ * The users who may have lost access by a change: one user, the users of a document, or the users of an organization.
+ * `userPart` is the user id as a part of keys, which is a hash for a long id.
  */
 export type AccessChange =
   | { readonly kind: 'user'; readonly tenantPart: string; readonly userPart: string; readonly organizationKey?: string }
@@ -20,7 +20,7 @@ export const accessTypesOfItems = [
   'AccessRemoval',
 ] as const;
 
-/** Returns who may have lost access by a change; undefined for a change that takes no access away. */
+/** Returns the users who may have lost access by a change. Returns undefined for a change that takes no access away. */
 export function accessChangeOf({ change, key, item }: ItemChange): AccessChange | undefined {
   const parts = key.PK.split('#');
   const [scope, tenantPart = '', kind] = parts;

@@ -1,6 +1,6 @@
 import type { VersionedHint } from './hints.ts';
 
-/** How long hints are kept. A client that was away for longer reads its document again. */
+/** How long hints are kept, in seconds. A client that was away for longer reads its document again. */
 export const LOG_SECONDS = 2 * 60 * 60;
 /** The largest number of hints in one answer. */
 export const MAX_CHANGES = 500;
@@ -8,7 +8,7 @@ export const MAX_CHANGES = 500;
 /** The answer about the hints of a document since a version. */
 export interface Changes {
   readonly hints: VersionedHint[];
-  /** The version up to which the answer has hints. The next call asks for changes after it. */
+  /** The version up to which the answer has hints. The client sends it with its next call. */
   readonly version: number;
   /** Whether no hint is missing. Otherwise the client reads the document again. */
   readonly complete: boolean;
@@ -17,8 +17,9 @@ export interface Changes {
 }
 
 /**
- * Returns the hints after a version. `kept` are the hints of the log after it, in the order of their versions, perhaps
- * without the oldest. `version` is the document's version. A version above that is unknown, so the answer is incomplete.
+ * Returns the hints after the version `after`. `kept` has the stored hints after this version, in the order of their versions.
+ * The oldest of these hints may have expired. `version` is the document's version. If `after` is larger than `version`, the
+ * answer is incomplete.
  */
 export function changesSince(after: number, version: number, kept: readonly VersionedHint[]): Changes {
   const missing = kept.filter((hint) => hint.version > after && hint.version <= version);

@@ -7,7 +7,7 @@ export const USER_NAMESPACE = 'user';
 /** The last segment of an awareness channel. */
 export const AWARENESS = 'awareness';
 
-/** AppSync accepts up to 50 letters, digits and dashes in a segment. */
+/** The number of characters of a segment. AppSync accepts up to 50 letters, digits and dashes. */
 const SEGMENT_LENGTH = 40;
 
 /** The internal ids of a document with the access epoch of its channels. */
@@ -15,7 +15,7 @@ export interface ChannelOwner {
   readonly tenant: string;
   readonly organizationKey: string;
   readonly documentKey: string;
-  /** Grows whenever a user loses access to the document. Each epoch has other channels. */
+  /** The access epoch. It grows whenever a user loses access to the document. Each epoch has its own channels. */
   readonly epoch: number;
 }
 
@@ -49,7 +49,7 @@ export class ChannelNames {
     return `/${USER_NAMESPACE}/${this.#segment(['tenant', tenant])}/${this.#segment(['user', tenant, userId])}`;
   }
 
-  /** Returns a hash of the parts as hexadecimal digits. A segment may not begin or end with a dash, which base64url could. */
+  /** Returns a hash of the parts as hexadecimal digits. Base64url could begin or end with a dash, which AppSync does not allow. */
   #segment(parts: readonly string[]): string {
     return createHmac('sha256', this.#key).update(JSON.stringify(parts)).digest('hex').slice(0, SEGMENT_LENGTH);
   }

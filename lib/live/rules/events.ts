@@ -1,9 +1,9 @@
-/** AppSync accepts up to five events in one publish. */
+/** The largest number of events in one publish of AppSync. */
 export const EVENTS_PER_PUBLISH = 5;
-/** AppSync accepts events up to this size, encoded as JSON. */
+/** The largest event that AppSync accepts, in bytes of JSON. */
 export const MAX_EVENT_BYTES = 240 * 1024;
 
-/** Returns events as JSON in groups for one publish each, in their order. Throws for an event that is too large. */
+/** Returns events as JSON texts in their order, in one group for each publish. Throws for an event that is too large. */
 export function toPublishes(events: readonly object[]): string[][] {
   const texts = events.map((event) => JSON.stringify(event));
   const tooLarge = texts.find((text) => Buffer.byteLength(text) > MAX_EVENT_BYTES);
@@ -13,7 +13,10 @@ export function toPublishes(events: readonly object[]): string[][] {
   );
 }
 
-/** Returns the event with its payload, or without it if the event would be too large: clients then read the change. */
+/**
+ * Returns the event with its payload. If the event would be too large, returns it without the payload, and clients read the
+ * change.
+ */
 export function withinLimit(hint: object, payload: object): object {
   const whole = { ...hint, ...payload };
   return Buffer.byteLength(JSON.stringify(whole)) > MAX_EVENT_BYTES ? hint : whole;

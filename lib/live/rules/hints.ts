@@ -213,8 +213,8 @@ export function decodePart(part: string): string | undefined {
 }
 
 /**
- * Returns the changes whose hints no other change repeats: of several hints with the same type and ids the last one, and
- * no update of something that the same list adds before. Clients read the newest state anyway.
+ * Returns the changes without those whose hint another change repeats. Of several hints with the same type and ids, only the
+ * last one stays. An update of a record that the same list adds before is left out. Clients read the newest state anyway.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);

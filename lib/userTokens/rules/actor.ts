@@ -28,7 +28,7 @@ export function completeActor(input: unknown, fields: readonly ActorField[], act
   const { userId, profile } = actor;
   const complete = {
     user: (value: unknown) => (isObject(value) ? { userId, ...profile } : value),
-    // The users of a list have fields of their own, such as a status.
+    // A list of users keeps the other fields of each user, such as a status.
     users: (value: unknown) =>
       Array.isArray(value)
         ? value.map((user: object) => ({ ...user, name: profile?.name, email: profile?.email }))
@@ -76,7 +76,7 @@ function actorIn(value: unknown, { path, holds, keepMissing }: ActorField, { use
   return value;
 }
 
-/** Returns a value with the result of `change` in the place that `path` leads to. Missing objects on the way stay missing. */
+/** Returns a copy of a value in which `change` has replaced the fields at `path`. Missing objects on the path stay missing. */
 function changeAt(value: unknown, path: readonly string[], change: (value: unknown) => unknown): unknown {
   const [first, ...remaining] = path;
   if (first === undefined) return change(value);

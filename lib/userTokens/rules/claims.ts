@@ -46,7 +46,7 @@ const grantCodes = {
 } as const satisfies Record<string, readonly [ResourceType, AccessRole]>;
 type GrantCode = keyof typeof grantCodes;
 
-/** A grant as the token has it: its code, the internal id of the resource, and the end in Unix seconds if it has one. */
+/** A grant in the form of the token: its code, the internal id of the resource, and the end in Unix seconds if the grant ends. */
 const GrantTuple = z.union([
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string()]),
   z.tuple([z.enum(Object.keys(grantCodes) as GrantCode[]), z.string(), z.number()]),

@@ -34,8 +34,8 @@ export interface StoredAccess {
 }
 
 /**
- * The access of a user with a token. `stored` has the stored grants, `token` those of the token that still count, and
- * `all` both.
+ * The access of a user with a token. `stored` has the stored grants. `token` has the grants of the token that still count.
+ * `all` has both.
  */
 export interface TokenAccess {
   readonly stored: UserAccess;
@@ -63,7 +63,8 @@ export function tokenAccess(
   const leftFolder = removals.some(
     ({ isRevocation, folder, removedAt }) => isRevocation && folder === true && removedAt >= issuedAt,
   );
-  // A second removal from a folder overwrites the time of the first one, so moves count from the issue on.
+  // A second removal from a folder overwrites the time of the first removal. Moves since the issue of the token therefore
+  // count.
   const unmovedSince = leftFolder ? issuedAt - MAX_MOVE_MILLISECONDS : undefined;
   const tokenGrants = grants
     .filter(({ organizationKey, internalId }) => organizationKey === user.organizationId && !removed.has(internalId))
@@ -111,7 +112,7 @@ export function tokenOrganizationPermission({ stored, token }: TokenAccess): Per
   return morePermissive(organizationPermission(stored), organizationPermission(token));
 }
 
-/** Returns whether a role includes another one. */
+/** Returns whether a role includes another role. */
 export function isEnough(role: AccessRole | undefined, needed: AccessRole): boolean {
   return role === 'editor' || (role === 'viewer' && needed === 'viewer');
 }

@@ -2,19 +2,19 @@ import type { AccessRole } from '../../directory/rules/access.ts';
 
 /** A field of a request that names the acting user. */
 export interface ActorField {
-  /** The way to the field from `data`. `*` stands for every item of a list: `comments.*.from`. */
+  /** The path of the field in `data`. `*` stands for every item of a list: `comments.*.from`. */
   readonly path: string;
   /** `user` is an object with `userId`, `users` a list of such objects, `userIds` a list of ids. */
   readonly holds: 'user' | 'users' | 'userId' | 'userIds';
-  /** Whether a missing field stays missing. By default it becomes the user of the token. */
+  /** Whether a missing field stays missing. By default, a missing field becomes the user of the token. */
   readonly keepMissing?: true;
 }
 
 /** What a user token needs to call an endpoint. */
 export interface UserRule {
   /**
-   * The role on the resources that the request names. `self` needs none on the organization: the endpoint reads and
-   * changes only what belongs to the user. On named documents and folders it needs the role viewer.
+   * The role that the user needs on the resources of the request. `self` needs no role on the organization, because the
+   * endpoint reads and changes only data of the user. On named documents and folders, `self` needs the role viewer.
    */
   readonly needs: AccessRole | 'self';
   /**

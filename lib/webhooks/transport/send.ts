@@ -24,10 +24,10 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface WebhookRequest {
   readonly url: string;
-  /** By lower-case name. An `authorization` header wins over the userinfo of the URL. */
+  /** The headers by lower-case name. An `authorization` header takes precedence over the userinfo of the URL. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** 15 s by default. */
+  /** The time limit of the request in milliseconds, by default 15 s. */
   readonly timeoutMs?: number;
 }
 

@@ -37,7 +37,7 @@ export const endpoint = defineEndpoint(
       data: z.array(
         z.object({
           config: z.object({ inbox: Level, email: Level, slack: Level.optional() }),
-          /** Whose settings these are. The settings for the organization have no `documentId`. */
+          /** The user, organization and document of the settings. Settings for the organization have no `documentId`. */
           metadata: z.object({
             organizationId: z.string(),
             apiKey: z.string(),

@@ -19,7 +19,7 @@ export const endpoint = defineEndpoint(
     kind: 'write',
     input: z.object({
       organizationId: Id,
-      // `null` is the top here, and not the same as left out.
+      // `null` moves the folder to the root. A missing field does not move the folder.
       folders: list(
         z.object({ folderId: Id, folderName: optional(Name), parentFolderId: Id.nullable().optional() }),
         limits.list,

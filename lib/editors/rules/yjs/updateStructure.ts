@@ -95,11 +95,11 @@ export function countStructure(update: Uint8Array): UpdateStructure {
 
   /** The functions that skip each kind of content, by its number in format 1. */
   const contentSkippers: Readonly<Record<number, () => void>> = {
-    // Deleted.
+    // Deleted content: its length.
     1: readNumber,
-    // JSON texts.
+    // JSON texts: their number, then each text.
     2: () => repeat(readNumber(), skipSized),
-    // Binary, string, embed.
+    // Bytes, a string or an embedded object: its length, then its bytes.
     3: skipSized,
     4: skipSized,
     5: skipSized,
@@ -108,11 +108,11 @@ export function countStructure(update: Uint8Array): UpdateStructure {
       skipSized();
       skipSized();
     },
-    // Shared type.
+    // A shared type: its kind, and the name of an XML element.
     7: skipType,
-    // Values.
+    // Values: their number, then each value.
     8: () => repeat(readNumber(), skipValue),
-    // Subdocument.
+    // A subdocument, at which the count stops.
     9: () => {
       hasSubdocuments = true;
     },

@@ -14,7 +14,7 @@ const SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
-/** The notifications of the user. New ones are those that arrived since the list was last open. */
+/** The notifications of the user. A notification is new if it arrived after the list was last open. */
 export class NotificationList {
   readonly #client: UserClient;
   readonly #user: DemoUser;
@@ -30,7 +30,7 @@ export class NotificationList {
     byId('bell').addEventListener('keydown', closeOnEscape);
   }
 
-  /** Reads the notifications and shows them. New ones ring. The first read does not ring. */
+  /** Reads the notifications and shows them. A tone sounds for new notifications, except after the first read. */
   async refresh(): Promise<void> {
     const { data } = await this.#client.v2.notifications.get({
       organizationId: demoDocument.organizationId,

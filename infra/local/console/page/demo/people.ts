@@ -9,7 +9,7 @@ interface PresentUser {
 
 const OTHER_COLOUR = '#57606a';
 
-/** Shows an avatar of each user who is present. */
+/** Shows an avatar for each user who is present. */
 export function showPeople(users: readonly PresentUser[]): void {
   byId('people').replaceChildren(
     ...users.map(({ userId, name = userId, status }) => {
