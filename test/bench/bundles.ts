@@ -10,7 +10,7 @@ import { printTable, quantile, reached, type Row } from './report.ts';
 const GOAL_BYTES = 520_000;
 const SHOWN_BUNDLES = 5;
 
-/** By the resource type of a permission of a function. */
+/** The AWS client that a function needs for a permission, by the type of the permission's resource. */
 const clientFor: Record<string, string> = {
   table: 'client-dynamodb',
   index: 'client-dynamodb',

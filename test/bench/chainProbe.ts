@@ -10,7 +10,7 @@ import { eventOf } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { quantile } from './report.ts';
 
-/** Microseconds per call. */
+/** The duration of one call, in microseconds. */
 export interface ChainTimes {
   readonly what: string;
   readonly ours: number;

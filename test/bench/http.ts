@@ -41,7 +41,7 @@ try {
   for (const answer of [await ours(), await theirs()])
     if (!answer.includes('Bench')) throw new Error(`The answer is not the organization: ${answer}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
-  // The two run in turns, so that other load on the machine slows both.
+  // The two reads run in turns, so that other load on the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
     const [oursTook, theirsTook] = [await milliseconds(ours), await milliseconds(theirs)];
     if (i < WARM_UP) continue;

@@ -158,7 +158,7 @@ async function repeat<T>(times: number, clients: number, run: () => Promise<T>):
   return results;
 }
 
-/** CPU time of this system's processes so far. */
+/** Returns the CPU time of the system's processes so far. */
 function cpuMilliseconds(): { main: number; engine: number } {
   const ticks = (pid: number) => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -45,8 +45,8 @@ export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLe
 }
 
 /**
- * What a value has against a JSON Schema. `closed` also counts keys that the schema does not name, where it does not
- * speak of others: what we write ourselves should be documented.
+ * Returns the differences between a value and a JSON Schema. With `closed`, a key that the schema does not name is a difference
+ * too, unless the schema allows any keys. The service documents every field that it writes.
  */
 export function problems(schema: JsonSchema, value: unknown, closed: 'closed' | 'open'): string[] {
   const { error } = checkerOf(schema, closed).safeParse(value);
@@ -71,12 +71,12 @@ function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
   return made;
 }
 
-/** Returns a schema with its references resolved, and closed if asked for. */
+/** Returns a schema with its references resolved. With `closed`, objects refuse keys that the schema does not name. */
 function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
   if ('$ref' in node) return prepared(resolveReference(node.$ref as string), closed);
-  // A rule about required fields: zod checks `required` only beside `properties`.
+  // zod checks `required` only beside `properties`, so a rule about required fields gets `properties`.
   if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
     const names = node.required as string[];
     return {

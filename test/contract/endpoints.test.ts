@@ -184,7 +184,7 @@ describe('an unknown field', () => {
   };
   const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
   const selecting = cases.filter(([path]) => selects(path));
-  /** Endpoints that refuse unknown fields without such a selector. */
+  /** The endpoints that refuse unknown fields although no field selects what they change. */
   const alsoClosed = [
     '/v1/organizations/documents/locations/update',
     '/v2/agents/groups/add-agents',
@@ -316,7 +316,7 @@ function ofAnotherType(schema: JsonSchema): unknown {
   return Object.entries(candidates).find(([type]) => taken && !taken.has(type))?.[1];
 }
 
-/** Returns the types that a schema accepts; undefined for all. */
+/** Returns the types that a schema accepts. Returns undefined if the schema accepts all types. */
 function typesOf(schema: JsonSchema): Set<string> | undefined {
   if (schema.type !== undefined)
     return new Set([schema.type].flat().map((type) => (type === 'integer' ? 'number' : type)));
@@ -335,7 +335,7 @@ function requiredFields(schema: JsonSchema, example: unknown, path: FieldPath = 
   if (Array.isArray(example))
     return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...path, index]));
   if (typeof example !== 'object' || example === null) return [];
-  // A nullable value is described as a choice with null.
+  // The document describes a nullable value as a choice that contains null.
   const described = (schema.anyOf ?? [schema]).filter(({ properties }) => properties);
   if (described.length !== 1) return [];
   const [{ properties = {}, required = [] }] = described as [JsonSchema];

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function newCallers(): Promise<Record<AuthLevel, Caller>> {
-  // Two workspaces, because workspace level can revoke the tokens of its API keys.
+  // There are two workspaces, because a call with workspace credentials can revoke the tokens of its API keys.
   const owner = await newWorkspace();
   const { keyHeaders, apiKey, authToken } = owner;
   const { headers, ...workspace } = await newWorkspace();
@@ -55,7 +55,10 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
   };
 }
 
-/** Sends every example twice, so that one creates what another needs, and then again those that delete nothing. All tenants have the same ids. */
+/**
+ * Sends every example twice. The first time creates data that later examples need. The second time leaves out examples that
+ * delete data. All tenants have the same ids.
+ */
 async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
   const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
   for (const [path, endpoint] of [...cases, ...cases, ...keeping, ...keeping])
@@ -275,7 +278,10 @@ describe('an expensive body', () => {
   }
 
   const json = JSON.stringify({ data: { organizationId: 'acme' } });
-  /** The endpoints share the code that refuses a body, so one of each auth level gets large bodies. The others get small ones. */
+  /**
+   * All endpoints share the code that refuses a body. One endpoint of each auth level gets large bodies, and the other
+   * endpoints get small bodies.
+   */
   const largest = new Set(
     (['apiKey', 'workspace', 'none'] as const).map((auth) => cases.find(([, endpoint]) => endpoint.auth === auth)![0]),
   );
@@ -302,7 +308,7 @@ describe('an expensive body', () => {
     }
   });
 
-  // Made once, because making them takes longer than the endpoints take to refuse them.
+  // These bodies are made once, because that takes longer than their refusal.
   const largeTexts = ['\n', '"', '\u00fc'].map((character) => JSON.stringify(character.repeat(2_400_000)));
   const manyFields = Array.from({ length: 100_000 }, (_each, at) => `"field${at}":{}`).join(',');
   const withMember = (object: object, member: string) =>

@@ -180,7 +180,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
 
   test('answers PERMISSION_DENIED to a user of another tenant', async () => {
     const stranger = strangers['of another tenant']!;
-    // The token belongs to the other tenant, which has a document with the same id: nothing of this tenant is reached.
+    // The token belongs to the other tenant, which has a document with the same id. The call reaches nothing of this tenant.
     const inOwn = await stranger.call(path, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(inOwn.body)).not.toContain(acme.apiKey);
     const forged = { ...stranger.headers, 'x-svc-api-key': acme.apiKey };
@@ -213,7 +213,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
   });
 });
 
-/** Returns data with another value in a field; undefined if the way to the field does not exist. */
+/** Returns data with another value in a field. Returns undefined if the path of the field does not exist. */
 function withField(data: any, [first, ...remaining]: string[], value: unknown): any {
   if (first === undefined) return value;
   if (first === '*') {

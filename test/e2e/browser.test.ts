@@ -295,7 +295,7 @@ describe('the dashboard', () => {
   ] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
     const { page, problems } = await open(DASHBOARD, { viewport: { width, height: 900 }, colorScheme });
     await nextState(page);
-    // The widest contents: the table of all alarms, and an active alarm.
+    // The widest contents are the table of all alarms and an active alarm.
     await page.getByRole('article').first().waitFor();
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: join(tmpdir(), `dashboard-${width}-${colorScheme}.png`), fullPage: true });
@@ -322,7 +322,7 @@ describe('the dashboard', () => {
       await health(tab.page).waitFor();
       return tab;
     }
-    /** Resolves when the page has finished its work; all its requests so far are recorded. */
+    /** Resolves when the page has finished its work. All its requests are recorded then. */
     const waitForRequests = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 

@@ -68,7 +68,7 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
   expect(replaces).toBeGreaterThan(1);
   expect(await valueOf()).toContain(`r${replaces} `);
 
-  // Both directions without a third client: the replaced text and the typed text are both there.
+  // Without a third client, the value has both the replaced text and the typed texts.
   await type(1, 'last');
   const [byVersion, byVector] = await type(0, '');
   const value = await valueOf();

@@ -30,7 +30,7 @@ const timing = {
 };
 const ATTEMPTS = 3;
 
-/** A public host name that resolves to a private address; other names do not exist. */
+/** A public host name that resolves to a private address. Other names do not exist. */
 const NAME = 'hooks.example.com';
 
 /** All threads of the system resolve host names of customers with this server. */
@@ -47,8 +47,8 @@ const preloadUsingDns = (server: string) => `
   syncBuiltinESMExports();
 `;
 
-// All tests share one system, because a start takes a second; each has its own workspace. The last test kills and
-// restarts the system.
+// All tests share one system, because a start takes a second. Each test has its own workspace. The last test kills and restarts
+// the system.
 describe('deliveries in npm start', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
@@ -508,7 +508,7 @@ describe('deliveries in npm start', () => {
     await receiver.waitForWebhooks('/deleted');
     expect(await workspace.ok(paths.delete, { endpointId })).toEqual({ endpointId, deleted: true });
     const before = receiver.at('/deleted').length;
-    // The next attempt is due and is not made.
+    // The next attempt is due, but no attempt is made.
     await workspace.message(messageId, endpointId, 'failed');
     expect(receiver.at('/deleted')).toHaveLength(before);
     expect(before).toBeLessThan(ATTEMPTS);

@@ -218,7 +218,7 @@ describe('a connected user', () => {
     await bob.subscribe('document', renewed.channels.document);
     await ok('/v2/crdt/add', { ...ids, editorId: 'later', type: 'text', data: 'x' });
     await bob.event('document', ({ type }) => type === 'crdt.update');
-    // The answer is after everything that the client got before.
+    // The answer arrives after all earlier events, so no event is missing from the check.
     client.send({ type: 'unsubscribe', id: 'document' });
     const answer = await client.next(({ id }) => id === 'document');
     expect(answer.type).toBe('unsubscribe_success');

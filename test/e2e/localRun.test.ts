@@ -22,7 +22,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     dataDir = await temporaryDir();
-    // This would silence the log of the functions if they received it.
+    // This variable would silence the log of the functions if they received it.
     system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
   });
 

@@ -324,7 +324,8 @@ describe('workers in npm start', () => {
   });
 
   test('skips a record that still fails after its retries, reports it, and delays no other record', async () => {
-    // Records in different lanes: a record in the same batch as a failed record is given up with it, as in Lambda.
+    // The two records are in different lanes. A record in the batch of a failed record would be skipped together with it, as in
+    // Lambda.
     await put('poison-1');
     await put('well');
     await until(({ id }) => id === 'well');
@@ -347,7 +348,7 @@ describe('workers in npm start', () => {
   });
 
   test('runs several batches of a queue at the same time, each in its own thread', async () => {
-    // More than one batch, each longer than the start of a thread.
+    // The records make more than one batch. Each batch takes longer than the start of a thread.
     for (const group of [0, 1])
       await sendTo(
         'test',

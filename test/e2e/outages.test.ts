@@ -29,10 +29,13 @@ const timing = {
 };
 /** The number of faults that raises an alarm. */
 const FAULTS = 5;
-/** Shorter than any time-out: an unavailable part refuses calls, and the refusal is passed on. */
+/**
+ * The time within which a call must fail, in milliseconds. It is shorter than every time-out, because a stopped part refuses
+ * calls and the service passes the refusal on.
+ */
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
-/** How long a test waits before it reports missing data, shorter than the time-out of the test. */
+/** How long a test waits before it reports missing data, in milliseconds. This is shorter than the time-out of the test. */
 const PATIENCE_MILLISECONDS = 120_000;
 
 // All tests share one system and one workspace, and run in this order. The last test kills and restarts the system.
@@ -76,7 +79,7 @@ describe('outage of a part of the system', () => {
   });
 
   async function start(preload?: string): Promise<void> {
-    // Uses another name than the template, because the metrics have the template's name too.
+    // Uses another service name than the template. The metrics must have the name of the template too.
     const serviceName = 'acme';
     system = await startSystem({
       dataDir,
@@ -260,7 +263,7 @@ describe('outage of a part of the system', () => {
     await switchPart('mail', false);
     const runs = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Runs', 'sendEmail'));
     const before = runs(await state());
-    // Several, so that the failed attempts that raise the alarm come within seconds.
+    // Several mentions make the failed attempts that activate the alarm come within seconds.
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
     const attempts = Array.from({ length: FAULTS }, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));

@@ -21,10 +21,13 @@ const PATIENCE_MILLISECONDS = 20_000;
 const acme = { organizationId: 'acme' };
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined && !hasOwnCases(twinOf));
-/** Twins that write are left out, because the same example already ran at their endpoints. The contract test of twins covers them. */
+/**
+ * Twins that write are left out, because their examples already ran at the endpoints that they are twins of. The contract test
+ * of twins covers them.
+ */
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
-/** The same operations, with each reading twin after its endpoint. */
+/** All operations in order. Each reading twin follows its endpoint. */
 const order = exampleOrder
   .filter((path) => !hasOwnCases(path))
   .flatMap((path) => [
@@ -56,7 +59,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
 
 /** Values in which an example differs from the answer here, because it describes a larger or another workspace. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  // The order of the items.
+  // The answer has the items in another order.
   [`${WORKSPACE}/domains/get`]: [
     'result.data.allowedDomains.0',
     'result.data.allowedDomains.1',
@@ -73,7 +76,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
   [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
   '/v2/users/count/get': ['result.data.count'],
-  // The example of users/update before it set a role.
+  // The example of `users/update`, which runs before, sets another role.
   '/v2/auth/permissions/get': ['result.data.ada.organization.acme.accessRole'],
   '/v2/commentannotations/get': ['annotationNumber', 'annotationIndex', 'locationId'].map(
     (field) => `result.data.0.${field}`,
@@ -162,7 +165,7 @@ async function waitForExample(path: string, isComplete: (data: any) => boolean):
   }
 }
 
-/** Returns the differences between an answer and its example; additional fields and items are ignored. */
+/** Returns the paths of the differences between an answer and its example. Additional fields and items are ignored. */
 function differencesBetween(example: unknown, answer: unknown, path = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
     return Object.entries(example).flatMap(([key, value]) =>

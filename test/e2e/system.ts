@@ -35,7 +35,7 @@ export interface System {
   readonly pid: number;
   /** Returns the text that the system has printed to standard output and standard error. */
   logs(): string;
-  /** Resolves when the printed text matches. Rejects when the system ends without it. */
+  /** Resolves when the printed text matches. Rejects if the system ends without a match. */
   printed(text: RegExp): Promise<void>;
   /** A client with the API key of the demo workspace. */
   readonly client: Methods;

@@ -57,7 +57,7 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
   const html = await page.text();
   expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result.data).toEqual({ verified: false });
 
-  // The request of a browser when the button is pressed.
+  // Sends the request of a browser after a click on the button.
   const [, action = ''] = /<form method="post" action="([^"]*)">/.exec(html) ?? [];
   const [, name = '', value = ''] = /<input type="hidden" name="([^"]*)" value="([^"]*)">/.exec(html) ?? [];
   const press = () => fetch(new URL(action, link), { method: 'POST', body: new URLSearchParams({ [name]: value }) });

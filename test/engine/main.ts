@@ -33,7 +33,7 @@ const FILES = [
 const projectDir = resolve(import.meta.dirname, '../..');
 
 async function main(): Promise<number> {
-  // Jest runs what it finds of the files that it is given, and would not miss one.
+  // Jest runs the files that exist and does not report a missing file.
   const missing = FILES.filter((file) => !existsSync(resolve(projectDir, file)));
   if (missing.length > 0) throw new Error(`There is no ${missing.join(', ')}`);
   let command: string[];
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const port = await freePort();
-  // Not with -sharedDb: each access key has a database of its own then.
+  // Without the option `-sharedDb`, each access key has its own database.
   const engine = spawnGuarded([...command, '-inMemory', '-port', String(port)], ['pipe', 'pipe']);
   const ended = once(engine, 'exit');
   try {

@@ -38,7 +38,7 @@ import { metricIdsOf } from './metricIds.ts';
 import { liveWorkers, workers as defaultWorkers } from './workers.ts';
 
 const serviceName = 'acme';
-/** With the setting `live`. */
+/** The workers of a deployment with the setting `live`. */
 const workers = [...defaultWorkers, ...liveWorkers];
 /** The start of the first period of each test, in epoch milliseconds. */
 const START = Date.UTC(2026, 0, 1);

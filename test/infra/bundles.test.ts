@@ -30,8 +30,8 @@ const MAX_EDITOR_BYTES = 600_000;
 /** The limit in bytes for functions that read files. They contain CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
 const MAX_FILE_BYTES = 600_000;
 /**
- * A reason stores a judgment, so this function includes the rules of threads and judgments and the SQS client: 25 kB.
- * It is open to users too.
+ * A request with a reason stores a judgment. The function therefore includes the rules of threads and judgments and the SQS
+ * client: 25 kB. It is open to users too.
  */
 const MAX_UPDATE_BYTES = 555_000;
 /** Functions that are open to users include the check of user tokens and of the access of users: 18 kB. */

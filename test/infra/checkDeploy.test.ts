@@ -56,7 +56,7 @@ describe('checkUpdate', () => {
       'AWS::SQS::Queue',
       'AWS::SecretsManager::Secret',
     ]);
-    // Types without state: CloudFormation creates them again. Logs expire anyway.
+    // The types without state. CloudFormation creates them again, and logs expire anyway.
     expect(types.filter((type) => !holdsState(type))).toEqual([
       'AWS::ApiGatewayV2::Integration',
       'AWS::ApiGatewayV2::Route',

@@ -33,7 +33,10 @@ export const complete = {
   novaModelId: 'amazon.nova-pro-v1:0',
 };
 
-/** The expected value of each grant and variable. Repeated here on purpose. */
+/**
+ * The expected value of each grant and variable. The values are repeated here on purpose, so that the test does not depend on
+ * the code.
+ */
 const arns: Record<ResourceName, unknown> = {
   table: tableArn,
   'index/gsi1': indexArn('gsi1'),

@@ -71,7 +71,7 @@ function isReference(node: unknown): boolean {
   return more.length === 0 && (name === 'Ref' || name?.startsWith('Fn::') === true);
 }
 
-/** Returns all objects in a value, also nested ones. */
+/** Returns all objects in a value, also nested objects. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   const children = Object.values(value).flatMap(objectsIn);

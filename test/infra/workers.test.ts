@@ -51,7 +51,7 @@ function readingPairs({ on }: Worker): string[] {
   }
   if (!('inserts' in on)) return [];
   return pairsOf([
-    // Any stream of the table, because a restored table has a new one.
+    // The permission covers any stream of the table, because a restored table has a new stream.
     {
       Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] },
       Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'],

@@ -50,7 +50,7 @@ const registered = registeredWorkers().filter(({ requires }) => requires === und
 /** The registered workers that a deployment has only with the setting `live`. */
 export const liveWorkers = registeredWorkers().filter(({ requires }) => requires === 'live');
 
-/** The registered workers of a default deployment, and a fake one for each source without one. */
+/** The registered workers of a default deployment, and a fake worker for each source without a worker. */
 export const workers: readonly Worker[] = [
   ...registered,
   ...fakeWorkers.filter((candidate) => !registered.some((worker) => sourceOf(worker) === sourceOf(candidate))),

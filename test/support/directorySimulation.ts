@@ -253,7 +253,7 @@ export class DirectorySimulation {
       await this.outcome('/v2/organizations/delete', { organizationIds: [organizationId] });
     this.organizations.clear();
     await this.finish();
-    // The table itself deletes these records, when no user token can be older.
+    // DynamoDB deletes these records when no user token can be older.
     const remaining = (await everyItem(this.#engine)).filter(
       ({ PK, _t }) => PK.startsWith(`T#${this.#customer.apiKey}#`) && _t !== AccessRemovalEntity.type,
     );

@@ -39,7 +39,7 @@ function questionOf(query: Buffer): { name: string; type: 'A' | 'AAAA'; end: num
   return { name: labels.join('.'), type: TYPES[query.readUInt16BE(offset + 1)] ?? 'A', end: offset + 5 };
 }
 
-/** Returns a record with a TTL of one hour. The tested code must not cache a lookup even with this TTL. */
+/** Returns a record with a TTL of one hour. The tested code must not cache a lookup, even with this TTL. */
 function recordOf(address: string): Buffer {
   const data = isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
   const head = Buffer.alloc(12);

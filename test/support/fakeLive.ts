@@ -19,7 +19,7 @@ class Refusal extends Error {
   }
 }
 
-/** What a client needs to reach the fake service. */
+/** The `fetch` and the WebSocket with which a client reaches the fake service. */
 export interface Connection {
   readonly fetch: typeof fetch;
   readonly WebSocket: new (url: string, protocols: string[]) => SocketLike;
@@ -41,7 +41,7 @@ export class FakeLive {
   /** Set to refuse calls and connections. */
   isDown = false;
   isDenied = false;
-  /** The status that calls of a path get. */
+  /** The status with which calls fail, by path. */
   readonly refusals = new Map<string, ErrorStatus>();
   /** Whether pushes to document channels get lost. */
   losesPushes = false;
@@ -85,7 +85,7 @@ export class FakeLive {
     return FakeSocket.bind(null, this, new Set());
   }
 
-  /** Returns a connection of one client, which a test can cut for good. */
+  /** Returns a connection of one client. After `cut`, the connection never works again. */
   connection(): Connection {
     let isCut = false;
     const hasBeenCut = () => isCut;

@@ -263,7 +263,7 @@ export class Cloud {
       attributes: { ApproximateReceiveCount: String(++message.receives), SentTimestamp: String(message.sentAt) },
       eventSource: 'aws:sqs',
     }));
-    // Receiving and deleting.
+    // A batch needs one request to receive its messages and one to delete them.
     this.sqsRequests += 2;
     const answer = await this.#invoke(consumer, { Records }).catch(() => undefined);
     count(-1);

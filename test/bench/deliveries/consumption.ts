@@ -14,11 +14,11 @@ const MANY_ENDPOINTS = 50;
  * the difference of the runs contains no probes. With many deliveries, random shares of shards matter little.
  */
 const DEAD = [200, 1_200] as const;
-/** Timers run less often than every minute, to save time. */
+/** The time between two runs of the timers, in milliseconds. It is longer than a minute, to save time. */
 const TICK = 5 * MINUTE;
-/** Messages that are due within this time are received in one batch, as at a higher rate of events. */
+/** Messages that are due within this time are received in one batch, as at a higher rate of events. In milliseconds. */
 const TOGETHER = 10_000;
-/** A time that is longer than the deadline of a delivery. */
+/** A time that is longer than the time from an event to its deadline, in milliseconds. */
 const MAX_MILLISECONDS = 31 * HOUR;
 
 /** The consumption for each row of `npm run cost`, and for an event with one delivery in batches of one. */
@@ -36,7 +36,7 @@ export async function measureConsumption(): Promise<Measured> {
   cloud.stopClock();
   let posts = 0;
   const countPost = (message: unknown) => {
-    // Secrets are also read over HTTP.
+    // Functions read secrets over HTTP too.
     if ((message as { request: ClientRequest }).request.hasHeader('webhook-id')) posts++;
   };
   diagnostics.subscribe('http.client.request.start', countPost);
@@ -126,7 +126,7 @@ export async function measureConsumption(): Promise<Measured> {
     inTens: divided(minus(ten, none), BATCH),
     alone: divided(minus(tenAlone, none), BATCH),
     fifty,
-    // The events themselves are no part of it.
+    // The consumption of the events themselves is subtracted.
     exhausted: minus(divided(minus(more, less), DEAD[1] - DEAD[0]), divided(none, BATCH)),
   };
 }

@@ -118,7 +118,10 @@ function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit:
   };
 }
 
-/** Returns the load of a component that all events share. A single limit for all hardly varies from second to second. */
+/**
+ * Returns the load of a component that all events share. Its load hardly varies from second to second, so the mean is also the
+ * worst second.
+ */
 function accountLoad(component: string, unit: string, ceiling: number): Load {
   const mean = EVENTS_PER_SECOND / ceiling;
   return { component, scope: 'account', unit, ceiling, mean, worst: mean, over: mean > 1 ? 1 : 0 };
@@ -130,7 +133,10 @@ function poisson(mean: number): number {
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal));
 }
 
-/** Returns what is full first for an endpoint, a tenant or the account. A tenant with one endpoint is bound by it too. */
+/**
+ * Returns the load of the component of a scope (an endpoint, a tenant or the account) that reaches its limit at the lowest rate
+ * of events.
+ */
 function lowest(all: readonly Load[], scope: 'endpoint' | 'tenant' | 'account'): Load {
   return all
     .filter((load) => load.scope === scope)

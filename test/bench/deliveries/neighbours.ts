@@ -59,8 +59,8 @@ printTable(
 process.exit();
 
 /**
- * Publishes at a fixed rate, whatever the answers take. Returns how long each event took to the healthy endpoint; events
- * that did not arrive count with the longest wait.
+ * Publishes at a fixed rate, regardless of the duration of the answers. Returns how long each event took to the healthy
+ * endpoint. An event that did not arrive has the longest wait.
  */
 async function waits(seconds: number): Promise<number[]> {
   const published = new Map<string, number>();
@@ -85,7 +85,7 @@ async function waits(seconds: number): Promise<number[]> {
   }
 }
 
-/** The time in epoch ms, with fractions. */
+/** Returns the time in epoch ms, with fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

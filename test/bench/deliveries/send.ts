@@ -29,7 +29,7 @@ const rows: Row[] = [];
 let rounds = 0;
 for (const width of WIDTHS) {
   const [ours, bare]: [number[], number[]] = [[], []];
-  // Worker and loop run in turns, so that other load on the machine slows both.
+  // The worker and the loop run in turns, so that other load on the machine slows both.
   const startedAt = performance.now();
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     if (ours.length > 0 && performance.now() > startedAt + MAX_MILLISECONDS) break;

@@ -32,7 +32,7 @@ const headers = {
 };
 const body = JSON.stringify({ data: { event: EVENT_TYPE, organizationId, data: eventData } });
 const agent = new Agent({ connections: CLIENTS, keepAliveTimeout: 60 * SECOND });
-// The limit of time ends this process, and `npm start` with it.
+// After the time limit, this process and `npm start` end.
 process.once('SIGTERM', () => void system.kill().then(() => process.exit(1)));
 try {
   await setUp();
@@ -79,7 +79,10 @@ async function publish(): Promise<{ eventId: string; sentAt: number; answeredAt:
   return { eventId, sentAt, answeredAt: now() };
 }
 
-/** Waits for so many messages at the receiver. Returns when each arrived. */
+/**
+ * Waits until this number of messages has arrived at the receiver, or until the time is over. Returns the time of arrival of
+ * each message by id.
+ */
 async function arrivals(messages: number, seconds: number): Promise<Readonly<Record<string, number>>> {
   const deadline = performance.now() + seconds * SECOND;
   for (;;) {
@@ -89,7 +92,7 @@ async function arrivals(messages: number, seconds: number): Promise<Readonly<Rec
   }
 }
 
-/** Publishes at a fixed rate, whatever the answers take. */
+/** Publishes at a fixed rate, regardless of the duration of the answers. */
 async function measureLatency(): Promise<Row[]> {
   await receiver.clear();
   const from = performance.now();
@@ -160,7 +163,7 @@ async function measureLoad(): Promise<{ rows: Row[]; events: number }> {
   };
 }
 
-/** The time in epoch ms, with fractions. */
+/** Returns the time in epoch ms, with fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

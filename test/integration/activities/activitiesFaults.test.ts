@@ -115,7 +115,7 @@ describe('an addition that fails between its transactions', () => {
 });
 
 describe('the activities of a deleted document', () => {
-  /** Takes the document away under the customer's id, as its deletion does, and makes it again. */
+  /** Removes the document from the customer's id, as a deletion does, and creates it again. */
   async function deleteAndMakeAgain() {
     await table.write([remove(DocumentEntity, { ...(await scope()), documentId: 'nda' })]);
     expect([await get({ activityIds: ['a'] }), await get({ targetEntityId: 't' }), await get()]).toEqual([[], [], []]);

@@ -75,7 +75,7 @@ class Runner {
     return new Runner({ ...job, tenant: customer.apiKey } as unknown as StoredJob, Number(job!.createdAt) + 1);
   }
 
-  /** Runs to the end, or to the first wait. */
+  /** The job runs to its end, or to its first wait. */
   async run(on: Table = table, upToWait = false): Promise<void> {
     for (;;) {
       const result = await eraseUsersStep(on, this.job, () => this.now);
@@ -286,7 +286,7 @@ describe('users/data/delete', () => {
     expect((await itemsOf(engine, customer, 'User')).find(({ userId }) => userId === ada.userId)).not.toHaveProperty(
       'name',
     );
-    // The data of other users is as before.
+    // The data of other users is unchanged.
     expect(
       (await customer.ok('/v2/users/data/get', { organizationId: 'acme', userId: 'grace' })).comments.length,
     ).toBeGreaterThan(5);

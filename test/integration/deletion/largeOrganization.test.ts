@@ -95,7 +95,7 @@ async function readState(): Promise<ReadState> {
  * allowed when the request started or ended.
  */
 class Readers {
-  /** The allowed states. */
+  /** The states that a read may return now. */
   allowed: readonly ReadState[];
   #rounds = 0;
   #stopped = false;
@@ -182,7 +182,7 @@ test('a deleted organization of 2,000 users and 500 documents disappears at once
   await readers.stop();
   expect(await countLeft()).toBeLessThan(old.items.length * 0.9);
 
-  // Then it is filled with the same ids.
+  // The organization is filled again with the same ids.
   const { internalId, items } = await makeLargeOrganization(engine, client, customer, 'acme', NEW);
   expect(internalId).not.toBe(old.internalId);
   const filled = await itemsByKey(engine, customer);

@@ -387,7 +387,7 @@ async function killedAtEveryCall(
   }
 }
 
-/** An item as it is. */
+/** An entity that returns items unchanged. */
 const AnyEntity = { fromItem: (item: Record<string, unknown>) => item } as unknown as Entity<
   Record<string, any>,
   never,

@@ -450,8 +450,8 @@ describe('resources that move after users/delete with folderId', () => {
   }
 
   /**
-   * Nothing from inside the folder, everything from outside: `lowest` is in `apart`, and still counts as inside
-   * `outer`.
+   * Expects that the user has no access to anything inside the folder, and keeps the access to everything outside. `lowest` is
+   * in `apart`, and its contacts still count as inside `outer`.
    */
   async function expectSides(): Promise<void> {
     const { ada: permissions } = await customer.ok('/v2/auth/permissions/get', {

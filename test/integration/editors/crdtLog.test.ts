@@ -48,7 +48,7 @@ function newContext(): DocumentContext {
   };
 }
 
-/** The table, for a process whose calls may fail. */
+/** Returns the table for a simulated process whose calls may fail. */
 function tableOf(invocation = new Invocation()): Table {
   const send = (command: Command) =>
     invocation.call(command.constructor.name.replace(/Command$/, ''), () => client.send(command));
@@ -56,7 +56,7 @@ function tableOf(invocation = new Invocation()): Table {
 }
 type Value = Pick<NewValue, 'type' | 'data'>;
 const text = (data: string): Value => ({ type: 'text', data });
-/** The editor in a process of its own. */
+/** Returns the editor for a simulated process. */
 function editorOf(table = tableOf()) {
   const log = new EditorLog(table);
   return {
@@ -276,7 +276,7 @@ describe('compactLog', () => {
     };
     const slow = editorOf(new Table(asDocumentClient({ send }), TABLE_NAME)).push(pusher.append('slow'));
     await reachesWrite.promise;
-    // 30 s, as long as a function can run.
+    // A function can run for 30 s.
     await write(60, 500);
     expect((await items()).Editor![0]!.snapshot).toBeDefined();
     released.resolve(undefined);
@@ -329,7 +329,7 @@ describe('compactLog', () => {
       let queries = 0;
       const send = async (command: Command) => {
         if (command.constructor.name !== 'QueryCommand') return client.send(command);
-        // A page ends where the engine wants it to.
+        // The engine can end a page anywhere.
         const page = await client.send({
           ...command,
           constructor: command.constructor,
@@ -454,7 +454,7 @@ describe('after a failure of any call', () => {
         expect((await valueOf()) === large + large).toBe(true);
         const { Editor, EditorUpdate, EditorPart } = await items();
         expect(EditorUpdate!.map(({ version }) => version)).toEqual([Editor![0]!.snapshot.version]);
-        // Parts of the snapshot before may still be too young.
+        // Parts of the previous snapshot may be too young to be removed.
         expect(EditorPart!.filter(({ at: writtenAt }) => writtenAt < START + 10 * MINUTE)).toEqual([]);
       },
     );
@@ -505,7 +505,7 @@ test('every value is read as it was written, whatever the value before, also aft
     };
     await fc.assert(
       fc.asyncProperty(values[type], async (data) => {
-        // Long enough for a compaction.
+        // The text is long enough for a compaction.
         await own.push(fill(), now);
         await own.replace({ type, data }, (now += MINUTE));
         expect(isDeepStrictEqual(await valueOf(), data)).toBe(true);

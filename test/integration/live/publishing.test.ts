@@ -57,7 +57,7 @@ async function connect(userId: string) {
   return post(await handlerOf('/v2/live/connect'), { authorization: `Bearer ${token}` }, nda);
 }
 
-/** Opens what the publisher uses in a simulated process. Each call through it can have a fault. */
+/** Opens the ports of the publisher in a simulated process. Each call through them can have a fault. */
 function portsOf(invocation: Invocation) {
   const send = (command: Command) => invocation.call(command.constructor.name, () => engine.lean.send(command));
   const publish = (channel: string, events: readonly string[]) =>
@@ -271,7 +271,7 @@ describe('a user who loses access', () => {
     const faults = everyFault(calls.calls);
     expect(faults.length).toBeGreaterThan(10);
     for (const fault of faults) {
-      // A new document for each fault, so that each begins with open sessions.
+      // Each fault has a new document, so that every run begins with open sessions.
       const documentId = `doc-${fault.kind}-${fault.occurrence}-${fault.failure}-${fault.when}`;
       await customer.ok('/v2/organizations/documents/add', {
         organizationId: nda.organizationId,

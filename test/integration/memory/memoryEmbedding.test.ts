@@ -19,7 +19,7 @@ import { recordingMeasures } from '../../support/workers.ts';
 const MINUTE = 60_000;
 const acme = { organizationId: 'acme' };
 const actionUser = { userId: 'grace' };
-/** An error of Titan that is not retried, so no test waits for retries. */
+/** An error of Titan that is not retried. With it, no test waits for retries. */
 const refused: TitanReply = { status: 403, error: 'AccessDeniedException' };
 
 let engine: Engine;

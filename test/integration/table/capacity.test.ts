@@ -25,7 +25,7 @@ type Costs = Readonly<Record<string, Numbers>>;
 // The numbers are exact, so the test also notices improvements. The cost of a new endpoint is in the tests that
 // `npm run new:endpoint` writes.
 
-/** The request contains everything. */
+/** The request contains all data that the endpoint needs. */
 const readsOfNothing: Costs = {
   '/v2/agents/extract a table': [0, 0, 0, 0],
   '/v2/auth/generate_signature of one permission': [0, 0, 0, 0],
@@ -79,7 +79,7 @@ const writesOfOneThing: Costs = {
   '/v2/organizations/documents/update one': [3, 3, 2, 1],
   '/v2/organizations/folders/update a name': [3, 3, 2, 1],
   '/v2/organizations/usergroups/add one': [3, 3, 2, 1],
-  // A member is indexed by user.
+  // Writes the member, which is indexed by user.
   '/v2/organizations/usergroups/users/add one': [5, 4, 4, 2],
   '/v2/organizations/usergroups/users/add one who exists': [4, 3, 4, 0],
   '/v1/organizations/usergroups/users/delete one': [4, 4, 3, 2],
@@ -87,7 +87,7 @@ const writesOfOneThing: Costs = {
   '/v2/users/update one': [3, 3, 2, 1],
   '/v2/users/update a role': [4, 3, 3, 1],
   '/v2/auth/permissions/add one document': [4, 3, 3, 1],
-  // One write removes the grant, and one ends it in user tokens.
+  // Removes the grant. Another write ends the grant in user tokens.
   '/v2/auth/permissions/remove one document': [4, 3, 2, 2],
   // A stored user with the same profile is not written again.
   '/v2/auth/generate_token for a known user and a document': [4, 4, 4, 0],
@@ -125,31 +125,31 @@ const writesOfSeveralThings: Costs = {
   '/v2/memory/judgments/add one of a thread': [8, 6, 4, 12],
   // Writes the thread, the judgment and the job that adds the vectors of the judgment.
   '/v2/commentannotations/update one with a reason': [6, 6, 5, 11],
-  // The organization and the purge job, which is indexed.
+  // Writes the organization and the purge job, which is indexed.
   '/v2/organizations/delete one': [2, 2, 1, 5],
-  // The event and its payload, each indexed twice. A test event also has a delivery.
+  // Writes the event and its payload, each indexed twice. A test event also has a delivery.
   '/v2/events/publish one': [2, 2, 1, 6],
   '/v2/events/publish one of a document': [3, 3, 2, 6],
   '/v2/events/publish one that exists': [3, 3, 2, 0],
   '/v2/workspace/advancedwebhook/endpoints/test one': [2, 2, 3, 12],
   '/v2/workspace/advancedwebhook/endpoints/recover nothing': [3, 3, 4.5, 0],
   '/v2/workspace/advancedwebhook/messages/resend one': [4, 3, 5, 3],
-  // If the call leaves out the name or the e-mail address of the actor, the profile is read together with the document.
+  // Reads the profile of the actor together with the document if the call leaves out the name or the e-mail address.
   '/v2/notifications/add one': [4, 3, 3, 8],
   '/v2/notifications/add one that exists': [9, 7, 8, 0],
   '/v2/notifications/add one to verified users': [6, 5, 8, 6],
   '/v2/notifications/update one': [6, 5, 5, 1],
   '/v2/notifications/config/set of one user': [4, 4, 3, 1],
-  // The job, its status, and the user with the record of the removal.
+  // Writes the job, its status, and the user with the record of the removal.
   '/v2/users/data/delete of a user in one organization': [4, 4, 2, 6],
   '/v2/notifications/delete one': [6, 5, 5, 8],
   '/v1/organizations/documents/locations/update of one notification': [4, 4, 2.5, 1],
   '/v1/organizations/documents/locations/data/delete with one notification': [4, 4, 2.5, 9],
   // Writes the head, its first update and the job of its event.
   '/v2/crdt/add one': [3, 3, 2, 7],
-  // The head and the purge job.
+  // Writes the head and the purge job.
   '/v2/crdt/delete one': [4, 4, 3, 5],
-  // The record and its id. A target entity is one more index entry. A recording also has an involvement and an event.
+  // Writes the record and its id. A target entity is one more index entry. A recording also has an involvement and an event.
   '/v2/activities/add one': [4, 3, 3, 4],
   '/v2/activities/add one with an id': [5, 4, 4, 4],
   '/v2/activities/add one of a target entity': [4, 3, 3, 5],
@@ -157,21 +157,21 @@ const writesOfSeveralThings: Costs = {
   '/v2/activities/update one': [6, 4, 5, 4],
   '/v2/activities/delete one by id': [5, 4, 4, 5],
   '/v2/recordings/add one': [4, 4, 3, 12],
-  // The head, the id, the comment and the involvement. The counter of thread numbers is written separately, together
+  // Writes the head, the id, the comment and the involvement. The counter of thread numbers is written separately, together
   // with the first reads.
   '/v2/commentannotations/add one': [5, 4, 3, 9],
   '/v2/commentannotations/add one that notifies users': [5, 4, 3, 17],
-  // Also the execution and the job that counts it, which is indexed. The reads are the agent and the state of the
+  // Also writes the execution of the agent and the indexed job that counts the execution. Reads the agent and the state of the
   // execution.
   '/v2/commentannotations/add one of an agent': [6, 4, 6, 14],
   '/v2/commentannotations/delete one': [6, 6, 5, 10],
-  // The head, the comment and its involvements; the two items of an event are indexed twice.
+  // Writes the head, the comment and its involvements. The two items of an event are indexed twice.
   '/v2/commentannotations/comments/add one': [5, 5, 4, 6],
   '/v2/commentannotations/comments/add one that notifies users': [5, 5, 4, 14],
   '/v2/commentannotations/comments/add one of an agent': [6, 5, 7, 11],
   '/v2/commentannotations/comments/update one': [5, 5, 5, 4],
   '/v2/commentannotations/comments/delete one': [5, 5, 5, 6],
-  // The reaction, its id, its involvement, the comment and the event.
+  // Writes the reaction, its id, its involvement, the comment and the event.
   '/v2/reactions/add one': [4, 4, 3, 6],
   '/v2/reactions/add one on a comment': [6, 5, 6, 20],
   '/v2/reactions/add one more user': [7, 6, 6, 16],
@@ -180,40 +180,41 @@ const writesOfSeveralThings: Costs = {
   '/v2/reactions/delete one on a comment': [7, 6, 6, 20],
   '/v1/organizations/usergroups/users/delete all of fifty': [5, 4, 7, 100],
   '/v2/organizations/add two': [2, 2, 2, 4],
-  // The folder or document, and its entry in its folder.
+  // Writes the folder or document, and its entry in the folder above it.
   '/v2/organizations/folders/add one at the top': [3, 3, 2, 4],
   '/v2/organizations/folders/add one in a folder': [3, 3, 3, 4],
   '/v2/organizations/documents/add one in a folder': [5, 4, 4, 4],
-  // The document and its entry in a folder. A deletion also starts a purge job, which is indexed.
+  // Writes the document and its entry in a folder. A deletion also starts a purge job, which is indexed.
   '/v2/organizations/documents/move one to the top': [3, 3, 2, 4],
   '/v2/organizations/documents/move one into a folder': [4, 4, 3, 4],
   '/v2/organizations/documents/delete one': [3, 3, 2, 5],
   '/v2/organizations/documents/delete one of a folder': [3, 3, 2, 7],
-  // The organization, the job, the folder and its change record. A move also writes the entries of both folders.
+  // Writes the organization, the job, the folder and its change record. A move also writes the entries of both folders.
   '/v2/organizations/folders/update one moved to the top': [3, 3, 2, 13],
   '/v2/organizations/folders/access/update one': [4, 4, 2, 9],
-  // In a tree with a running change, the change records are read together with the folder.
+  // Reads the change records together with the folder, because a change of the tree is running.
   '/v2/organizations/folders/delete one': [4, 3, 3, 11],
-  // The user, and the grant, which is indexed.
+  // Writes the user, and the grant, which is indexed.
   '/v2/auth/permissions/add one document, to a new user': [5, 3, 3, 3],
-  // The user, the grant and the contact; the last two are indexed.
+  // Writes the user, the grant and the contact. The grant and the contact are indexed.
   '/v2/users/add one to an organization': [5, 3, 4, 8],
   '/v2/users/add one to a document': [6, 4, 5, 8],
-  // The job, which is indexed, then the user and the contact, which is indexed too.
+  // Writes the job, which is indexed. Then writes the user and the contact, which is indexed too.
   '/v2/users/delete one from an organization': [5, 3, 3, 9],
   '/v2/users/delete one from a document': [6, 4, 4, 9],
-  // Workspace, address, key, listed key and token. The counter of the rate limit is written separately.
+  // Writes the workspace, the owner's address, the key, the key's list entry and the token. The counter of the rate limit is
+  // written separately.
   '/v2/workspace/create one': [2, 2, 0, 11],
-  // The workspace's revision, key, listed key and token.
+  // Writes the revision of the workspace, the key, the key's list entry and the token.
   '/v2/workspace/apikey/create one': [3, 3, 2, 8],
-  // The key, its old token and its new one.
+  // Writes the key, its old token and its new token.
   '/v2/workspace/authtoken/reset of one key': [3, 3, 2, 6],
-  // The agent and its version, in one transaction.
+  // Writes the agent and its version in one transaction.
   '/v2/agents/create one': [2, 2, 1, 6],
   '/v2/agents/create one with a secret': [2, 2, 1, 6],
   '/v2/agents/version/update one': [3, 3, 2, 4],
   '/v2/agents/versions/restore one': [4, 4, 3, 4],
-  // The agent and the job that deletes its versions, which is indexed. Then the groups are read.
+  // Removes the agent and writes the job that deletes its versions, which is indexed. Then reads the groups.
   '/v2/agents/delete one': [4, 3, 3, 7],
   // Writes the endpoint, the count of endpoints and the uid.
   '/v2/workspace/advancedwebhook/endpoints/create one': [3, 3, 2, 4],
@@ -224,10 +225,10 @@ const writesOfSeveralThings: Costs = {
   '/v2/workspace/email/send-login-link to one owner': [7, 6, 5, 3],
 };
 
-/** Reads above the limits of their group. */
-const dearReads: Costs = {
-  // The embedding model, the search, one unit for each judgment found, and their organizations and documents unless the
-  // call names them.
+/** Reads that cost more than the limits of the groups above. */
+const costlyReads: Costs = {
+  // Reads the embedding model, the search, and one unit for each judgment found. Also reads their organizations and documents
+  // unless the call names them.
   '/v2/memory/search a document': [6, 4, 13, 0],
   '/v2/memory/search an organization': [7, 5, 14, 0],
   '/v2/memory/search everything': [9, 6, 17.5, 0],
@@ -235,19 +236,19 @@ const dearReads: Costs = {
   '/v2/memory/search the latest': [5, 4, 13, 0],
   '/v2/memory/judgments/query the latest': [5, 4, 13, 0],
   '/v2/memory/judgments/query a thread': [5, 5, 13.5, 0],
-  // Organization, document, and one query of the editor.
+  // Reads the organization and the document, then queries the editor.
   '/v2/crdt/get one': [3, 3, 3, 0],
   '/v2/crdt/get all of a document': [3, 3, 3, 0],
   '/v2/crdt/updates/get everything': [3, 3, 3, 0],
   '/v2/crdt/updates/get nothing new': [3, 3, 3, 0],
-  // One query per shard of the tenant's events, then the events and their deliveries.
+  // Queries each shard of the tenant's events, then reads the events and their deliveries.
   '/v2/workspace/advancedwebhook/messages/get a page': [19, 3, 11, 0],
   '/v2/workspace/advancedwebhook/messages/get a page of an endpoint': [11, 3, 7, 0],
   '/v2/workspace/advancedwebhook/attempts/get of a message': [4, 1, 4, 0],
   '/v2/commentannotations/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/get a page': [3, 3, 3, 0],
   '/v2/commentannotations/get a hundred': [3, 3, 32, 0],
-  // The document is not public, so the user and the grants of the user are read.
+  // Reads the user and the user's grants, because the document is not public.
   '/v2/commentannotations/count/get of a document': [6, 5, 35, 0],
   '/v2/notifications/get by id': [5, 4, 5, 0],
   '/v2/notifications/get a page of a document': [3, 3, 3, 0],
@@ -255,8 +256,8 @@ const dearReads: Costs = {
   '/v1/notifications/get of a document': [3, 3, 3, 0],
   '/v2/notifications/config/get of one document': [3, 3, 4, 0],
   '/v2/users/data/get of one user': [13, 5, 22, 0],
-  // The organization, the document and its ids, then the records. Records of an organization are read document by
-  // document.
+  // Reads the organization, the document and the ids of its records, then the records. Reads records of an organization
+  // document by document.
   '/v2/activities/get by id': [4, 3, 4, 0],
   '/v2/activities/get a page of a document': [3, 3, 11, 0],
   '/v2/activities/get a page of an organization': [5, 5, 13, 0],
@@ -264,32 +265,33 @@ const dearReads: Costs = {
   '/v2/recordings/get by id': [4, 4, 4, 0],
   '/v2/recordings/get a page of a document': [3, 3, 3, 0],
   '/v2/recordings/get a page of an organization': [5, 5, 5, 0],
-  // The organization, then the document and the id, then the head and the comments, then the reactions.
+  // Reads the organization, then the document and the id, then the head and the comments, then the reactions.
   '/v2/commentannotations/comments/get by id': [5, 3, 5, 0],
   '/v2/commentannotations/comments/get a page': [5, 3, 5, 0],
   '/v2/commentannotations/comments/get a page with a reaction': [6, 4, 6, 0],
-  // A document in a folder has the access type of the folder: a third round trip.
+  // Needs a third round trip, because a document in a folder has the access type of the folder.
   '/v2/auth/permissions/get on a document in a folder': [5, 3, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 3, 3, 0],
   '/v2/organizations/documents/get a page': [3, 3, 3, 0],
-  // The folder, its entries and the documents.
+  // Reads the folder, its entries and the documents.
   '/v2/organizations/documents/get a page of a folder': [4, 4, 4, 0],
-  // The folder with the change records of folders, then the moved folder.
+  // Reads the folder together with the change records of folders, then the moved folder.
   '/v2/organizations/documents/get by id, while folders are moved': [6, 4, 6, 0],
   '/v2/organizations/folders/get at the top': [3, 3, 3, 0],
   '/v2/organizations/folders/get one with those directly in it': [4, 4, 4, 0],
-  // Each level of folders needs two round trips.
+  // Needs two round trips for each level of folders.
   '/v2/organizations/folders/get two levels': [5, 5, 5, 0],
-  // A count reads each item that it counts.
+  // Reads each item that it counts.
   '/v2/organizations/documents/count/get of an organization': [2, 2, 9, 0],
   '/v2/organizations/documents/count/get of a folder': [3, 3, 8, 0],
-  // One unit for each document of a folder and each profile of a contact list.
+  // Reads one unit for each document of a folder and each profile of a contact list.
   '/v2/organizations/documents/get a hundred': [3, 3, 10, 0],
   '/v2/organizations/documents/get a hundred of a folder': [4, 4, 108, 0],
   '/v2/users/get a hundred': [3, 3, 110, 0],
   // Reads the groups, their members, then the profiles of the members.
   '/v2/organizations/usergroups/get a page with the users': [4, 4, 6, 0],
-  // Reads the contacts, then their profiles. `allDocuments` reads one document after the other. A group reads its members first.
+  // Reads the contacts, then their profiles. With `allDocuments`, reads one document after the other. For a group, reads its
+  // members first.
   '/v2/users/get a page': [3, 3, 3, 0],
   '/v2/users/get a page of all documents': [6, 6, 6, 0],
   '/v2/users/get a page of a group': [5, 4, 7, 0],
@@ -312,7 +314,7 @@ const expected: Costs = {
   ...readsInOrganizations,
   ...writesOfOneThing,
   ...writesOfSeveralThings,
-  ...dearReads,
+  ...costlyReads,
 };
 
 let engine: Engine;
@@ -408,7 +410,8 @@ describe('the middleware stack', () => {
       const { calls } = await recorder.record(read);
       const answer = await warm();
       const cold = costOfCalls(calls);
-      // One BatchGet of the API key with its domains. Then the organization with the user, then the grants beside the document.
+      // The check reads the API key with its domains in one BatchGet. Then it reads the organization and the user, then the
+      // grants and the document.
       expect(calls.slice(0, 2).map(({ operation }) => operation)).toEqual(['BatchGetItem', 'BatchGetItem']);
       expect([cold.calls - answer.calls, cold.roundTrips - answer.roundTrips]).toEqual([
         checkTrips + 2,

@@ -424,7 +424,7 @@ describe('a worker that receives a queue message', () => {
     expect(system.retryQueue.messages).toMatchObject([{ body: { eventId, endpointId, attemptNo: 2 } }]);
     await system.drain();
     expect(await stateOf(eventId, endpointId)).toEqual(['DELIVERED', 2]);
-    // An ended delivery needs no message.
+    // A delivery that has ended needs no message.
     await system.processMessage(message!);
     expect(system.retryQueue.messages).toEqual([]);
   });

@@ -280,7 +280,8 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
     await wait(step.milliseconds);
     service.isDown = false;
   } else if (step.kind === 'reload' || step.kind === 'crash') {
-    // The page is loaded again. After a reload the browser has stored the Yjs document with its unsent edits.
+    // Simulates a page that is loaded again. After a reload, the browser still has the Yjs document with its unsent edits.
+    // After a crash, the document is empty.
     const provider = providers[step.client]!;
     const doc = new Y.Doc();
     if (step.kind === 'reload') Y.applyUpdate(doc, Y.encodeStateAsUpdate(provider.doc));

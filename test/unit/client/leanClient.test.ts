@@ -63,7 +63,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Returns the request that the SDK and another client send for a command, and what each makes of the answer. */
+/** Returns the request that each of the two clients sends for a command, and the result of the answer. */
 async function both(command: object, status: number, body: object) {
   answer = { status, body: JSON.stringify(body) };
   const outcomes = [];

@@ -64,7 +64,7 @@ describe('walkFolders', () => {
                 async visit(folder, entries) {
                   expect(folder.internalId === 'i-top' || visited.has(folder.internalId)).toBe(true);
                   for (const { internalId } of entries) visited.add(internalId);
-                  // In the order in which the visitor finishes them.
+                  // The visitor finishes the folders in this order.
                   return new Set(entries.toReversed().flatMap(({ kind, id }) => (kind === 'folder' ? [id] : [])));
                 },
                 async afterFolder(folder, parent) {

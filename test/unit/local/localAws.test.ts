@@ -24,7 +24,7 @@ const QUEUE = 'arn:aws:sqs:us-east-1:000000000000:q';
 const secret = { arn: 'arn:secret', name: 'key', value: '{"current":"1"}' };
 
 let engine: Server;
-/** Calls that reached the engine. */
+/** The calls that reached the engine. */
 let forwarded: { target: unknown; body: string }[];
 let engineAnswer: { status: number; body: string };
 /** Whether the engine aborts its responses. */
@@ -37,9 +37,9 @@ let secretsManager: (key: AccessKey) => SecretsManagerClient;
 let ses: (key: AccessKey) => SESv2Client;
 let sqs: (key: AccessKey) => SQSClient;
 let tableWrites: number;
-/** Measured capacity of the table. */
+/** The measured capacity of the table. */
 let consumed: [kind: string, ConsumedCapacity][];
-/** Mails in the outbox. */
+/** The mails in the outbox. */
 let mails: OutgoingMail[];
 const principals = new Principals();
 const operator = principals.addOperator();
@@ -347,7 +347,7 @@ describe('the signature check', () => {
 
 describe('the Host header check', () => {
   const body = '{"TableName":"t","Key":{"PK":{"S":"1"}}}';
-  /** Signed for the host of the request. */
+  /** Sends a call that is signed for the host of the request. Returns its status. */
   async function statusFor(host: string): Promise<string> {
     const headers = signRequest({
       url: `http://${host}`,

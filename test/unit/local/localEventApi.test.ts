@@ -7,7 +7,7 @@ import { EventApi } from '../../../infra/local/live/eventApi.ts';
 type Message = Record<string, unknown>;
 
 const allowed = JSON.stringify({ isAuthorized: true });
-/** Answers of the authorizer. */
+/** The answers of the authorizer. */
 let authorize: () => Promise<string>;
 let api: EventApi;
 beforeEach(async () => {

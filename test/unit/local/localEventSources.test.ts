@@ -29,7 +29,7 @@ afterEach(async () => {
 /** A fake function. The test answers its calls. */
 class Invocations {
   readonly #arrived: { event: any; answer: PromiseWithResolvers<string> }[] = [];
-  /** Running calls, and their maximum so far. */
+  /** The number of running calls, and its maximum so far. */
   active = 0;
   most = 0;
 
@@ -236,7 +236,7 @@ describe('QueueSource', () => {
     received.mockClear();
     await delay(20);
     expect([calls.waiting, queues.counts('q')]).toEqual([0, { visible: 1, inFlight: 1, delayed: 0 }]);
-    // The source waits instead of polling.
+    // The source waits for a wake-up and does not poll.
     expect(received.mock.calls.length).toBeLessThan(3);
 
     messages.start();

@@ -263,7 +263,7 @@ describe('FunctionPool.invoke', () => {
 describe('FunctionPool.invokeExclusively', () => {
   const alone = async (pool: FunctionPool, model: FunctionModel, event: unknown = {}) =>
     JSON.parse(await pool.invokeExclusively(model, JSON.stringify(event)));
-  /** Calls that last until the test ends them, and report their start. */
+  /** Returns code whose calls last until the test ends them, and report their start. */
   const SLOW = `import { BroadcastChannel } from 'node:worker_threads';
     export const handler = (event) => new Promise((resolve) => {
       const channel = new BroadcastChannel(event.channel);
@@ -305,7 +305,7 @@ describe('FunctionPool.invokeExclusively', () => {
 
   test('loads no second instance while the first one is loading', async () => {
     const model = await define('quick', `await new Promise((resolve) => setTimeout(resolve, 200));\n${WHO}`);
-    // More patience than the default, for a slow machine.
+    // The wait is longer than the default, for a slow machine.
     const pool = createPool({ patienceMilliseconds: 60_000 });
     const instances = await Promise.all(Array.from({ length: 10 }, () => alone(pool, model)));
     expect(new Set(instances).size).toBe(1);

@@ -10,10 +10,10 @@ import type { FunctionModel } from '../../../infra/local/assembly/functionModel.
 
 let gateway: Gateway;
 let events: APIGatewayProxyEventV2[];
-/** Requests for pages of the local run. */
+/** The requests for pages of the local run. */
 let locals: LocalRequest[];
 let measured: [status: number, milliseconds: number][];
-/** The function's result for the next events. */
+/** The result of the function for the next events. */
 let answer: (event: APIGatewayProxyEventV2) => unknown;
 
 beforeAll(async () => {

@@ -16,7 +16,7 @@ function storeWith(...measured: readonly (readonly [MetricId, number])[]): Metri
 }
 
 const metricOf = (name: string): MetricId => ({ namespace: 'Test', name, dimensions: {} });
-/** Evaluates an expression over metrics that are named like their ids. `known` are the ids that it may use. */
+/** Evaluates an expression over metrics that are named like their ids. `allowedIds` are the ids that the expression may use. */
 function valueOf(
   text: string,
   values: Readonly<Record<string, number>>,

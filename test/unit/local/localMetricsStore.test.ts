@@ -49,7 +49,8 @@ describe('statistics', () => {
     fc.integer({ min: -3, max: 3 }),
     fc.integer({ min: -1_000_000, max: 1_000_000 }).map((each) => each / 4),
   );
-  // Mostly within a bucket or to a near one; sometimes an hour, to the same position of the ring, or backwards.
+  // Most pauses stay in the bucket or lead to a near bucket. Some last an hour, lead to the same position of the ring, or go
+  // backwards.
   const pause = fc.oneof(
     { weight: 12, arbitrary: fc.nat({ max: 1_500 }) },
     { weight: 4, arbitrary: fc.nat({ max: 60_000 }) },
@@ -71,7 +72,7 @@ describe('statistics', () => {
           added.push({ bucket: bucketAt(clock.now), value: each.value });
           latest = Math.max(latest, bucketAt(clock.now));
           const to = latest - each.ago;
-          // An aligned window, and a moving one.
+          // An aligned window, a moving window, and the whole ring.
           const aligned = Math.floor(to / 12) * 12 - 1;
           for (const window of [
             { from: aligned - 11, to: aligned },

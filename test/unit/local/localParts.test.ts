@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { type PartSwitch, Parts } from '../../../infra/local/parts.ts';
 
-/** Calls of the switches, in order. */
+/** The calls of the switches, in order. */
 let switchCalls: string[];
-/** Delays the next switch. */
+/** The promise for which the next switch waits. */
 let hold: Promise<void>;
 let parts: Parts;
 

@@ -263,7 +263,7 @@ test('messages survive the end of the process, and those in flight become visibl
     const before = new QueueStore(first, models);
     before.send('q', [{ body: 'waiting', delaySeconds: 60 }, { body: 'in flight' }]);
     expect(before.receive('q', 1)).toMatchObject([{ body: 'in flight' }]);
-    // Left open: the second connection reads what a new process would read.
+    // The first connection stays open. The second connection reads what a new process would read.
     const second = openDatabase(dir);
     const after = new QueueStore(second, models);
     expect(after.receive('q', 10)).toMatchObject([{ body: 'in flight', receiveCount: 2 }]);
@@ -457,7 +457,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
       'BatchRequestTooLong',
     ],
   ])('refuses %s', async (_what, call, name) => {
-    // Fauxqs prefixes some codes as the old protocol does.
+    // Fauxqs adds the prefix of the old protocol to some codes.
     await expect(call()).rejects.toMatchObject({
       name: expect.stringMatching(`^(AWS\\.SimpleQueueService\\.)?${name}$`),
     });

@@ -15,7 +15,7 @@ const index = {
   Projection: { ProjectionType: 'KEYS_ONLY' },
 };
 
-/** A write of the table of its name. */
+/** Returns the operation and the input of a write to a table with this name. */
 type Write = (TableName: string) => readonly [operation: string, input: Record<string, unknown>];
 
 let dataDir: string;

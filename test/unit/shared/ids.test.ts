@@ -12,7 +12,7 @@ describe('ids', () => {
   test('have 27 base-62 characters', () => {
     fc.assert(fc.property(time, random, (now, bytes) => expect(ksuid(now, bytes)).toMatch(/^[0-9A-Za-z]{27}$/)));
     expect(ksuid(FIRST, new Uint8Array(16))).toBe('0'.repeat(27));
-    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // the greatest of the format
+    expect(ksuid(LAST, new Uint8Array(16).fill(255))).toBe('aWgEPTl1tmebfsQzFP4bxwgy80V'); // The greatest id of the format.
   });
 
   test('sort by time', () => {
