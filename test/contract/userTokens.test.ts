@@ -196,7 +196,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
       expect(answer).toMatchObject({ status: 403, body: { error: { status: 'PERMISSION_DENIED' } } });
     });
 
-  test('never puts another user in place of the one who calls', async () => {
+  test('never replaces the calling user by another user', async () => {
     for (const { path: field, holds } of endpoint.user?.actor ?? []) {
       const data = withField(
         asUser(probe(endpoint), editor),

@@ -80,7 +80,7 @@ async function tabTo(page: Page, role: 'button' | 'textbox', name: string): Prom
 }
 
 describe('the demo page in two browsers', () => {
-  test('merges what both users type at the same time, and shows the cursor of the other user', async () => {
+  test('merges the text that both users type at the same time, and shows the cursor of the other user', async () => {
     const { ada, grace, problems } = await openBoth();
     await Promise.all([
       typeAt(ada, 'Home', 'Ada wrote this at the start. '),
@@ -98,7 +98,7 @@ describe('the demo page in two browsers', () => {
     expect(problems()).toEqual([]);
   });
 
-  test('shows who is here', async () => {
+  test('shows the users who are present', async () => {
     const { ada, grace } = await openBoth();
     for (const page of [ada, grace])
       for (const name of ['Ada Lovelace', 'Grace Hopper'])
@@ -127,7 +127,7 @@ describe('the demo page in two browsers', () => {
     await thread(grace, 'About these words').getByText('quoted words').waitFor();
   });
 
-  test('rings when the other user mentions the user', async () => {
+  test('plays a tone when the other user mentions the user', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Please look, @grace');
     await statusOf(grace, 'Ada Lovelace mentioned you: Please look, @grace').waitFor();
@@ -228,7 +228,7 @@ describe('the demo page', () => {
     expect(tab.problems).toEqual([]);
   });
 
-  test('ends for a user whose access is taken away, and goes on for the other user', async () => {
+  test('ends for a user who loses access, and continues for the other user', async () => {
     const { ada, grace } = await openBoth();
     await system.client.v2.auth.permissions.remove({
       userId: 'grace',

@@ -141,7 +141,7 @@ async function openDocument(userId: string, resources: object[] = []) {
 }
 
 describe('a connected user', () => {
-  test('gets the edits, comments, presence and live state of others, and catches up by versions', async () => {
+  test('gets the edits, comments, presence and live state of other users, and reads missed changes by version', async () => {
     const { ids, headers, client } = await openDocument('ada');
     await ok('/v2/crdt/add', { ...ids, editorId: 'body', type: 'text', data: 'hello' });
     const pushed = await client.event('document', ({ type }) => type === 'crdt.update');
@@ -174,7 +174,7 @@ describe('a connected user', () => {
     client.close();
   });
 
-  test('publishes to the awareness channel, and to no other one', async () => {
+  test('publishes to the awareness channel, and to no other channel', async () => {
     const { client, connection } = await openDocument('ada');
     const events = [JSON.stringify({ cursor: 1 })];
     client.send({ type: 'publish', id: 'p1', channel: connection.channels.awareness, events });

@@ -67,7 +67,7 @@ async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILL
 }
 const textOf = ({ doc }: EditorProvider) => doc.getText('content').toJSON();
 
-test('users see hints, presence and live state of each other', async () => {
+test('users see the hints, presence and live state of other users', async () => {
   const [ada, grace] = [open('ada'), open('grace')];
   const comments: string[] = [];
   grace.on('comment', ({ type }) => comments.push(type));
@@ -98,7 +98,7 @@ test('the end of a lease is pushed within 15 s', async () => {
   expect(took).toBeLessThan(20_000);
 });
 
-test('editors of two users become the same, and show the cursors of each other', async () => {
+test('editors of two users become equal, and show the cursor of the other user', async () => {
   const [ada, grace] = [edit('ada'), edit('grace')];
   await until('the first read', () => ada.synced && grace.synced);
   expect([textOf(ada), textOf(grace)]).toEqual(['Hello', 'Hello']);

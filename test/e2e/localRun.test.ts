@@ -73,7 +73,7 @@ describe('npm start', () => {
     expect(await response.json()).toEqual({ error: { status: 'NOT_FOUND', message: expect.stringContaining(path) } });
   });
 
-  test('answers a short load of npm run load without errors, and keeps nothing of it', async () => {
+  test('answers a short load of npm run load without errors, and deletes its data afterwards', async () => {
     const report = await runLoad({
       baseUrl: system.baseUrl,
       credentialsFile: join(dataDir, 'credentials.json'),

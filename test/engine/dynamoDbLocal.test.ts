@@ -33,7 +33,7 @@ test('a search by meaning answers UNAVAILABLE and names the reason', async () =>
   });
 });
 
-test('what was written is there after the run was killed, and no engine stays behind', async () => {
+test('written data is still stored after the run was killed, and no engine process remains', async () => {
   await system.kill();
   while ((await engines()).length > 0) await delay(10);
   system = await start();

@@ -285,7 +285,7 @@ describe('POST /v2/activities/add', () => {
       'activities[1].displayMessageTemplateData must be an object',
     ],
     [
-      'a template that is no text',
+      'a template that is not text',
       { displayMessageTemplate: 1 },
       'activities[1].displayMessageTemplate must be a string',
     ],
@@ -391,12 +391,12 @@ describe('POST /v2/activities/get', () => {
     ['of a target entity, oldest first', { targetEntityId: 't', order: 'asc' }, ['n1', 'n3', 't1']],
     ['of a target entity in a document', { targetEntityId: 't', documentId: 'nda' }, ['n3', 'n1']],
     ['of a target entity by a user', { targetEntityId: 't', userId: 'ada' }, ['n1']],
-    ['of a target entity that there is not', { targetEntityId: 'tt' }, []],
+    ['of a target entity that does not exist', { targetEntityId: 'tt' }, []],
     ['of feature types', { featureTypes: ['reaction', 'crdt', 'reaction'] }, ['n2']],
     ['of action types', { actionTypes: ['comment.add', 'x'], documentId: 'nda' }, ['n3', 'n1']],
     ['by a user', { userId: 'bob' }, ['n3', 't1']],
     [
-      'by all of these at once',
+      'by all of these filters together',
       {
         userId: 'bob',
         featureTypes: ['comment'],
@@ -406,7 +406,7 @@ describe('POST /v2/activities/get', () => {
       },
       ['n3'],
     ],
-    ['by ids, without those that are not there', { activityIds: ['t1', 'none', 'n1', 'n1'] }, ['t1', 'n1']],
+    ['by ids, without unknown ids', { activityIds: ['t1', 'none', 'n1', 'n1'] }, ['t1', 'n1']],
     ['by ids, oldest first', { activityIds: ['t1', 'n1'], order: 'asc' }, ['n1', 't1']],
     ['by ids in a document', { activityIds: ['t1', 'n1'], documentId: 'nda' }, ['n1']],
     [
@@ -447,8 +447,8 @@ describe('POST /v2/activities/get', () => {
       { activityIds: Array.from({ length: 31 }, (_, i) => `${i}`) },
       invalid('activityIds must have at most 30 items'),
     ],
-    ['a page of none', { pageSize: 0 }, invalid('pageSize must be at least 1')],
-    ['a page of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
+    ['a page size of 0', { pageSize: 0 }, invalid('pageSize must be at least 1')],
+    ['a page size of 1,001', { pageSize: 1_001 }, invalid('pageSize must be at most 1000')],
     ['another order', { order: 'up' }, invalid('order must be "asc" or "desc"')],
     ['a damaged token', { pageToken: 'x' }, invalid('pageToken is not a token of this listing, or has expired')],
   ])('rejects %s', async (_what, data, expected) => {

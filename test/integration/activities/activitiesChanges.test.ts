@@ -273,7 +273,7 @@ describe('POST /v2/activities/delete', () => {
   });
 
   test.each([
-    ['nothing that selects', {}],
+    ['no selector', {}],
     ['selectors that are null', { documentId: null, targetEntityId: null, activityIds: null }],
   ])('rejects %s and deletes nothing', async (_what, by) => {
     await add([activity({ id: 'a' })]);

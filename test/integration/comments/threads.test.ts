@@ -610,7 +610,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
       'commentAnnotations[0].status.id is required',
     ],
     [
-      'restricted to nobody named',
+      'restricted without named users',
       { commentAnnotations: [thread('a', { visibility: { type: 'restricted' } })] },
       'commentAnnotations[0].visibility.userIds is required for restricted visibility',
     ],
@@ -625,7 +625,7 @@ describe('POST /v2/commentannotations/add: validation', () => {
       'commentAnnotations[0].location.version.id must be a string or a number',
     ],
     [
-      'a time that is none',
+      'an invalid time',
       { commentAnnotations: [thread('a', { createdAt: 'yesterday' })] },
       'commentAnnotations[0].createdAt',
     ],

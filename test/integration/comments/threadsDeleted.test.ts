@@ -98,7 +98,7 @@ describe('deletedAfter of commentannotations/get', () => {
     ['annotationIds', { annotationIds: ['a'] }],
     ['statusIds', { statusIds: ['OPEN'] }],
     ['order', { order: 'asc' }],
-    ['a time that is none', { deletedAfter: 'soon' }],
+    ['an invalid time', { deletedAfter: 'soon' }],
   ])('rejects %s with INVALID_ARGUMENT for deletedAfter', async (_what, more) => {
     await addThreads(customer, [thread('a')]);
     const { status, body } = await customer.call(GET, { ...nda, deletedAfter: 0, ...more });

@@ -214,10 +214,10 @@ describe('POST /v2/commentannotations/update: events', () => {
     ['a rejected suggestion', { suggestion: { status: 'rejected' } }, ['comment_annotation.suggestion_reject']],
     ['a list', { customList: [{ id: 1 }] }, ['comment_annotation.custom_list_change']],
     ['a subscription', { subscribedUsers: [bob] }, ['comment_annotation.subscribe']],
-    ['the end of one', { unsubscribedUsers: [bob] }, ['comment_annotation.unsubscribe']],
+    ['the end of a subscription', { unsubscribedUsers: [bob] }, ['comment_annotation.unsubscribe']],
     ['a location', { location: { id: 1 } }, []],
     [
-      'several',
+      'several fields',
       { status: 'DONE', priority: 'P1', assignedTo: bob },
       ['comment_annotation.assign', 'comment_annotation.priority_change', 'comment_annotation.status_change'],
     ],
@@ -346,7 +346,7 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
 
   test.each([
     [
-      'a user twice',
+      'a repeated user',
       [
         ['bob', 'eve'],
         ['bob', 'max'],
@@ -354,14 +354,18 @@ describe('POST /v2/commentannotations/update: updateUsers', () => {
       'updateUsers[1].oldUser is given twice',
     ],
     [
-      'a chain',
+      'a chain of replacements',
       [
         ['bob', 'eve'],
         ['eve', 'max'],
       ],
       'updateUsers[0].newUser is replaced by another',
     ],
-    ['eleven', numbered('u', 11).map((userId) => [userId, 'max']), 'updateUsers must have at most 10 items'],
+    [
+      'eleven replacements',
+      numbered('u', 11).map((userId) => [userId, 'max']),
+      'updateUsers must have at most 10 items',
+    ],
   ])('rejects %s', async (_what, pairs, message) => {
     await addThreads(customer, [thread('a')]);
     const updateUsers = pairs.map(([oldId, newId]) => ({ oldUser: { userId: oldId }, newUser: { userId: newId } }));

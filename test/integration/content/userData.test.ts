@@ -87,7 +87,7 @@ describe('POST /v2/users/data/get', () => {
   test.each([
     ['without a user', { userId: undefined }, 'userId is required'],
     ['of an unknown organization', { organizationId: 'nowhere' }, 'organizationId: the organization does not exist'],
-    ['with a token that is none', { pageToken: 'none' }, 'pageToken is not a token of this listing, or has expired'],
+    ['with an invalid token', { pageToken: 'none' }, 'pageToken is not a token of this listing, or has expired'],
   ])('%s is INVALID_ARGUMENT', async (_what, more, message) => {
     const { status, body } = await customer.call(GET, { organizationId: 'acme', userId: 'ada', ...more });
     expect([status, body.error.status, body.error.message]).toEqual([400, 'INVALID_ARGUMENT', message]);

@@ -169,7 +169,7 @@ describe('folders/get', () => {
     ['no depth', { maxDepth: 0 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at least 1']],
     ['too great a depth', { maxDepth: 21 }, [400, 'INVALID_ARGUMENT', 'maxDepth must be at most 20']],
     [
-      'a token of nobody',
+      'an invalid token',
       { pageToken: 'x' },
       [400, 'INVALID_ARGUMENT', 'pageToken is not a token of this listing, or has expired'],
     ],

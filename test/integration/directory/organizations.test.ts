@@ -125,7 +125,7 @@ describe('organizations/add and organizations/get', () => {
       { organizations: [{ organizationName: 'x' }] },
       'organizations[0].organizationId is required',
     ],
-    ['an item that is no object', { organizations: ['x'] }, 'organizations[0] must be an object'],
+    ['an item that is not an object', { organizations: ['x'] }, 'organizations[0] must be an object'],
     [
       'an id of 513 characters',
       { organizations: [{ organizationId: 'x'.repeat(513) }] },

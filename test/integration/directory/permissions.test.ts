@@ -202,10 +202,10 @@ describe('permissions/get with an invalid request is INVALID_ARGUMENT', () => {
       { userIds: Array.from({ length: 101 }, (_, i) => `u${i}`) },
       'userIds must have at most 100 items',
     ],
-    ['a user id that is no string', { userIds: [7] }, 'userIds[0] must be a string'],
+    ['a user id that is not a string', { userIds: [7] }, 'userIds[0] must be a string'],
     ['a control character in an id', { userIds: ['a\u0000'] }, 'userIds[0] must not contain control characters'],
     ['half a surrogate pair', { userIds: ['\ud800'] }, 'userIds[0] must be well-formed Unicode'],
-    ['documentIds that is no list', { userIds: ['a'], documentIds: 'flyer' }, 'documentIds must be an array'],
+    ['documentIds that is not a list', { userIds: ['a'], documentIds: 'flyer' }, 'documentIds must be an array'],
   ])('%s', async (_what, data, message) => {
     const { status, body } = await get(data);
     expect({ status, error: body.error.status, message: body.error.message }).toEqual({
@@ -422,7 +422,7 @@ describe('grants', () => {
     ],
     ['an unknown organization', { type: 'organization', id: 'nowhere' }, 'permissions.resources[0].id does not exist'],
     [
-      'context that is no map of values',
+      'context that is not a map of values',
       { type: 'organization', id: 'acme', context: { access: { region: { eu: true } } } },
       'permissions.resources[0].context.access must map each field to a string, a number or a list of them',
     ],

@@ -228,7 +228,7 @@ describe('users/delete response', () => {
       400,
       'userIds must have at most 500 items',
     ],
-    ['an id that is no text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
+    ['an id that is not text', { userIds: ['a', 7] }, 400, 'userIds[1] must be a string'],
   ])('rejects %s', async (_what, data, expected, message) => {
     const { status, body } = await customer.call(DELETE, { ...acme, ...data });
     expect({ status, message: body.error.message }).toEqual({ status: expected, message });

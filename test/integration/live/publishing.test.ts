@@ -174,7 +174,7 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([expect.not.objectContaining({ update: expect.anything() })]);
   });
 
-  test('has no text of comments in what it publishes and records', async () => {
+  test('publishes and records no text of comments', async () => {
     await connect('ada');
     await addThread('a');
     await publish(await insertionsOf('Thread', 'Comment'));
@@ -193,7 +193,7 @@ describe('the publisher', () => {
     expect(await recordedHints()).toEqual([]);
   });
 
-  test('publishes the deletion of a private thread to those who could see it', async () => {
+  test('publishes the deletion of a private thread to the users who could see it', async () => {
     for (const userId of ['bob', 'eve']) await connect(userId);
     await addThread('private', { visibility: { type: 'restricted', userIds: ['bob'] } });
     await customer.ok('/v2/commentannotations/delete', { ...nda, annotationIds: ['private'] });
@@ -219,7 +219,7 @@ describe('the publisher', () => {
     expect(JSON.stringify(published)).not.toContain('secret');
   });
 
-  test('records nothing for a document to which nobody connected', async () => {
+  test('records nothing for a document without a connected user', async () => {
     await addThread('a');
     await publish(await insertionsOf('Thread'));
     expect([published, await recordedHints()]).toEqual([[], []]);
@@ -246,7 +246,7 @@ describe('a user who loses access', () => {
     return [changeOf('modify', stored!)];
   }
 
-  test('leaves the channels: the document gets new ones, and the old ones end with system.revoked', async () => {
+  test('leaves the channels: the document gets new channels, and the old channels end with system.revoked', async () => {
     await connect('ada');
     await addThread('a');
     await publish(await insertionsOf('Thread'));
@@ -263,7 +263,7 @@ describe('a user who loses access', () => {
     expect((await connect('ada')).status).toBe(403);
   });
 
-  test('loses it whatever call crashes or fails, and others keep it', async () => {
+  test('loses access whatever call crashes or fails, and other users keep access', async () => {
     await connect('ada');
     await connect('bob');
     const calls = new Trial();

@@ -180,7 +180,7 @@ describe('the lease of a presence', () => {
     expect(await store.list(where, now + 5_000)).toEqual([]);
   });
 
-  test('is ended by the sweep, which says whether anybody is still present', async () => {
+  test('is ended by the sweep, which returns whether anybody is still present', async () => {
     const store = new PresenceStore(table);
     const where = await scope();
     const now = Date.now();

@@ -514,7 +514,7 @@ describe('POST /v2/reactions/add: validation', () => {
   test.each([
     ['no organizationId', { organizationId: undefined }, 400, 'organizationId is required'],
     [
-      'an organization that there is not',
+      'an organization that does not exist',
       { organizationId: 'nowhere' },
       400,
       'organizationId: the organization does not exist',

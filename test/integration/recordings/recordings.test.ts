@@ -262,15 +262,15 @@ describe('POST /v2/recordings/add', () => {
 
   test.each([
     ['no recordings', { recordings: [] }, 'recordings must not be empty'],
-    ['501 of them', { recordings: numbers(501).map(() => recording()) }, 'recordings must have at most 500 items'],
+    ['501 recordings', { recordings: numbers(501).map(() => recording()) }, 'recordings must have at most 500 items'],
     ['no type', { recordings: [recording({ recordingType: undefined })] }, 'recordings[0].recordingType is required'],
     [
       'an unknown type',
       { recordings: [recording({ recordingType: 'hologram' })] },
       'recordings[0].recordingType must be "audio" or "video" or "screen"',
     ],
-    ['nobody who made it', { recordings: [recording({ from: undefined })] }, 'recordings[0].from is required'],
-    ['a maker without id', { recordings: [recording({ from: {} })] }, 'recordings[0].from.userId is required'],
+    ['no author', { recordings: [recording({ from: undefined })] }, 'recordings[0].from is required'],
+    ['an author without an id', { recordings: [recording({ from: {} })] }, 'recordings[0].from.userId is required'],
     [
       'a time that is a number',
       { recordings: [recording({ recordedTime: 61 })] },

@@ -153,7 +153,7 @@ describe('comments with a user token', () => {
     );
   });
 
-  test('cannot pretend to be of an agent or of another time', async () => {
+  test('cannot have the agent or the time of an imported comment', async () => {
     await start(ada, 't');
     for (const field of [{ agent: { agentSource: 'external' } }, { createdAt: 1 }])
       expect(
@@ -177,7 +177,7 @@ describe('reactions with a user token', () => {
     return comment.reactionAnnotations.flatMap(({ fromUsers }: any) => fromUsers.map(({ from }: any) => from.userId));
   };
 
-  test('are taken back by each user alone', async () => {
+  test('are removed by their own user only', async () => {
     await start(ada, 't');
     await react(ada);
     await react(bob);
@@ -191,7 +191,7 @@ describe('reactions with a user token', () => {
 });
 
 describe('activities with a user token', () => {
-  test('leave out those about threads that the user may not see', async () => {
+  test('leave out activities about threads that the user may not see', async () => {
     await customer.ok('/v2/workspace/activityconfig/update', { activityServiceConfig: { isEnabled: true } });
     const add = (annotationId: string, fields: object = {}) =>
       customer.ok(`${threads}/add`, {
@@ -241,7 +241,7 @@ describe('notifications with a user token', () => {
     expect(await ada.status('/v2/notifications/update', read('theirs', 'ada'))).toBe('PERMISSION_DENIED');
   });
 
-  test('have settings that each user sets alone', async () => {
+  test('have settings that only their own user changes', async () => {
     const set = { ...{ organizationId: 'acme', documentIds: ['nda'] }, config: { inbox: 'NONE' } };
     await ada.ok('/v2/notifications/config/set', set);
     const [settings] = await ada.ok('/v2/notifications/config/get', { organizationId: 'acme', documentIds: ['nda'] });

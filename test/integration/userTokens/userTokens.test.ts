@@ -162,7 +162,7 @@ describe('a user token', () => {
     expect(await canRead(await newUser(customer, 'eve', [acme]))).toBe(false);
   });
 
-  test('counts together with stored grants, of which the more permissive wins', async () => {
+  test('counts together with stored grants, and the more permissive grant applies', async () => {
     const grantStored = (userId: string, accessRole: string) =>
       customer.call('/v2/auth/permissions/add', {
         user: { userId },
@@ -191,7 +191,7 @@ describe('a user token', () => {
     });
   });
 
-  test('loses a grant that is removed, for good', async () => {
+  test('loses a removed grant permanently', async () => {
     const ada = await newUser(customer, 'ada', [{ ...document, accessRole: 'editor' }]);
     expect(await canRead(ada)).toBe(true);
     await customer.call('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [document] } });
@@ -224,7 +224,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(false);
   });
 
-  test('loses what is in a folder when the user is removed from the folder', async () => {
+  test('loses access to the contents of a folder when the user is removed from the folder', async () => {
     await customer.ok('/v2/organizations/folders/add', {
       organizationId: 'acme',
       folders: [{ folderId: 'contracts' }],
@@ -316,7 +316,7 @@ describe('a user token', () => {
     expect(await canRead(ada)).toBe(false);
   });
 
-  test('is refused at once when all tokens of the API key are revoked, and newer ones work', async () => {
+  test('is refused at once when all tokens of the API key are revoked, and newer tokens work', async () => {
     const ada = await newUser(customer, 'ada', [document]);
     expect(await canRead(ada)).toBe(true);
     const { body } = await post(await handlerOf('/v2/workspace/authtoken/reset'), customer.workspaceHeaders, {

@@ -223,7 +223,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/create', () => {
 const tooLarge = { key: 'x'.repeat(65_536) };
 const badFields: [string, object, string][] = [
   ['url as a number', { url: 42 }, 'url must be a string'],
-  ['a url that is none', { url: 'not a url' }, 'url must be a valid http(s) URL.'],
+  ['an invalid URL', { url: 'not a url' }, 'url must be a valid http(s) URL.'],
   ['a url of another protocol', { url: 'ftp://example.com' }, 'url must be a valid http(s) URL.'],
   ['an empty url', { url: '' }, 'url must be a valid http(s) URL.'],
   ['a url with a line break', { url: 'https://example.com/\r\nx: y' }, 'url must be a valid http(s) URL.'],
@@ -408,7 +408,7 @@ describe('POST /v2/workspace/advancedwebhook/endpoints/update', () => {
   test.each([
     ['nothing', {}],
     ['null only', { url: null, disabled: null }],
-    ['fields that there are not', { name: 'x' }],
+    ['unknown fields', { name: 'x' }],
   ])('rejects a call with %s besides endpointId', async (_what, data) => {
     const { id } = await create({ uid: 'u' });
     const before = await stored(id);

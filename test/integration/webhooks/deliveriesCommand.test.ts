@@ -329,8 +329,8 @@ describe('npm run deliveries', () => {
     ['nothing', [], /^Usage: npm run deliveries -- status/],
     ['another command', ['stop'], /^Usage: /],
     ['a command of objects', ['constructor'], /^Usage: /],
-    ['too little', ['message', 'key'], /^Usage: /],
-    ['too much', ['status', 'x'], /^Usage: /],
+    ['too few arguments', ['message', 'key'], /^Usage: /],
+    ['too many arguments', ['status', 'x'], /^Usage: /],
     ['an unknown option', ['status', '--stakc', 'x'], /^Unknown option '--stakc'.*\n\nUsage: /s],
     [
       'an unknown queue',
@@ -339,9 +339,9 @@ describe('npm run deliveries', () => {
     ],
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
-    ['a message that there is not', ['message', 'key', 'msg'], /^API key key has no message msg/],
-    ['an endpoint that there is not', ['endpoint', 'key', 'ep'], /^API key key has no endpoint ep/],
-    ['a directory of no run', ['status', '--local', 'nowhere'], /^nowhere\/operator\.json does not exist/],
+    ['a message that does not exist', ['message', 'key', 'msg'], /^API key key has no message msg/],
+    ['an endpoint that does not exist', ['endpoint', 'key', 'ep'], /^API key key has no endpoint ep/],
+    ['a directory without a run', ['status', '--local', 'nowhere'], /^nowhere\/operator\.json does not exist/],
   ])('prints its usage with %s', async (_what, args, message) => {
     await expect(operate(...args)).rejects.toThrow(message);
   });

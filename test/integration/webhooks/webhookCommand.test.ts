@@ -60,7 +60,7 @@ describe('npm run workspace -- advanced-webhooks', () => {
     ['no key', ['advanced-webhooks']],
     ['no state', ['advanced-webhooks', 'key_a']],
     ['another state', ['advanced-webhooks', 'key_a', 'maybe']],
-    ['too much', ['advanced-webhooks', 'key_a', 'on', 'off']],
+    ['too many arguments', ['advanced-webhooks', 'key_a', 'on', 'off']],
     ['a name', ['advanced-webhooks', 'key_a', 'on', '--name', 'Ada']],
   ])('prints its usage with %s', async (_what, args) => {
     await expect(run(args, process.env)).rejects.toThrow(

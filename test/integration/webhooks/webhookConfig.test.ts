@@ -203,7 +203,7 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
       'webhookServiceConfig.authToken must be a string',
     ],
     [
-      'a URL that is none',
+      'an invalid URL',
       { webhookServiceConfig: { rawNotificationUrl: 'example.com' } },
       'webhookServiceConfig.rawNotificationUrl must be a valid http(s) URL.',
     ],
@@ -244,7 +244,7 @@ describe('POST /v2/workspace/webhookconfig/update with an invalid request', () =
     ],
     ['a key of 1024 bits', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair(1_024).publicKey, 'spki') } }, noKey],
     ['a private key', { webhookServiceConfig: { publicKey: pemOf(rsaKeyPair().privateKey, 'pkcs8') } }, noKey],
-    ['a key that is none', { webhookServiceConfig: { publicKey: 'MIIB' } }, noKey],
+    ['an invalid key', { webhookServiceConfig: { publicKey: 'MIIB' } }, noKey],
     [
       'a key that is too long',
       { webhookServiceConfig: { publicKey: 'A'.repeat(8_193) } },

@@ -109,7 +109,7 @@ describe('apikeyconfig get and update', () => {
       'aiModelApiKey[0].provider must be "openai" or "anthropic" or "gemini"',
     ],
     [
-      'a provider twice',
+      'a repeated provider',
       {
         aiModelApiKey: [
           { provider: 'openai', customerApiKey: 'k' },

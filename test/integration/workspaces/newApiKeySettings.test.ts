@@ -180,10 +180,10 @@ describe('POST /v2/workspace/apikey/create with settings', () => {
   });
 
   test.each([
-    ['a switch that is no boolean', { useEmailService: 'whatever' }, 'useEmailService must be a boolean'],
-    ['domains that are no list', { allowedDomains: 7 }, 'allowedDomains must be an array'],
+    ['a switch that is not a boolean', { useEmailService: 'whatever' }, 'useEmailService must be a boolean'],
+    ['domains that are not a list', { allowedDomains: 7 }, 'allowedDomains must be an array'],
     [
-      'a domain that is none',
+      'an invalid domain',
       { allowedDomains: ['app.example', '10.0.0.1'] },
       'allowedDomains[1] must be a domain such as example.com, *.example.com or localhost',
     ],

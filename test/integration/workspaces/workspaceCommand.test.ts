@@ -123,7 +123,7 @@ describe('npm run workspace', () => {
     ['no arguments', [], /^Usage: npm run workspace -- create <email>/],
     ['another command', ['delete', 'ada@example.com'], /^Usage: /],
     ['no address', ['create'], /^Usage: /],
-    ['too much', ['create', 'ada@example.com', 'eve@example.com'], /^Usage: /],
+    ['too many arguments', ['create', 'ada@example.com', 'eve@example.com'], /^Usage: /],
     ['an unknown option', ['create', 'ada@example.com', '--mane', 'Ada'], /^Unknown option '--mane'.*\n\nUsage: /s],
     [
       'an option without its value',
@@ -131,14 +131,14 @@ describe('npm run workspace', () => {
       /^Option '--name <value>' argument missing\n\nUsage: /,
     ],
     [
-      'something else than an address',
+      'a text that is not an address',
       ['create', 'ada'],
       /^The e-mail address "ada" is not valid: must be an e-mail address\n\nUsage: /,
     ],
-    ['nothing to show', ['show'], /^Usage: /],
-    ['a name for what is shown', ['show', 'ada@example.com', '--name', 'Ada'], /^Usage: /],
+    ['no argument for the command show', ['show'], /^Usage: /],
+    ['a name for the command show', ['show', 'ada@example.com', '--name', 'Ada'], /^Usage: /],
     [
-      'a directory of no run',
+      'a directory without a run',
       ['show', 'ada@example.com', '--local', 'nowhere'],
       /^nowhere\/operator\.json does not exist/,
     ],

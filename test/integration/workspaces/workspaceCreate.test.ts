@@ -157,7 +157,7 @@ describe('POST /v2/workspace/create', () => {
 describe('POST /v2/workspace/create with an invalid request', () => {
   test.each([
     ['without an address', {}, 'ownerEmail is required'],
-    ['with something else than an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
+    ['with a text that is not an address', { ownerEmail: 'ada' }, 'ownerEmail must be an e-mail address'],
     ['with an address of another type', { ownerEmail: 42 }, 'ownerEmail must be a string'],
     [
       'with an address of more than 254 characters',
@@ -181,7 +181,7 @@ describe('POST /v2/workspace/create with an invalid request', () => {
       'workspaceName must have at most 200 characters',
     ],
     [
-      'with a picture that is no web address',
+      'with a picture whose URL is not a web address',
       { ownerEmail: 'x@example.com', avatar: 'javascript:alert(1)' },
       'avatar must be a valid http(s) URL',
     ],

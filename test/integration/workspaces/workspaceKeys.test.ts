@@ -305,7 +305,7 @@ describe('POST /v2/workspace/apikeys/get', () => {
       { apiKeys: Array.from({ length: 101 }, String) },
       'apiKeys must have at most 100 items',
     ],
-    ['a filter that is no list', { apiKeys: 'key' }, 'apiKeys must be an array'],
+    ['a filter that is not a list', { apiKeys: 'key' }, 'apiKeys must be an array'],
     ['a page size of zero', { pageSize: 0 }, 'pageSize must be at least 1'],
     ['a page size in text', { pageSize: '5' }, 'pageSize must be a number'],
     ['a broken page size', { pageSize: 1.5 }, 'pageSize must be an integer'],

@@ -106,7 +106,7 @@ describe('a queue worker', () => {
       },
     ],
     [
-      'throws what is no error',
+      'throws a value that is not an error',
       async () => {
         // eslint-disable-next-line @typescript-eslint/only-throw-error -- libraries may throw other values
         throw null;

@@ -53,7 +53,7 @@ const write = (doc: Y.Doc, text: string, at = 0) => doc.getText('content').inser
 const pushes = () => service.calls.filter(({ path }) => path === '/v2/crdt/updates/push');
 
 describe('an editor provider', () => {
-  test('reads the editor at the start, then shows edits of others at once', async () => {
+  test('reads the editor at the start, then shows edits of other users at once', async () => {
     write(service.editor, 'Hello');
     const [ada, grace] = [open(), open()];
     const synced: boolean[] = [];
@@ -65,7 +65,7 @@ describe('an editor provider', () => {
     expect([textOf(ada.doc), textOf(service.editor)]).toEqual(['Hello Ada', 'Hello Ada']);
   });
 
-  test('sends edits within 100 ms as one update, and never its own or others edits again', async () => {
+  test('sends edits within 100 ms as one update, and sends no edit twice', async () => {
     const [ada, grace] = [open(), open()];
     await wait();
     for (const letter of 'olleH') write(ada.doc, letter);
@@ -88,7 +88,7 @@ describe('an editor provider', () => {
     expect([ada.saved, saved]).toEqual([true, [false, true]]);
   });
 
-  test('keeps edits while the connection is down, and sends them after it', async () => {
+  test('keeps edits while the connection is down, and sends them after it is up again', async () => {
     const ada = open();
     await wait();
     service.isDown = true;
@@ -102,7 +102,7 @@ describe('an editor provider', () => {
     expect([textOf(service.editor), ada.saved, ada.synced]).toEqual(['offline', true, true]);
   });
 
-  test('sends at the first read what the document had before, such as edits that the browser stored', async () => {
+  test('sends at the first read the earlier edits of the document, such as edits that the browser stored', async () => {
     const doc = new Y.Doc();
     write(doc, 'stored');
     open(doc);
@@ -154,7 +154,7 @@ describe('an editor provider', () => {
 });
 
 describe('awareness', () => {
-  test('is shown to others, also to those who come later, and ends with the provider', async () => {
+  test('is shown to other users, also to users who connect later, and ends with the provider', async () => {
     const ada = open();
     await wait();
     ada.awareness.setLocalStateField('user', { name: 'Ada' });
@@ -171,7 +171,7 @@ describe('awareness', () => {
     expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
   });
 
-  test('hides others while the connection is down, and shows them again after it', async () => {
+  test('hides other users while the connection is down, and shows them again afterwards', async () => {
     const [ada, grace] = [open(), open()];
     await wait();
     ada.awareness.setLocalStateField('cursor', 1);
@@ -244,7 +244,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test('all replicas become what the service stores, after random edits, disconnections, lost messages, reloads and crashes', async () => {
+test('all replicas equal the stored state after random edits, disconnections, lost messages, reloads and crashes', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all: Step[]) => {
       service = new FakeLive();

@@ -71,7 +71,7 @@ describe('a live document', () => {
     expect(comments).toEqual(['comment.add', 'comment_annotation.add']);
   });
 
-  test('shows after a disconnection what it missed, once and in order, without a reload', async () => {
+  test('shows the missed changes after a disconnection, once and in order, without a reload', async () => {
     const { shown } = open();
     await wait();
     service.hint({ type: 'a.1' });
@@ -95,7 +95,7 @@ describe('a live document', () => {
     expect(shown.slice(2)).toEqual(['a.1', 'a.2']);
   });
 
-  test('asks for a reload when the log of changes no longer has what it missed', async () => {
+  test('asks for a reload when the log no longer has the missed changes', async () => {
     const { shown } = open();
     await wait();
     service.disconnect();
@@ -142,7 +142,7 @@ describe('a live document', () => {
     expect(live.status).toBe('live');
   });
 
-  test('connects to the new channels after a revocation, if the user still may', async () => {
+  test('connects to the new channels after a revocation, if the user still has access', async () => {
     const { live, shown } = open();
     await wait();
     service.revoke();
@@ -172,7 +172,7 @@ describe('a live document', () => {
     expect(shown).toEqual(['reload', 'live']);
   });
 
-  test('takes a silent connection for broken', async () => {
+  test('ends a connection that stays silent', async () => {
     const { shown } = open();
     await wait();
     service.isSilent = true;
@@ -198,7 +198,7 @@ describe('a live document', () => {
 });
 
 describe('presence', () => {
-  test('is shown to others, and ends when the document is closed', async () => {
+  test('is shown to other users, and ends when the document is closed', async () => {
     const [ada, grace] = [open('ada'), open('grace')];
     await wait();
     ada.live.presence.set({ name: 'Ada' });
@@ -223,7 +223,7 @@ describe('presence', () => {
     expect([...service.users.keys()]).toEqual(['ada']);
   });
 
-  test('comes back when another tab of the user ended it', async () => {
+  test('is sent again when another tab of the user ended it', async () => {
     const { live } = open();
     await wait();
     live.presence.set();
@@ -236,7 +236,7 @@ describe('presence', () => {
 });
 
 describe('live state', () => {
-  test('is shown at once to others and read after a disconnection, never an older one', async () => {
+  test('is shown to other users at once and read after a disconnection, and no older state replaces it', async () => {
     const [ada, grace] = [open('ada'), open('grace')];
     const seen: unknown[] = [];
     grace.live.on('livestate', ({ data }) => seen.push(data));
@@ -259,7 +259,7 @@ describe('live state', () => {
 });
 
 describe('the token of a user', () => {
-  test('is asked for again when a call is denied, once', async () => {
+  test('is requested once more when a call is denied', async () => {
     let tokens = 0;
     const client = clientOf('ada', async () => tokenOf(`user-${++tokens}`));
     service.isDenied = true;

@@ -24,7 +24,7 @@ describe('the view of presence', () => {
     expect(idsOf(view)).toEqual(['ada']);
   });
 
-  test('ends in the newest state of each user in any order of the messages, also twice', () => {
+  test('shows the newest state of each user for any order and repetition of messages', () => {
     const messages = [
       update('ada', 1),
       update('ada', 2, 'away'),
@@ -44,7 +44,7 @@ describe('the view of presence', () => {
     );
   });
 
-  test('removes users who are missing in a read, except those whose message came during it', () => {
+  test('removes users who are missing in a read, except users whose message arrived during the read', () => {
     const view = new PresenceView();
     view.apply(update('left', 1));
     view.beginRead();
@@ -53,7 +53,7 @@ describe('the view of presence', () => {
     expect(idsOf(view)).toEqual(['ada', 'joined']);
   });
 
-  test('does not bring back a user by a read that is older than the removal', () => {
+  test('does not add a user by a read that is older than the removal', () => {
     const view = new PresenceView();
     view.beginRead();
     view.apply(remove('ada', 5));
@@ -63,7 +63,7 @@ describe('the view of presence', () => {
 });
 
 describe('the view of live states', () => {
-  test('never replaces a state by an older one or by the same one', () => {
+  test('never replaces a state by an older or equal state', () => {
     const view = new LiveStateView();
     expect(view.apply({ liveStateDataId: 'a', data: { n: 2 }, at: 2 })).toMatchObject({ data: { n: 2 } });
     expect(view.apply({ liveStateDataId: 'a', data: { n: 1 }, at: 1 })).toBeUndefined();
@@ -101,7 +101,7 @@ describe('the order of versions', () => {
     );
   });
 
-  test('shows a pushed message instead of the same one of the log, because it can have more content', () => {
+  test('prefers a pushed message to the same message of the log, because the pushed message can have more content', () => {
     const order = new VersionOrder<{ version: number; update?: string }>();
     order.restart(0);
     expect(order.take({ version: 2, update: 'AAA=' })).toEqual({ shown: [], hasGap: true });

@@ -77,7 +77,7 @@ describe('an error', () => {
     ['an error of AWS', named('ResourceNotFoundException')],
     ['an access that is denied', named('AccessDeniedException')],
     ['a bug', new TypeError("Cannot read properties of undefined (reading 'x')")],
-    ['an error with a status of its own', Object.assign(new Error('x'), { status: 'NOT_FOUND', statusCode: 404 })],
+    ['an error that has a status', Object.assign(new Error('x'), { status: 'NOT_FOUND', statusCode: 404 })],
   ])('%s is INTERNAL with the request id only', async (_what, error) => {
     const event = eventOf('{"data":{}}');
     const { status, body } = await send(throwing(error), event);
@@ -122,11 +122,8 @@ describe('an error', () => {
       'ENOTFOUND',
       'EAI_AGAIN',
     ].map((code) => [`a connection that fails with ${code}`, { code }] as const),
-    [
-      'an error of its own that AWS answers, under whatever name',
-      { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } },
-    ],
-    ['an answer of something before AWS', { name: 'Unknown', $metadata: { httpStatusCode: 502 } }],
+    ['a server error of AWS with any name', { name: 'InternalServiceError', $metadata: { httpStatusCode: 500 } }],
+    ['an answer of a proxy before AWS', { name: 'Unknown', $metadata: { httpStatusCode: 502 } }],
   ])('%s is UNAVAILABLE', async (_what, fields) => {
     expect((await post(throwing(Object.assign(new Error('x'), fields)), {}, {})).body.error).toMatchObject({
       status: 'UNAVAILABLE',

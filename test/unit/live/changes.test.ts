@@ -15,15 +15,15 @@ describe('changesSince', () => {
     expect(changesSince(5, 7, hints(4, 7))).toEqual({ hints: hints(6, 7), version: 7, complete: true, hasMore: false });
   });
 
-  test('is incomplete if the log begins later', () => {
+  test('returns an incomplete answer if the log begins later', () => {
     expect(changesSince(3, 7, hints(6, 7))).toMatchObject({ complete: false, version: 7 });
   });
 
-  test('is incomplete if the version grew without a hint', () => {
+  test('returns an incomplete answer if the version grew without a hint', () => {
     expect(changesSince(7, 8, [])).toEqual({ hints: [], version: 8, complete: false, hasMore: false });
   });
 
-  test('is incomplete for a version that the document never had', () => {
+  test('returns an incomplete answer for a version that the document never had', () => {
     expect(changesSince(9, 7, hints(1, 7))).toMatchObject({ complete: false, version: 7 });
   });
 

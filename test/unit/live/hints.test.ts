@@ -55,7 +55,7 @@ describe('hintOf', () => {
       'reaction.add',
       { annotationId: 'a', commentId: 7, reactionId: 'r' },
     ],
-  ])('addresses the hint of %s to those who may see the thread', (_what, change, type, ids) => {
+  ])('addresses the hint of %s to the users who may see the thread', (_what, change, type, ids) => {
     expect(hintOf(change)).toEqual({ hint: { type, at: NOW, ids }, audience: { kind: 'thread', thread } });
   });
 
@@ -94,7 +94,7 @@ describe('hintOf', () => {
     });
   });
 
-  test('addresses the deletion of a private thread to those who could see it', () => {
+  test('addresses the deletion of a private thread to the users who could see it', () => {
     const access = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
     const item = { annotationId: 'a', deletedAt: 9, access: JSON.stringify(access) };
     expect(hintOf(written('DeletedThread', 'insert', 'DELETED_THREADS', item))).toMatchObject({
@@ -112,7 +112,7 @@ describe('hintOf', () => {
     expect(hintOf(change)).toBeUndefined();
   });
 
-  test('has no text of the item, whatever it contains', () => {
+  test('contains no text of the item, whatever the item contains', () => {
     const secret = 'top-secret-text';
     fc.assert(
       fc.property(
@@ -159,7 +159,7 @@ describe('withoutRepetitions', () => {
     hint: { type, at: time, ids: { id } },
   });
 
-  test('keeps the last of several equal hints, and no update of something added before', () => {
+  test('keeps the last of several equal hints, and no update of a record that was added before', () => {
     const [added, updated, other] = [
       hint('comment.add', 'a'),
       hint('comment.update', 'a'),

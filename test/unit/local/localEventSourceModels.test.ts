@@ -164,7 +164,7 @@ describe('batchSourcesOf', () => {
 
   test.each([
     [
-      'a property that is not known',
+      'an unknown property',
       { ...fromStream, TumblingWindowInSeconds: 5 },
       worker(),
       'Source has TumblingWindowInSeconds',
@@ -174,7 +174,7 @@ describe('batchSourcesOf', () => {
     ['a filter for messages', { ...fromQueue, FilterCriteria: { Filters: [] } }, worker(), 'Source filters messages'],
     ['another starting position', { ...fromStream, StartingPosition: 'LATEST' }, worker(), 'Source starts at LATEST'],
     [
-      'a destination that is no queue',
+      'a destination that is not a queue',
       { ...fromStream, DestinationConfig: { OnFailure: { Destination: 'arn:topic' } } },
       worker(),
       'Source sends failed records to arn:topic',
@@ -219,16 +219,16 @@ describe('eventFilter', () => {
   });
 
   test.each([
-    ['what it lists', inserts, record('INSERT', 'Mail'), true],
+    ['a listed value', inserts, record('INSERT', 'Mail'), true],
     ['another event', inserts, record('MODIFY', 'Event'), false],
     ['another type', inserts, record('INSERT', 'Job'), false],
     ['a record without the attribute', inserts, record('REMOVE'), false],
-    ['anything, without patterns', undefined, record('REMOVE'), true],
+    ['any record, without patterns', undefined, record('REMOVE'), true],
     ['a prefix', pattern({ eventName: [{ prefix: 'INS' }] }), record('INSERT'), true],
     ['another prefix', pattern({ eventName: [{ prefix: 'MOD' }] }), record('INSERT'), false],
     ['a suffix', pattern({ eventName: ['REMOVE', { suffix: 'SERT' }] }), record('INSERT'), true],
     [
-      'what the second pattern lists',
+      'a value of the second pattern',
       pattern({ eventName: ['MODIFY'] }, { eventName: ['INSERT'] }),
       record('INSERT', 'Job'),
       true,
@@ -239,8 +239,8 @@ describe('eventFilter', () => {
 
   test.each([
     ['two conditions in one', { eventName: [{ prefix: 'IN', suffix: 'T' }] }],
-    ['a prefix that is no text', { eventName: [{ prefix: 1 }] }],
-    ['what exists', { dynamodb: { NewImage: { _t: [{ exists: true }] } } }],
+    ['a prefix that is not text', { eventName: [{ prefix: 1 }] }],
+    ['a condition that the attribute exists', { dynamodb: { NewImage: { _t: [{ exists: true }] } } }],
     ['a number', { size: [1] }],
     ['nothing', { eventName: [] }],
     ['text', { eventName: 'INSERT' }],
@@ -280,7 +280,7 @@ describe('schedulesOf', () => {
   const minutely = { ScheduleExpression: 'rate(1 minute)' };
   test.each([
     [
-      'a time of day',
+      'a time of the day',
       { ScheduleExpression: 'cron(0 12 * * ? *)' },
       permission,
       'Rule has the schedule cron(0 12 * * ? *)',
@@ -288,7 +288,7 @@ describe('schedulesOf', () => {
     ['no schedule', { EventPattern: {} }, permission, 'Rule has the schedule undefined'],
     ['another target', { ...minutely, Targets: [{ Arn: 'arn:queue' }] }, permission, 'Rule must have one target'],
     [
-      'input of its own',
+      'an own input',
       { ...minutely, Targets: [{ Arn: 'arn:worker', Input: '{}' }] },
       permission,
       'Rule changes the input',

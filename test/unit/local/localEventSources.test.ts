@@ -62,7 +62,7 @@ describe('failedItems', () => {
     ['an empty object', '{}', []],
     ['null instead of a list', '{"batchItemFailures":null}', []],
     ['an empty list', none, []],
-    ['one of them', failures('b'), ['b']],
+    ['one of several ids', failures('b'), ['b']],
     ['an unknown one', failures('b', 'z'), ['a', 'b']],
     ['an empty name', failures(''), ['a', 'b']],
     ['no name', '{"batchItemFailures":[{"id":"a"}]}', ['a', 'b']],

@@ -187,7 +187,7 @@ describe('the response of a function', () => {
   });
 
   test.each([
-    ['a body that is no text', { statusCode: 200, body: {} }],
+    ['a body that is not text', { statusCode: 200, body: {} }],
     ['an impossible status', { statusCode: 42 }],
     ['a header that HTTP cannot carry', { statusCode: 200, headers: { a: 'b\nc' } }],
     ['more than 6 MB', { statusCode: 200, body: 'x'.repeat(6_300_000) }],
@@ -341,11 +341,11 @@ describe('a page of the local run', () => {
   });
 
   test.each([
-    ['another name, as that of a page on the internet which leads here', () => `evil.example:${port}`],
+    ['the name of a web site that resolves to this machine', () => `evil.example:${port}`],
     ['another port', () => '127.0.0.1:1'],
     ['no port', () => 'localhost'],
     ['a name that is allowed for the API', () => 'api.local'],
-    ['a name that begins alike', () => `127.0.0.1.evil.example:${port}`],
+    ['a name with the same beginning', () => `127.0.0.1.evil.example:${port}`],
   ])('is refused for %s', async (_what, host) => {
     expect(await page(host())).toContain('HTTP/1.1 403 Forbidden\r\n');
     expect(locals).toEqual([]);
@@ -359,14 +359,14 @@ describe('a page of the local run', () => {
 });
 
 test.each([
-  ['no HTTP', 'NONSENSE\r\n\r\n', '400 Bad Request'],
+  ['text that is not HTTP', 'NONSENSE\r\n\r\n', '400 Bad Request'],
   [
-    'two lengths',
+    'two content lengths',
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     '400 Bad Request',
   ],
   [
-    'headers without end',
+    'endless headers',
     `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(11_000)}\r\n\r\n`,
     '431 Request Header Fields Too Large',
   ],

@@ -18,7 +18,7 @@ describe('isAllowed', () => {
     ['another action', allow, 'dynamodb:PutItem', TABLE, false],
     ['another table', allow, 'dynamodb:GetItem', `${TABLE}2`, false],
     ['an index that is listed', allow, 'dynamodb:Query', `${TABLE}/index/gsi1`, true],
-    ['an index that is not', allow, 'dynamodb:Query', `${TABLE}/index/gsi2`, false],
+    ['an index that is not listed', allow, 'dynamodb:Query', `${TABLE}/index/gsi2`, false],
     [
       'an index, by a * at the end',
       { ...allow, Resource: `${TABLE}/index/*` },

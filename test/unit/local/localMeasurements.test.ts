@@ -203,7 +203,7 @@ describe('MetricLines', () => {
 
   test.each([
     [
-      'not by a text that mentions them',
+      'not in a text that mentions them',
       'see "_aws" for more\n{"message":"\\"_aws\\""}\n[{"_aws":1}]\nnull "_aws"\n',
       [],
     ],

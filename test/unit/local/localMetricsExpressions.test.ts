@@ -50,14 +50,14 @@ describe('readExpression', () => {
   });
 
   test.each([
-    ['a metric', 'c', undefined],
-    ['all that is computed from it', 'a + c * 0', undefined],
-    ['unless it is filled', 'a + FILL(c, 0.5)', 2.5],
-    ['the whole, filled', 'FILL(a + c, 7)', 7],
-    ['a filled one of several', 'MAX([FILL(a, 0), FILL(c, 9)])', 9],
-    ['what is divided by zero', 'a / (b - 3)', undefined],
-    ['zero divided by zero', '100 * FILL(c, 0) / (FILL(c, 0) + FILL(c, 0))', undefined],
-  ])('missing data makes %s', (_what, text, expected) => {
+    ['a metric without data has no value', 'c', undefined],
+    ['an expression with such a metric has no value', 'a + c * 0', undefined],
+    ['a filled metric has the value of FILL', 'a + FILL(c, 0.5)', 2.5],
+    ['a filled expression has the value of FILL', 'FILL(a + c, 7)', 7],
+    ['MAX includes a filled metric', 'MAX([FILL(a, 0), FILL(c, 9)])', 9],
+    ['a division by zero has no value', 'a / (b - 3)', undefined],
+    ['zero divided by zero has no value', '100 * FILL(c, 0) / (FILL(c, 0) + FILL(c, 0))', undefined],
+  ])('evaluates missing data: %s', (_what, text, expected) => {
     expect(valueOf(text, { a: 2, b: 3 })).toBe(expected);
   });
 
@@ -202,7 +202,7 @@ describe('readQuery', () => {
     ['another order', text.replace('DESC', 'ASC'), '"ASC" is in the place of DESC'],
     ['a limit', `${text} LIMIT 5`, '"LIMIT 5" is left over'],
     ['no group', text.replace('GROUP BY endpoint ', ''), '"ORDER BY SUM ( ) DESC" is left over'],
-    ['a condition that is no equality', text.replace('service =', 'service !='), 'cannot be read'],
+    ['a condition other than an equality', text.replace('service =', 'service !='), 'cannot be read'],
     ['no quotes', text.replace("'svc'", 'svc'), '"svc" is in the place of \'…\''],
     [
       'a dimension that is not in the schema',

@@ -158,10 +158,10 @@ describe('alarmOf and alarmState', () => {
   test.each([
     ['M of N', { DatapointsToAlarm: 1, EvaluationPeriods: 2 }, 'DatapointsToAlarm other than EvaluationPeriods'],
     ['a band', { ComparisonOperator: 'GreaterThanUpperThreshold' }, 'the comparison GreaterThanUpperThreshold'],
-    ['a name that every object has', { ComparisonOperator: 'toString' }, 'the comparison toString'],
-    ['no word on missing data', { TreatMissingData: undefined }, 'the treatment of missing data "undefined"'],
+    ['a name of a property of every object', { ComparisonOperator: 'toString' }, 'the comparison toString'],
+    ['no setting for missing data', { TreatMissingData: undefined }, 'the treatment of missing data "undefined"'],
     ['an average', { Statistic: 'Average' }, 'the statistic "Average"'],
-    ['a property that means something', { ThresholdMetricId: 'x' }, '"ThresholdMetricId" of an alarm'],
+    ['a property with an effect', { ThresholdMetricId: 'x' }, '"ThresholdMetricId" of an alarm'],
     [
       'two expressions',
       math({ Id: 'x', Expression: '1' }, { Id: 'y', Expression: '2' }),
@@ -261,7 +261,7 @@ describe('rowsOf', () => {
     ],
     ['an annotation', graph([], { annotations: {} }), '"annotations" of the widget "Graph"'],
     [
-      'a label that is computed',
+      'a computed label',
       graph([['Own', 'Lag', { stat: 'Sum', label: '${MAX}' }]]),
       'the widget "Graph": the label "${MAX}"',
     ],

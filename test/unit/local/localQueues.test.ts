@@ -421,7 +421,7 @@ describe.each(['the local SQS', 'fauxqs'])('the SQS API of %s', (which) => {
   test.each([
     ['an unknown queue', () => send('x', { QueueUrl: QueueUrl.replace(/q$/, 'nothing') }), 'QueueDoesNotExist'],
     ['an empty message', () => send(''), 'MissingParameter'],
-    ['characters that XML does not have', () => send('a\u0007b'), 'InvalidMessageContents'],
+    ['characters that XML does not allow', () => send('a\u0007b'), 'InvalidMessageContents'],
     ['a message over 1 MiB', () => send('x'.repeat(1024 * 1024 + 1)), 'InvalidParameterValue'],
     ['11 messages to receive', () => receive({ MaxNumberOfMessages: 11 }), 'InvalidParameterValue'],
     ['a wait of 21 s', () => receive({ WaitTimeSeconds: 21 }), 'InvalidParameterValue'],
@@ -481,16 +481,16 @@ describe('the local SQS where fauxqs differs from AWS', () => {
     ['a delay of 900 s', 'SendMessage', { DelaySeconds: 900 }, [200, undefined]],
     ['half a second', 'SendMessage', { DelaySeconds: 0.5 }, [400, 'InvalidParameterValue']],
     ['characters beyond the first plane', 'SendMessage', { MessageBody: '🎉' }, [200, undefined]],
-    ['half a character', 'SendMessage', { MessageBody: '\ud83c' }, [400, 'InvalidMessageContents']],
+    ['half of a surrogate pair', 'SendMessage', { MessageBody: '\ud83c' }, [400, 'InvalidMessageContents']],
     ['a group with a space', 'SendMessage', { MessageGroupId: 'a b' }, [400, 'InvalidParameterValue']],
     ['a group of 129 characters', 'SendMessage', { MessageGroupId: 'g'.repeat(129) }, [400, 'InvalidParameterValue']],
     [
-      'the visibility of what is not in flight',
+      'the visibility of a message that is not in flight',
       'ChangeMessageVisibility',
       { ReceiptHandle: 'x:1', VisibilityTimeout: 1 },
       [400, 'MessageNotInflight'],
     ],
-    ['an operation that it lacks', 'CreateQueue', {}, [400, 'UnknownOperationException']],
+    ['an operation that it does not support', 'CreateQueue', {}, [400, 'UnknownOperationException']],
   ])('%s', async (_what, operation, input, expected) => {
     expect(await answered(operation, input)).toEqual(expected);
   });

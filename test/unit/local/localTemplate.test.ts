@@ -273,7 +273,7 @@ describe('modelOf', () => {
       'The dashboard Dashboard has a definition that the local run does not support: the widget "Lines"',
     ],
     [
-      'a route to nowhere',
+      'a route without a function',
       { Route: route('GET /x'), Integration: { Type: 'AWS::ApiGatewayV2::Integration', Properties: {} } },
       'has no function',
     ],

@@ -266,7 +266,7 @@ describe('a mail about an event', () => {
     ['a name before the host', 'https://app.example.com@evil.net/', undefined],
     ['a path', '/nda', undefined],
     ['a number', 7, undefined],
-    ['what is very long', `https://a.example/${'x'.repeat(3_000)}`, undefined],
+    ['a very long URL', `https://a.example/${'x'.repeat(3_000)}`, undefined],
   ])('links only to http(s) URLs without credentials: %s', (_what, url, link) => {
     const metadata = { document: { documentName: 'NDA', url } };
     expect(contentOf('comment.add', 'ada', { metadata }).link).toBe(link);

@@ -150,7 +150,7 @@ describe('the access of a user with a token', () => {
     ...fields,
   });
 
-  test('has the more permissive role of the stored grant and the one in the token', () => {
+  test('has the more permissive role of the stored grant and the grant in the token', () => {
     fc.assert(
       fc.property(fc.constantFrom(...accessRoles), fc.constantFrom(...accessRoles), (storedRole, tokenRole) => {
         const user = stored({ grants: [grantOn('doc_1', { accessRole: storedRole })] });
@@ -265,7 +265,7 @@ describe('the actor of a request', () => {
   const ada = { userId: 'ada', profile: { name: 'Ada' } };
   const from = [{ path: 'comments.*.from', holds: 'user' as const }];
 
-  test('is the user of the token where it is left out', () => {
+  test('is the user of the token in fields that are left out', () => {
     expect(fillActor({ comments: [{}, { from: null }, { from: {} }] }, from, ada)).toEqual({
       comments: [{ from: { userId: 'ada' } }, { from: { userId: 'ada' } }, { from: { userId: 'ada' } }],
     });
@@ -296,7 +296,7 @@ describe('the actor of a request', () => {
     );
   });
 
-  test('does not change anything else, and leaves values of other types for the schema', () => {
+  test('changes no other field, and leaves values of other types to the schema', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (data) => {
         const filled = fillActor(data, from, ada) as any;
@@ -314,7 +314,7 @@ describe('the actor of a request', () => {
     });
   });
 
-  test('cannot send fields that only servers send', () => {
+  test('cannot send fields that are reserved for servers', () => {
     expect(() => requireAbsent({ a: [{ b: 1 }] }, ['a.*.b'])).toThrow(/a\.\*\.b is for API keys/);
     for (const data of [{ a: [{ b: false }] }, { a: [{ b: null }] }, { a: 1 }, {}]) requireAbsent(data, ['a.*.b']);
   });

@@ -233,7 +233,7 @@ describe('planAttempt and afterSweep', () => {
     });
   });
 
-  test('uses no attempt when a delivery is postponed', () => {
+  test('counts no attempt when a delivery is postponed', () => {
     const put = postponeDelivery(claimDelivery(fresh(), 'c', NOW - HOUR), NOW + MINUTE, NOW, timing, NOW + MINUTE);
     expect(put).toMatchObject({ attempts: 0, nextAt: NOW + MINUTE, slot: NOW + MINUTE });
     expect(put).not.toHaveProperty('claim');

@@ -356,7 +356,7 @@ describe('a webhook request over TLS', () => {
 
   test.each([
     [
-      'that nobody signed',
+      'with a self-signed certificate',
       () => secure(selfSigned('good.example')),
       'good.example',
       'TLS: depth zero self signed certificate',
@@ -369,7 +369,7 @@ describe('a webhook request over TLS', () => {
       'good.example',
       /^TLS: \w/,
     ],
-    ['with no certificate at all', () => secure({}), 'good.example', /^TLS: \w/],
+    ['without a certificate', () => secure({}), 'good.example', /^TLS: \w/],
   ])('fails for a receiver %s', async (_what, start, name, error) => {
     const port = await start();
     const { post } = await newClient(everywhere, { allowLoopback: true });

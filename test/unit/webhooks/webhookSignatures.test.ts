@@ -110,7 +110,7 @@ describe('a basic delivery', () => {
     ['a word', 'secret-token'],
     ['base64', 'dXNlcjpwYXNz'],
     ['several words', 'with spaces and ='],
-    ['as long as can be', 'x'.repeat(4_096)],
+    ['of the largest length', 'x'.repeat(4_096)],
   ])('has a token that is %s unchanged and is signed with it', (_what, token) => {
     const headers = basicHeaders({ ...signed(), authToken: token });
     expect(headers.authorization).toBe(`Basic ${token}`);
@@ -212,7 +212,7 @@ describe('an encrypted body', () => {
   test.each([
     ['that is missing', undefined],
     ['that is empty', ''],
-    ['that is none', 'no key'],
+    ['that is invalid', 'no key'],
     ['of 1024 bits', bodyOf(pemOf(rsaKeyPair(1_024).publicKey, 'spki'))],
   ])('fails for a key %s instead of containing the payload in clear text', (_what, key) => {
     expect(encodeBody(PAYLOAD, { encodeData: true, encryptData: true, publicKey: key })).toEqual({
