@@ -4,29 +4,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
 import { registeredEndpoints } from '../build/registry.ts';
+import { inParallel } from '../../lib/shared/inParallel.ts';
 import { apiCredentials } from './apiCredentials.ts';
-import { costsOfCalls } from './cost/calls.ts';
 import { MILLION } from './cost/prices.ts';
-import { type CallOutcome, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
+import { callMix, costsOfMix, type MixedPath } from './load/mix.ts';
+import { type CallOutcome, documentsFor, inProportion, plannedStarts, reportsOf } from './load/rules.ts';
 import { runCommand } from './operator.ts';
 
-const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>]
+const USAGE = `Usage: npm run load -- <ApiUrl> [--rps <n>] [--minutes <n>] [--credentials <file>] [--service-name <name>]
 
 Sends calls at a constant rate, also while earlier calls wait for an answer. Prints p50, p99 and errors by endpoint. Creates
-an organization for the run and deletes it at the end. Does not repeat failed calls.
+an organization for the run and deletes it at the end. Does not repeat failed calls. The first calls of each endpoint include
+cold starts. A rate above the limits of the API key (npm run workspace -- limits) gives RESOURCE_EXHAUSTED.
 
-  --rps          calls per second, up to 1,000 (default: 20)
-  --minutes      the duration, up to 60 (default: 1)
-  --credentials  a file as npm run workspace -- create prints it (default: API_KEY, AUTH_TOKEN, WORKSPACE_ID and
-                 WORKSPACE_AUTH_TOKEN, or credentials.json in DATA_DIR)
-  --help         prints this text`;
+  --rps           calls per second, up to 1,000 (default: 20)
+  --minutes       the duration, up to 60 (default: 1)
+  --credentials   a file as npm run workspace -- create prints it (default: API_KEY, AUTH_TOKEN, WORKSPACE_ID and
+                  WORKSPACE_AUTH_TOKEN, or credentials.json in DATA_DIR)
+  --service-name  the setting serviceName of the deployment (default: svc)
+  --help          prints this text`;
 
 const MAX_CALLS_PER_SECOND = 1_000;
 const MAX_MINUTES = 60;
 /** The number of unanswered calls at which the run fails, because the API is too slow for the rate. */
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
-const DOCUMENTS = 10;
+/** The number of calls at the same time that create the data of a run. */
+const PARALLEL_CREATIONS = 8;
+/** The number of documents in one call of `documents/add`. */
+const DOCUMENTS_PER_CALL = 100;
 
 /** The data of a run. */
 interface LoadData {
@@ -35,70 +41,34 @@ interface LoadData {
   readonly documents: readonly { readonly documentId: string; readonly annotationId: string }[];
 }
 
-/** One kind of call. */
-interface Call {
-  readonly path: string;
-  /** The share of this kind among all calls. */
-  readonly weight: number;
-  /** The name of the call in `npm run cost`. */
-  readonly cost: string;
-  readonly send: (client: Methods, organizationId: string, at: LoadData['documents'][number]) => Promise<unknown>;
-}
+type SendCall = (client: Methods, organizationId: string, at: LoadData['documents'][number]) => Promise<unknown>;
 
+/** The path of the calls that make threads longer. */
+const COMMENT = '/v2/commentannotations/comments/add';
 const user = { userId: 'load-user', name: 'Load', email: 'load@example.com' };
 
-/** A mix of calls like that of a server that shows documents with comments. */
-const mix: readonly Call[] = [
-  {
-    path: '/v2/commentannotations/get',
-    weight: 6,
-    cost: 'a page',
-    send: (client, organizationId, { documentId }) =>
-      client.v2.commentannotations.get({ organizationId, documentIds: [documentId] }),
-  },
-  {
-    path: '/v2/commentannotations/comments/add',
-    weight: 3,
-    cost: 'one',
-    send: (client, organizationId, { documentId, annotationId }) =>
-      client.v2.commentannotations.comments.add({
-        organizationId,
-        documentId,
-        annotationId,
-        commentData: [{ commentText: 'A comment of a load run', from: user }],
-      }),
-  },
-  {
-    path: '/v2/organizations/documents/get',
-    weight: 3,
-    cost: 'by id',
-    send: (client, organizationId, { documentId }) =>
-      client.v2.organizations.documents.get({ organizationId, documentIds: [documentId] }),
-  },
-  {
-    path: '/v2/users/get',
-    weight: 3,
-    cost: 'by id',
-    send: (client, organizationId) => client.v2.users.get({ organizationId, userIds: [user.userId] }),
-  },
-  {
-    path: '/v2/auth/permissions/get',
-    weight: 3,
-    cost: 'on a document',
-    send: (client, organizationId, { documentId }) =>
-      client.v2.auth.permissions.get({ organizationId, userIds: [user.userId], documentIds: [documentId] }),
-  },
-  {
-    path: '/v2/organizations/documents/update',
-    weight: 2,
-    cost: 'one',
-    send: (client, organizationId, { documentId }) =>
-      client.v2.organizations.documents.update({
-        organizationId,
-        documents: [{ documentId, documentName: `Load ${Date.now()}` }],
-      }),
-  },
-];
+/** Sends one call of the mix, by path. */
+const senders: Readonly<Record<MixedPath, SendCall>> = {
+  '/v2/commentannotations/get': (client, organizationId, { documentId }) =>
+    client.v2.commentannotations.get({ organizationId, documentIds: [documentId] }),
+  [COMMENT]: (client, organizationId, { documentId, annotationId }) =>
+    client.v2.commentannotations.comments.add({
+      organizationId,
+      documentId,
+      annotationId,
+      commentData: [{ commentText: 'A comment of a load run', from: user }],
+    }),
+  '/v2/organizations/documents/get': (client, organizationId, { documentId }) =>
+    client.v2.organizations.documents.get({ organizationId, documentIds: [documentId] }),
+  '/v2/users/get': (client, organizationId) => client.v2.users.get({ organizationId, userIds: [user.userId] }),
+  '/v2/auth/permissions/get': (client, organizationId, { documentId }) =>
+    client.v2.auth.permissions.get({ organizationId, userIds: [user.userId], documentIds: [documentId] }),
+  '/v2/organizations/documents/update': (client, organizationId, { documentId }) =>
+    client.v2.organizations.documents.update({
+      organizationId,
+      documents: [{ documentId, documentName: `Load ${Date.now()}` }],
+    }),
+};
 
 /** The options of a load run. */
 export interface LoadOptions {
@@ -106,45 +76,57 @@ export interface LoadOptions {
   readonly credentialsFile?: string | undefined;
   readonly perSecond: number;
   readonly minutes: number;
+  readonly serviceName: string;
 }
 
 /**
  * Sends the load and returns a report as text. Deletes the organization of the run, also after a failure. Throws if the API is
  * too slow for the rate, or if the organization cannot be created.
  */
-export async function runLoad({ baseUrl, credentialsFile, perSecond, minutes }: LoadOptions): Promise<string> {
+export async function runLoad({
+  baseUrl,
+  credentialsFile,
+  perSecond,
+  minutes,
+  serviceName,
+}: LoadOptions): Promise<string> {
   const credentials = await apiCredentials(credentialsFile);
-  const options = { baseUrl, ...credentials, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
+  const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
   try {
-    const data = await createData(retryingClient, organizationId);
-    const outcomes = await sendCalls(createClient({ ...options, attempts: 1 }), data, perSecond, minutes);
+    const starts = plannedStarts(perSecond, minutes);
+    const calls = inProportion(callMix, starts.length);
+    const comments = calls.filter(({ path }) => path === COMMENT).length;
+    const data = await createData(retryingClient, organizationId, documentsFor(comments));
+    const outcomes = await sendCalls(createClient({ ...options, attempts: 1 }), data, calls, starts);
     return report(outcomes, perSecond, minutes);
   } finally {
     await retryingClient.v2.organizations.delete({ organizationIds: [organizationId] });
   }
 }
 
-async function createData(client: Methods, organizationId: string): Promise<LoadData> {
+async function createData(client: Methods, organizationId: string, count: number): Promise<LoadData> {
   await client.v2.organizations.add({ organizations: [{ organizationId }] });
   await client.v2.users.add({ organizationId, users: [user] });
-  const documentIds = Array.from({ length: DOCUMENTS }, (_each, index) => `load-${index}`);
-  await client.v2.organizations.documents.add({
-    organizationId,
-    documents: documentIds.map((documentId) => ({ documentId })),
+  const documents = Array.from({ length: count }, (_each, index) => ({
+    documentId: `load-${index}`,
+    annotationId: `load-thread-${index}`,
+  }));
+  for (let from = 0; from < count; from += DOCUMENTS_PER_CALL) {
+    const part = documents.slice(from, from + DOCUMENTS_PER_CALL);
+    await client.v2.organizations.documents.add({
+      organizationId,
+      documents: part.map(({ documentId }) => ({ documentId })),
+    });
+  }
+  await inParallel(documents, PARALLEL_CREATIONS, async ({ documentId, annotationId }) => {
+    await client.v2.commentannotations.add({
+      organizationId,
+      documentId,
+      commentAnnotations: [{ annotationId, commentData: [{ commentText: 'The first comment', from: user }] }],
+    });
   });
-  const documents = await Promise.all(
-    documentIds.map(async (documentId) => {
-      const annotationId = `load-${documentId}`;
-      await client.v2.commentannotations.add({
-        organizationId,
-        documentId,
-        commentAnnotations: [{ annotationId, commentData: [{ commentText: 'The first comment', from: user }] }],
-      });
-      return { documentId, annotationId };
-    }),
-  );
   return { organizationId, documents };
 }
 
@@ -152,25 +134,24 @@ async function createData(client: Methods, organizationId: string): Promise<Load
 async function sendCalls(
   client: Methods,
   { organizationId, documents }: LoadData,
-  perSecond: number,
-  minutes: number,
+  calls: readonly (typeof callMix)[number][],
+  starts: readonly number[],
 ): Promise<CallOutcome[]> {
-  const starts = plannedStarts(perSecond, minutes);
-  const calls = inProportion(mix, starts.length);
   const begin = performance.now();
   const outcomes: CallOutcome[] = [];
   const running = new Set<Promise<void>>();
+  // Each kind of call goes through all documents. Otherwise the period of the mix would select the documents of a kind.
+  const sentOfKind = new Map<string, number>();
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);
     await sleep(Math.max(0, start - performance.now()));
     if (running.size >= MAX_UNANSWERED_CALLS)
-      throw new Error(
-        `${MAX_UNANSWERED_CALLS} calls wait for an answer. The API is too slow for ${perSecond} calls per second.`,
-      );
-    const document = documents[index % documents.length];
+      throw new Error(`${MAX_UNANSWERED_CALLS} calls wait for an answer. The API is too slow for the rate of calls.`);
+    const number = sentOfKind.get(call.path) ?? 0;
+    sentOfKind.set(call.path, number + 1);
+    const document = documents[number % documents.length];
     if (!document) throw new Error('The run has no documents');
-    const sent = call
-      .send(client, organizationId, document)
+    const sent = senders[call.path](client, organizationId, document)
       .then(
         () => undefined,
         (error: unknown) => (error instanceof ServiceError ? error.status : String(error)),
@@ -186,18 +167,16 @@ async function sendCalls(
 }
 
 function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: number): string {
-  const costs = new Map(costsOfCalls(registeredEndpoints()).map(({ name, total }) => [name, total]));
-  const dollarsPerCall = new Map(
-    mix.map(({ path, cost }) => {
-      const dollars = costs.get(`${path} ${cost}`);
-      if (dollars === undefined) throw new Error(`npm run cost has no "${path} ${cost}"`);
-      return [path, dollars / MILLION] as const;
-    }),
+  const dollarsPerMillion = new Map<string, number>(
+    costsOfMix(registeredEndpoints()).map(({ path, cost }) => [path, cost.total]),
   );
   const reports = reportsOf(outcomes);
   const width = Math.max(...reports.map(({ path }) => path.length));
   const cell = (value: number | string) => String(value).padStart(9);
-  const dollars = reports.reduce((sum, { path, calls }) => sum + calls * (dollarsPerCall.get(path) ?? 0), 0);
+  const dollars = reports.reduce(
+    (sum, { path, calls }) => sum + (calls * (dollarsPerMillion.get(path) ?? 0)) / MILLION,
+    0,
+  );
   const failed = outcomes.filter(({ error }) => error !== undefined).length;
   return [
     `${outcomes.length} calls in ${minutes} minutes, ${perSecond} per second. ${failed} failed.`,
@@ -212,7 +191,7 @@ function report(outcomes: readonly CallOutcome[], perSecond: number, minutes: nu
       ].join('');
     }),
     '',
-    `Cost at list prices: ${dollars.toFixed(4)} dollars, without the webhooks and mails that the calls cause.`,
+    `Cost of the calls at list prices: ${dollars.toFixed(4)} dollars. They cause no webhooks and no mails.`,
   ].join('\n');
 }
 
@@ -225,6 +204,7 @@ export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
       rps: { type: 'string', default: '20' },
       minutes: { type: 'string', default: '1' },
       credentials: { type: 'string' },
+      'service-name': { type: 'string', default: 'svc' },
       help: { type: 'boolean' },
     },
   });
@@ -237,6 +217,7 @@ export function loadOptions(args: readonly string[]): LoadOptions | 'help' {
     credentialsFile: values.credentials,
     perSecond: boundedNumber('--rps', values.rps, MAX_CALLS_PER_SECOND),
     minutes: boundedNumber('--minutes', values.minutes, MAX_MINUTES),
+    serviceName: values['service-name'],
   };
 }
 

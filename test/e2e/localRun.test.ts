@@ -79,10 +79,11 @@ describe('npm start', () => {
       credentialsFile: join(dataDir, 'credentials.json'),
       perSecond: 10,
       minutes: 0.05,
+      serviceName: 'svc',
     });
     expect(report).toMatch(/^30 calls in 0.05 minutes, 10 per second. 0 failed.$/m);
     expect(report).toMatch(/^\/v2\/commentannotations\/get +9 +\d+\.\d +\d+\.\d {2}-$/m);
-    expect(report).toMatch(/^Cost at list prices: 0\.000\d dollars/m);
+    expect(report).toMatch(/^Cost of the calls at list prices: 0\.000\d dollars/m);
     const { body } = await system.post('/v2/organizations/get', {});
     expect(body.result.data.map(({ id }: { id: string }) => id)).toEqual(['demo-organization']);
   });

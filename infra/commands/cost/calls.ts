@@ -20,7 +20,7 @@ const ROUND_TRIP_MILLISECONDS = 5;
  */
 const OWN_MILLISECONDS = 5;
 /** The read units of the credentials. Functions cache credentials for ten seconds, but here they count for each call. */
-const CREDENTIALS_UNITS_READ = 0.5;
+export const CREDENTIALS_UNITS_READ = 0.5;
 /** The bytes that a call logs: one line of the function and one line of the gateway. */
 const LOG_BYTES = 900;
 
@@ -95,6 +95,18 @@ export function costOfCall(
     milliseconds,
     ...parts,
     total: Object.values(parts).reduce((sum, dollars) => sum + dollars, 0),
+  };
+}
+
+/** What an `Idempotency-Key` adds to a write: the claim before the call, and the stored answer. */
+export const idempotencyConsumption = { roundTrips: 2, read: 0, written: 2 } as const satisfies RequestConsumption;
+
+/** Returns the consumption of a request that also has an `Idempotency-Key`. */
+export function withIdempotencyKey({ roundTrips, read, written }: RequestConsumption): RequestConsumption {
+  return {
+    roundTrips: roundTrips + idempotencyConsumption.roundTrips,
+    read: read + idempotencyConsumption.read,
+    written: written + idempotencyConsumption.written,
   };
 }
 

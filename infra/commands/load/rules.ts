@@ -37,6 +37,15 @@ export function inProportion<T extends { readonly weight: number }>(items: reado
   });
 }
 
+/** The number of documents of a run, and of comments in a thread. A long thread makes reads dearer than those in `npm run cost`. */
+const DOCUMENTS = { min: 10, max: 1_000 };
+const COMMENTS_PER_THREAD = 20;
+
+/** Returns the number of documents, each with one thread, for a run that adds `comments` comments. */
+export function documentsFor(comments: number): number {
+  return Math.min(DOCUMENTS.max, Math.max(DOCUMENTS.min, Math.ceil(comments / COMMENTS_PER_THREAD)));
+}
+
 /** Returns the nearest-rank percentile of at least one value. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -4,8 +4,18 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { apiCredentials } from '../../../infra/commands/apiCredentials.ts';
+import { registeredEndpoints } from '../../../infra/build/registry.ts';
+import { costsOfCalls } from '../../../infra/commands/cost/calls.ts';
 import { loadOptions } from '../../../infra/commands/load.ts';
-import { inProportion, percentile, plannedStarts, reportsOf } from '../../../infra/commands/load/rules.ts';
+import { costsOfMix } from '../../../infra/commands/load/mix.ts';
+import {
+  documentsFor,
+  inProportion,
+  percentile,
+  plannedStarts,
+  reportsOf,
+} from '../../../infra/commands/load/rules.ts';
+import { MAX_COMMENTS } from '../../../lib/comments/rules/comments.ts';
 
 describe('plannedStarts', () => {
   test('spreads the calls evenly over the duration', () => {
@@ -43,6 +53,22 @@ describe('inProportion', () => {
   });
 });
 
+describe('documentsFor', () => {
+  test.each([
+    [0, 10],
+    [200, 10],
+    [201, 11],
+    [540_000, 1_000],
+  ])('returns for %d comments %d documents, so that threads stay short', (comments, documents) => {
+    expect(documentsFor(comments)).toBe(documents);
+  });
+
+  test('keeps the longest run below the limit of comments in a thread', () => {
+    const comments = 1_000 * 60 * 60 * (3 / 20);
+    expect(comments / documentsFor(comments)).toBeLessThan(MAX_COMMENTS - 1);
+  });
+});
+
 describe('percentile', () => {
   test.each([
     [50, 50],
@@ -71,6 +97,32 @@ describe('reportsOf', () => {
   });
 });
 
+describe('costsOfMix', () => {
+  test('has shares with the sum 1', () => {
+    const shares = costsOfMix(registeredEndpoints()).map(({ share }) => share);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+  });
+
+  test('has the costs of npm run cost, and the two table writes of an Idempotency-Key for each write', () => {
+    const endpoints = registeredEndpoints();
+    const costs = new Map(costsOfCalls(endpoints).map((cost) => [cost.name, cost]));
+    const mix = costsOfMix(endpoints);
+    expect(mix.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['read', 'write']));
+    for (const { kind, cost } of mix) {
+      const listed = costs.get(cost.name);
+      if (!listed) throw new Error(`npm run cost does not list ${cost.name}`);
+      if (kind === 'read') expect(cost).toEqual(listed);
+      else expect(cost).toMatchObject({ written: listed.written + 2, milliseconds: listed.milliseconds + 10 });
+    }
+  });
+
+  test('throws for a call that npm run cost does not list', () => {
+    expect(() => costsOfMix(registeredEndpoints(), new Map())).toThrow(
+      'npm run cost has no "/v2/commentannotations/get a page"',
+    );
+  });
+});
+
 describe('loadOptions', () => {
   test('returns defaults', () => {
     expect(loadOptions(['https://api.example.com'])).toEqual({
@@ -78,6 +130,13 @@ describe('loadOptions', () => {
       credentialsFile: undefined,
       perSecond: 20,
       minutes: 1,
+      serviceName: 'svc',
+    });
+  });
+
+  test('takes the name of the service from --service-name', () => {
+    expect(loadOptions(['https://api.example.com', '--service-name', 'review'])).toMatchObject({
+      serviceName: 'review',
     });
   });
 
