@@ -145,8 +145,8 @@ const schema = z.object({
   callBurstSeconds: wholeNumber(10, 1, 300).describe(
     'The burst size of the limits per API key, in seconds: 10 allows a burst of ten times the limit per second.',
   ),
-  requestsPerSecond: wholeNumber(2_000, 1, 10_000).describe(
-    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000.',
+  requestsPerSecond: wholeNumber(2_000, 1, 1_000_000).describe(
+    'Requests per second of all callers together. Bursts may have twice as many. The default quota of an AWS account is 10,000. Request a higher one before you set more.',
   ),
   publicRequestsPerSecond: wholeNumber(50, 1, 10_000).describe(
     'Requests per second of all callers together to each route without credentials, and to all unknown paths together.',
