@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { indexNames } from '../../lib/app/capability.ts';
 import { entities, type Entity } from '../../lib/table/entity.ts';
+import { lazy } from '../../lib/shared/lazy.ts';
 import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { deliveryMetrics } from '../../lib/observability/deliveryMetrics.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
@@ -12,6 +13,7 @@ import { projectDir } from '../build/build.ts';
 import { clientMethods, clientMethodsFile } from '../build/client.ts';
 import { readSettings, settingMeaning, settingNames, settingValues } from '../stacks/settings.ts';
 import { registeredWorkers } from '../build/registry.ts';
+import { defaultWorkload, simulatedComponents, simulatedLoads } from './simulate.ts';
 
 type AnyEntity = Entity<never, never, never>;
 
@@ -19,6 +21,8 @@ type AnyEntity = Entity<never, never, never>;
 for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../../${file}`);
 }
+
+const workload = lazy(defaultWorkload);
 
 /** The functions that generate the contents of blocks, by the name of the block in the pages. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
@@ -81,6 +85,8 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
       ['Metric', 'Unit', 'Meaning'],
       Object.entries(deliveryMetrics).map(([name, { unit, meaning }]) => [code(name), unit, meaning]),
     ),
+  simulatedLoads: () => tableOf(simulatedLoads(workload())),
+  simulatedComponents: () => tableOf(simulatedComponents(workload())),
   settings: () => {
     const defaults = readSettings(() => undefined);
     return table(
@@ -129,6 +135,10 @@ function triggerOf(on: Source): string {
   if ('inserts' in on) return `for new items: ${on.inserts.join(', ')}`;
   if ('changes' in on) return `for changed items: ${on.changes.join(', ')}`;
   return 'every' in on ? `every ${on.every}` : 'for each connect, subscribe and publish of a user';
+}
+
+function tableOf([head = [], ...rows]: readonly (readonly string[])[]): string {
+  return table(head, rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

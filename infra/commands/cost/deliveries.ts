@@ -16,9 +16,9 @@ export interface DeliveryConsumption {
 }
 
 /** The assumed duration of a run that posts. Most of it is the receiver's time. */
-const POSTING_MILLISECONDS = 300;
+export const POSTING_MILLISECONDS = 300;
 /** The assumed duration of another run. */
-const OTHER_MILLISECONDS = 30;
+export const OTHER_MILLISECONDS = 30;
 
 /**
  * The measured consumption of events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts asserts these

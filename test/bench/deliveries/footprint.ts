@@ -1,23 +1,12 @@
+import type { Footprint, Scope } from '../../../infra/commands/simulate/footprints.ts';
 import { newPublisher, OTHER_TYPE, EVENT_TYPE, startMemoryWorld } from './world.ts';
 
 /** The number of events that are published before they are fanned out and delivered together. */
 const TOGETHER = 10;
 const EVENTS_PER_ENDPOINT = 400;
 
-/** Which events share a partition: all events, or those of a customer, of an endpoint, or one event. */
-export type Scope = 'account' | 'tenant' | 'endpoint' | 'event';
-
-/** The consumption of an event with one delivery in the partitions of one kind. */
-export interface Footprint {
-  /** The index and the key with placeholders, such as `gsi3 T#DUE#<n>`. */
-  readonly partitions: string;
-  readonly scope: Scope;
-  /** The number of such partitions of everybody, of a customer or of an endpoint. */
-  readonly shards: number;
-  /** The units per event. */
-  readonly read: number;
-  readonly written: number;
-}
+/** The scopes of the partitions that events use. `item`: one event. */
+type EventScope = Extract<Scope, 'account' | 'tenant' | 'endpoint' | 'item'>;
 
 /**
  * Processes events of two customers with two endpoints each on a table in memory, ten at a time. Returns the consumption of one
@@ -25,7 +14,10 @@ export interface Footprint {
  */
 export async function measureFootprint(): Promise<Footprint[]> {
   const { table, cloud, receiver, stop } = await startMemoryWorld();
-  const kinds = new Map<string, { scope: Scope; owners: Map<string, Set<string>>; read: number; written: number }>();
+  const kinds = new Map<
+    string,
+    { scope: EventScope; owners: Map<string, Set<string>>; read: number; written: number }
+  >();
   let events = 0;
   for (let customers = 0; customers < 2; customers++) {
     const { apiKey, publish, subscribe } = await newPublisher();
@@ -44,7 +36,7 @@ export async function measureFootprint(): Promise<Footprint[]> {
         for (const [name, { read, written }] of all) {
           const eventId = ids.find((id) => name.includes(id));
           const scope = eventId
-            ? 'event'
+            ? 'item'
             : name.includes(endpointId)
               ? 'endpoint'
               : name.includes(apiKey)
@@ -57,7 +49,7 @@ export async function measureFootprint(): Promise<Footprint[]> {
             .replace(/#\d+$/, '#<n>');
           const kind = kinds.get(kindName) ?? { scope, owners: new Map(), read: 0, written: 0 };
           kinds.set(kindName, kind);
-          const owner = { account: '', tenant: apiKey, endpoint: endpointId, event: eventId ?? '' }[scope];
+          const owner = { account: '', tenant: apiKey, endpoint: endpointId, item: eventId ?? '' }[scope];
           kind.owners.set(owner, (kind.owners.get(owner) ?? new Set()).add(name));
           kind.read += read;
           kind.written += written;

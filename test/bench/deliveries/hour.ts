@@ -2,9 +2,13 @@
  * Simulates an hour of 10,000 events a second on a model of partitions, with a Zipf distribution of tenants. Prints which
  * component reaches its limit first. The consumption of an event is measured on a table in memory. Takes about 8 s.
  */
-import { type Footprint, measureFootprint, type Scope } from './footprint.ts';
+import { POSTING_MILLISECONDS } from '../../../infra/commands/cost/deliveries.ts';
+import type { Footprint, Scope } from '../../../infra/commands/simulate/footprints.ts';
+import { quotas } from '../../../infra/commands/simulate/quotas.ts';
+import { zipfShares } from '../../../infra/commands/simulate/rules.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 import { printTable, type Row } from '../report.ts';
+import { measureFootprint } from './footprint.ts';
 
 const EVENTS_PER_SECOND = 10_000;
 const SECONDS = 3_600;
@@ -13,15 +17,15 @@ const TENANTS = 1_000;
  * The limits of one partition in units per second. DynamoDB can split a hot partition and use unused units of others. The model
  * assumes neither.
  */
-const LIMIT = { read: 3_000, written: 1_000 };
+const LIMIT = { read: quotas.partitionRead.limit, written: quotas.partitionWritten.limit };
 /** The limit of a table and of each index in units per second: the default quota of an account. AWS raises it on request. */
-const TABLE_LIMIT = { read: 40_000, written: 40_000 };
+const TABLE_LIMIT = { read: quotas.tableRead.limit, written: quotas.tableWritten.limit };
 /** The assumed duration of a batch of first attempts. */
-const BATCH_SECONDS = 0.3;
+const BATCH_SECONDS = POSTING_MILLISECONDS / 1000;
 
 /** The numbers of the first data model: 16 shards, and one partition per endpoint that lists deliveries. */
 const before: readonly Footprint[] = [
-  { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'event', shards: 1, read: 5, written: 13 },
+  { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 5, written: 13 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 16, read: 0, written: 2 },
   { partitions: 'gsi4 T#<tenant>#EVENTS#<n>', scope: 'tenant', shards: 16, read: 0, written: 1 },
   { partitions: 'table T#<tenant>', scope: 'tenant', shards: 1, read: 0.1, written: 0 },
@@ -49,8 +53,7 @@ interface Load {
 }
 
 const after = await measureFootprint();
-const weights = Array.from({ length: TENANTS }, (_, rank) => 1 / (rank + 1));
-const hottest = EVENTS_PER_SECOND / weights.reduce((sum, weight) => sum + weight, 0);
+const hottest = EVENTS_PER_SECOND * zipfShares(TENANTS)[0]!;
 const loads = { before: loadsOf(before), after: loadsOf(after) };
 
 for (const [when, all] of Object.entries(loads)) {
@@ -81,7 +84,7 @@ process.exit();
 
 function loadsOf(footprints: readonly Footprint[]): Load[] {
   const partitions = footprints
-    .filter(({ scope }) => scope !== 'event')
+    .filter(({ scope }) => scope !== 'item')
     .flatMap((footprint) =>
       (['written', 'read'] as const).flatMap((unit) => (footprint[unit] > 0 ? [partitionLoad(footprint, unit)] : [])),
     );

@@ -1,0 +1,114 @@
+/** `npm run simulate`: prints which component is full at which load, and what the load costs, from a model on paper. */
+import { queues } from '../../lib/workers/queues.ts';
+import { registeredEndpoints } from '../build/registry.ts';
+import { readSettings } from '../stacks/settings.ts';
+import { columns } from './columns.ts';
+import { costsOfMix } from './load/mix.ts';
+import {
+  assumptions,
+  type Component,
+  componentsOf,
+  concurrencyAt,
+  credentialReadShare,
+  dollarsPerMillion,
+  dollarsPerMonth,
+  fullAt,
+  keysAboveLimits,
+  type Workload,
+  zipfShares,
+} from './simulate/rules.ts';
+
+const USAGE = `Usage: npm run simulate [-- --help]
+
+Prints, for three loads on paper, the price and the components that are full, and for each component its use and the load that
+fills it. Section "Large loads" of infra/README.md explains the model.`;
+
+/** The loads of the tables in requests per second. */
+const LOADS = [10, 1_000, 100_000] as const;
+
+/** A smaller share is shown as less than this. */
+const MIN_SHARE = 0.001;
+
+/** The rows of a table. The first row is the head. */
+type Rows = readonly (readonly string[])[];
+
+/** Returns the mix of calls of `npm run load`, the default settings, and a million API keys. */
+export function defaultWorkload(): Workload {
+  const { requestsPerSecond, readsPerSecondPerKey, writesPerSecondPerKey } = readSettings(() => undefined);
+  return {
+    calls: costsOfMix(registeredEndpoints()),
+    limits: {
+      requestsPerSecond,
+      readsPerSecondPerKey,
+      writesPerSecondPerKey,
+      deliverConcurrency: queues.deliver.maxConcurrency,
+      mailConcurrency: queues.mail.maxConcurrency,
+    },
+    tenantShares: zipfShares(assumptions.tenants),
+  };
+}
+
+/** Returns the table of the loads: price, full components and API keys. */
+export function simulatedLoads(workload: Workload): Rows {
+  const components = ordered(componentsOf(workload)).filter(({ when }) => when === 'steady');
+  const row = (name: string, cell: (load: number) => string) => [name, ...LOADS.map(cell)];
+  const isFull = (load: number) => components.filter((component) => component.full < load);
+  return [
+    ['Requests per second', ...LOADS.map(integer)],
+    row('dollars per month', (load) => integer(dollarsPerMonth(workload, load))),
+    row('dollars per million requests', (load) => dollarsPerMillion(workload, load).toFixed(2)),
+    row('concurrent executions', (load) => significant(concurrencyAt(workload, load))),
+    row('full first', (load) => isFull(load)[0]?.name ?? 'nothing'),
+    row('full components', (load) => integer(isFull(load).length)),
+    row('requests per second of the largest API key', (load) => significant(load * (workload.tenantShares[0] ?? 0))),
+    row('API keys above their limits', (load) => integer(keysAboveLimits(workload, load).keys)),
+    row('requests above the limits of API keys', (load) => percent(keysAboveLimits(workload, load).rejected)),
+    row('requests that read credentials from the table', (load) => percent(credentialReadShare(workload, load))),
+  ];
+}
+
+/** Returns the table of the components, by the load that fills them. A use without a limit is in units per second. */
+export function simulatedComponents(workload: Workload): Rows {
+  return [
+    ['Component', 'Limit', ...LOADS.map((load) => `at ${integer(load)}/s`), 'Full at requests/s', 'To raise the limit'],
+    ...ordered(componentsOf(workload)).map(({ name, limit, when, use, full, remedy }) => [
+      when === 'jump' ? `${name}, after a jump` : name,
+      limit === undefined || limit === 1 ? '' : integer(limit),
+      ...LOADS.map((load) => (limit === undefined ? `${significant(use(load))}/s` : percent(use(load) / limit))),
+      limit === undefined ? '' : full === Infinity ? 'never' : integer(Number(full.toPrecision(3))),
+      remedy,
+    ]),
+  ];
+}
+
+function ordered(components: readonly Component[]): (Component & { readonly full: number })[] {
+  return components
+    .map((component) => ({ ...component, full: fullAt(component) }))
+    .sort((a, b) => compare(a.when === 'jump' ? 1 : 0, b.when === 'jump' ? 1 : 0) || compare(a.full, b.full));
+}
+
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b;
+}
+
+function integer(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** Returns a number with two significant digits, or as an integer above 100. */
+function significant(value: number): string {
+  return value >= 100 ? integer(value) : String(Number(value.toPrecision(2)));
+}
+
+function percent(part: number): string {
+  return part > 0 && part < MIN_SHARE ? `< ${MIN_SHARE * 100} %` : `${significant(part * 100)} %`;
+}
+
+if (import.meta.main) {
+  const workload = defaultWorkload();
+  console.log(
+    process.argv.length > 2
+      ? USAGE
+      : columns([...simulatedLoads(workload), [], ...simulatedComponents(workload)]).replaceAll('`', ''),
+  );
+}

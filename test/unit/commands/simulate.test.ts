@@ -1,0 +1,235 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { registeredEndpoints } from '../../../infra/build/registry.ts';
+import { costsOfCalls, withIdempotencyKey } from '../../../infra/commands/cost/calls.ts';
+import { deliveryConsumption, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
+import { callMix, costsOfMix } from '../../../infra/commands/load/mix.ts';
+import { quotas } from '../../../infra/commands/simulate/quotas.ts';
+import {
+  batchSize,
+  componentsOf,
+  concurrencyAt,
+  credentialReadShare,
+  deliveryInBatches,
+  dollarsPerMillion,
+  dollarsPerMonth,
+  fullAt,
+  keysAboveLimits,
+  partitionUse,
+  type Workload,
+  zipfShares,
+} from '../../../infra/commands/simulate/rules.ts';
+import { defaultWorkload, simulatedComponents, simulatedLoads } from '../../../infra/commands/simulate.ts';
+import { queues } from '../../../lib/workers/queues.ts';
+
+const workload = defaultWorkload();
+/** A thousand API keys, so that properties run fast. */
+const small: Workload = { ...workload, tenantShares: zipfShares(1_000) };
+const components = componentsOf(small);
+const named = (name: string, all = components) => {
+  const component = all.find((candidate) => candidate.name === name);
+  if (!component) throw new Error(`There is no component ${name}`);
+  return component;
+};
+const load = fc.double({ min: 0, max: 1e6, noNaN: true });
+const ordered = fc.tuple(load, load).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
+
+describe('zipfShares', () => {
+  test('fall, and have the sum 1', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5_000 }), (count) => {
+        const shares = zipfShares(count);
+        expect(shares).toHaveLength(count);
+        expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+        for (let rank = 1; rank < count; rank++) expect(shares[rank]! / shares[0]!).toBeCloseTo(1 / (rank + 1), 9);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('give the largest of a million members 7 % of the load', () => {
+    const shares = zipfShares(1_000_000);
+    expect(shares[0]).toBeCloseTo(0.0695, 4);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+  });
+});
+
+describe('batchSize', () => {
+  test('is one for few messages, ten for many, and the messages of a poll in between', () => {
+    expect([0, 10, 16, 100, 10_000].map((rate) => Math.round(batchSize(rate)))).toEqual([1, 1, 1, 6, 10]);
+  });
+});
+
+describe('deliveryInBatches', () => {
+  test('equals the measured consumption in batches of one and of ten', () => {
+    const { alone, inTens } = deliveryConsumption;
+    for (const [size, { consumed }] of [[1, alone] as const, [10, inTens] as const])
+      for (const [name, value] of Object.entries(deliveryInBatches(size)))
+        expect([name, value]).toEqual([name, expect.closeTo(consumed[name as keyof typeof consumed], 9)]);
+  });
+});
+
+describe('partitionUse', () => {
+  test('adds the shares of reads and writes, because a partition serves a combination of both', () => {
+    expect(partitionUse({ read: 1_500, written: 0 })).toBe(0.5);
+    expect(partitionUse({ read: 1_500, written: 500 })).toBe(1);
+  });
+});
+
+describe('componentsOf', () => {
+  test.each(components.map((component) => [component.name, component] as const))(
+    '%s: the use does not fall with the load',
+    (_name, { use }) => {
+      fc.assert(fc.property(ordered, ([less, more]) => use(less) <= use(more) * (1 + 1e-9) + 1e-12));
+    },
+  );
+
+  test.each(components.map((component) => [component.name, component] as const))(
+    '%s: the use at the load that fills it is the limit',
+    (_name, component) => {
+      const full = fullAt(component);
+      if (full === Infinity) expect(component.limit === undefined || component.use(1e9) <= component.limit).toBe(true);
+      else expect(component.use(full) / component.limit!).toBeCloseTo(1, 6);
+    },
+  );
+
+  test('have names of their own and a remedy', () => {
+    const names = components.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { name, remedy } of components) expect([name, remedy]).toEqual([name, expect.stringMatching(/\w+/)]);
+  });
+
+  test('are full at the quotas of the gateway and of the stage', () => {
+    expect(fullAt(named('requests to API Gateway'))).toBeCloseTo(quotas.gatewayRequests.limit, 3);
+    expect(fullAt(named('requests to the stage of the API'))).toBeCloseTo(small.limits.requestsPerSecond, 3);
+  });
+
+  test('are full later if a limit is higher', () => {
+    const limits = { ...small.limits, requestsPerSecond: 5_000, deliverConcurrency: 1_000 };
+    const raised = componentsOf({ ...small, limits });
+    for (const name of ['requests to the stage of the API', 'runs of the worker of webhooks'])
+      expect(fullAt(named(name, raised))).toBeGreaterThan(fullAt(named(name)));
+  });
+
+  test('agree with npm run bench deliveries about the worker of webhooks: ten deliveries in 0.3 s of each run', () => {
+    const comments = 3 / 20;
+    const { batchSize: size, maxConcurrency } = queues.deliver;
+    expect(fullAt(named('runs of the worker of webhooks')) * comments).toBeCloseTo((size * maxConcurrency) / 0.3, 3);
+  });
+
+  test('count the units of npm run cost, with one Idempotency-Key for each write, an event and a delivery', () => {
+    const units = (name: string) => named(name).use(1);
+    const mix = costsOfMix(registeredEndpoints());
+    const { event, inTens } = deliveryConsumption;
+    const written = ['the table', 'index gsi3', 'index gsi4'].reduce(
+      (sum, name) => sum + units(`units written to ${name}`),
+      0,
+    );
+    const calls = (unit: 'read' | 'written') => mix.reduce((sum, { share, cost }) => sum + share * cost[unit], 0);
+    expect(written).toBeCloseTo(calls('written') + (3 / 20) * (event.consumed.written + inTens.consumed.written), 9);
+    expect(units('units read of the table')).toBeCloseTo(
+      calls('read') + 0.5 + (3 / 20) * (event.consumed.read + inTens.consumed.read),
+      9,
+    );
+  });
+});
+
+describe('fullAt', () => {
+  test('is infinite without a limit, and if the use does not reach it', () => {
+    expect(fullAt({ limit: undefined, use: (rps) => rps })).toBe(Infinity);
+    expect(fullAt({ limit: 5, use: () => 1 })).toBe(Infinity);
+  });
+
+  test('finds the load of a use with steps', () => {
+    expect(fullAt({ limit: 3, use: (rps) => Math.floor(rps / 10) })).toBeCloseTo(40, 6);
+  });
+});
+
+describe('dollarsPerMillion', () => {
+  test('has the calls, events and deliveries of npm run cost', () => {
+    const costs = new Map(costsOfCalls(registeredEndpoints()).map((cost) => [cost.name, cost]));
+    const { written } = withIdempotencyKey({ roundTrips: 0, read: 0, written: 0 });
+    const listed = callMix.reduce(
+      (sum, { path, cost, weight }) => sum + (weight / 20) * costs.get(`${path} ${cost}`)!.total,
+      0,
+    );
+    const { event, alone, inTens } = deliveryConsumption;
+    // The units of Idempotency-Keys, and ten more milliseconds of half a gigabyte, for 5 writes of 20 calls.
+    const keys = (5 / 20) * (written * 0.625 + 0.01 * 0.5 * 13.3334);
+    for (const [rate, delivery] of [[10, alone] as const, [100_000, inTens] as const])
+      expect(dollarsPerMillion(workload, rate)).toBeCloseTo(
+        listed + keys + (3 / 20) * (deliveryDollars(event.consumed) + deliveryDollars(delivery.consumed)),
+        9,
+      );
+  });
+
+  test('does not rise with the load, while the month does', () => {
+    fc.assert(
+      fc.property(ordered, ([less, more]) => {
+        expect(dollarsPerMillion(small, more)).toBeLessThanOrEqual(dollarsPerMillion(small, less) + 1e-9);
+        expect(dollarsPerMonth(small, less)).toBeLessThanOrEqual(dollarsPerMonth(small, more) + 1e-9);
+      }),
+    );
+  });
+
+  test('is the price of a month at one request a second, for 2.628 million requests', () => {
+    expect(dollarsPerMonth(small, 1)).toBeCloseTo(2.628 * dollarsPerMillion(small, 1), 9);
+  });
+});
+
+describe('keysAboveLimits', () => {
+  const equal: Workload = { ...small, tenantShares: [0.5, 0.5] };
+
+  test('counts the keys, and the share of requests above their limits', () => {
+    // At 2,000 requests a second each key sends 750 reads and 250 writes. Its limits are 500 and 200.
+    expect(keysAboveLimits(equal, 2_000)).toEqual({ keys: 2, rejected: expect.closeTo(600 / 2_000, 9) });
+    expect(keysAboveLimits(equal, 1_000)).toEqual({ keys: 0, rejected: 0 });
+    expect(keysAboveLimits(equal, 0)).toEqual({ keys: 0, rejected: 0 });
+  });
+
+  test('rejects a larger share of a larger load', () => {
+    fc.assert(
+      fc.property(ordered, ([less, more]) => {
+        expect(keysAboveLimits(small, less).rejected).toBeLessThanOrEqual(keysAboveLimits(small, more).rejected + 1e-9);
+      }),
+    );
+  });
+});
+
+describe('credentialReadShare', () => {
+  test('is 1 for keys that call less often than their credentials expire, and small for few busy keys', () => {
+    expect(credentialReadShare(small, 0)).toBe(1);
+    expect(credentialReadShare({ ...small, tenantShares: zipfShares(100_000) }, 0.001)).toBeCloseTo(1, 2);
+    expect(credentialReadShare({ ...small, tenantShares: [1] }, 1_000)).toBeLessThan(0.01);
+  });
+});
+
+describe('concurrencyAt', () => {
+  test('is the rate times the duration, for requests and the runs of workers', () => {
+    const milliseconds = small.calls.reduce((sum, { share, cost }) => sum + share * cost.milliseconds, 0);
+    const events = 100_000 * (3 / 20);
+    // A tenth of a run of the stream for 30 ms, and a tenth of a delivery run and a hundredth of a mail run for 300 ms.
+    const workers = events * (0.1 * 0.03 + 0.1 * 0.3 + 0.01 * 0.3);
+    expect(concurrencyAt(small, 100_000)).toBeCloseTo(100 * milliseconds + workers, 6);
+  });
+});
+
+describe('the tables', () => {
+  test('name the stage of the API as the first full component, at 100,000 requests a second only', () => {
+    const rows = new Map(simulatedLoads(workload).map(([name = '', ...cells]) => [name, cells]));
+    expect(rows.get('Requests per second')).toEqual(['10', '1,000', '100,000']);
+    expect(rows.get('full first')).toEqual(['nothing', 'nothing', 'requests to the stage of the API']);
+  });
+
+  test('have a row for each component, by the load that fills it, with jumps at the end', () => {
+    const [head = [], ...rows] = simulatedComponents(small);
+    expect(rows).toHaveLength(components.length);
+    expect(new Set(rows.map(({ length }) => length))).toEqual(new Set([head.length]));
+    const isJump = rows.map(([name]) => name!.endsWith('after a jump'));
+    expect(isJump).toEqual(isJump.toSorted((a, b) => Number(a) - Number(b)));
+    const full = rows
+      .filter((_row, index) => !isJump[index])
+      .map((row) => (/^[\d,]+$/.test(row[5]!) ? Number(row[5]!.replaceAll(',', '')) : Infinity));
+    expect(full).toEqual(full.toSorted((a, b) => (a === b ? 0 : a - b)));
+  });
+});
