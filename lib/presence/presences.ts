@@ -7,10 +7,11 @@ import { inParallel } from '../shared/inParallel.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { pages } from '../table/pages.ts';
-import { shardNumbers, shardOf } from '../table/queryShards.ts';
+import { shardOf } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table, type WriteOp } from '../table/table.ts';
+import { type SweepCall, sweepShards } from '../workers/sweep.ts';
 import {
   endPresence,
   isPresent,
@@ -167,29 +168,36 @@ export class PresenceSweeper {
   }
 
   /**
-   * Ends every presence whose lease has ended at a time (epoch ms). A presence that a user renews at the same time
-   * stays. Returns whether anybody is still present.
+   * Ends the presences whose leases have ended. Stops near the deadline of the run. A presence that a user renews at the
+   * same time stays. Returns whether anybody is still present.
    */
-  async endExpired(now: number): Promise<boolean> {
+  async endExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<boolean> {
+    const now = call.clock();
     let isAnybodyPresent = false;
-    await inParallel(shardNumbers(SHARDS), SHARDS, async (shard) => {
-      const partition = indexPartition('tenant', presentUsers(shard));
-      for await (const { keys } of pages((after) =>
-        this.#table.queryIndex('gsi3', partition, { limit: PAGE, after }),
-      )) {
+    await sweepShards(
+      SHARDS,
+      call,
+      async (shard, options) => {
+        const { keys, next } = await this.#table.queryIndex(
+          'gsi3',
+          indexPartition('tenant', presentUsers(shard)),
+          options,
+        );
         const presences = await this.#table.getByKeys(PresenceEntity, keys);
-        await inParallel([...keys.entries()], PARALLEL, async ([index, key]) => {
-          const presence = presences[index];
+        return { values: keys.map((key, index) => ({ tenant: tenantOf(key), presence: presences[index] })), next };
+      },
+      async (values) => {
+        await inParallel(values, PARALLEL, async ({ tenant, presence }) => {
           if (presence?.leaseEndsAt === undefined) return;
           if (isPresent(presence, now)) {
             isAnybodyPresent = true;
             return;
           }
           const { organizationKey, documentKey } = presence;
-          await endIfExpired(this.#table, { tenant: tenantOf(key), organizationKey, documentKey }, presence, now);
+          await endIfExpired(this.#table, { tenant, organizationKey, documentKey }, presence, now);
         });
-      }
-    });
+      },
+    );
     return isAnybodyPresent;
   }
 }

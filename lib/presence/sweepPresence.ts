@@ -17,8 +17,8 @@ export interface PresenceSweepPorts {
  * if nobody is present. A presence whose lease begins and ends between two runs has its own job.
  */
 export function sweepPresences({ sweeper, sleep }: PresenceSweepPorts): Sweep {
-  return async ({ clock, deadline }) => {
-    while ((await sweeper.endExpired(clock())) && clock() + PASS_MILLISECONDS < deadline - SPARE)
+  return async (call) => {
+    while ((await sweeper.endExpired(call)) && call.clock() + PASS_MILLISECONDS < call.deadline - SPARE)
       await sleep(PASS_MILLISECONDS);
   };
 }

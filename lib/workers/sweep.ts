@@ -2,6 +2,7 @@ import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
+import { shardNumbers } from '../table/queryShards.ts';
 
 export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
@@ -24,14 +25,14 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
 /** Reads the shards of an index in parallel and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
-  { clock, deadline }: SweepCall,
+  { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
   read: (
     shard: number,
     options: { limit: number; after: string | undefined },
   ) => Promise<{ values: readonly T[]; next: string | undefined }>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
-  await inParallel([...Array(shards).keys()], shards, async (shard) => {
+  await inParallel(shardNumbers(shards), shards, async (shard) => {
     let after: string | undefined;
     do {
       const { values, next } = await read(shard, { limit: PAGE, after });

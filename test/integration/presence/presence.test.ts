@@ -41,6 +41,8 @@ const scope = async () => {
   const document = await table.get(DocumentEntity, { tenant, organizationKey, documentId: 'nda' });
   return { tenant, organizationKey, documentKey: document!.internalId };
 };
+/** A run of the sweep at a time, far from its deadline. */
+const runAt = (now: number) => ({ clock: () => now, deadline: Infinity });
 const revisionOf = async (userId: string) => (await table.get(PresenceEntity, { ...(await scope()), userId }))?._r;
 
 describe('POST /v2/presence/add', () => {
@@ -187,11 +189,26 @@ describe('the lease of a presence', () => {
     const renewal = { mode: 'add', defaultLease: 600, now } as const;
     await store.renew(where, [{ userId: 'ada', leaseSeconds: 5 }, { userId: 'grace' }], renewal);
     const sweeper = new PresenceSweeper(table);
-    expect(await sweeper.endExpired(now + 5_000)).toBe(true);
+    expect(await sweeper.endExpired(runAt(now + 5_000))).toBe(true);
     const items = await itemsOf(engine, customer, 'Presence');
     expect(items.find(({ userId }) => userId === 'ada')).not.toHaveProperty('leaseEndsAt');
     expect(items.find(({ userId }) => userId === 'grace')).toHaveProperty('leaseEndsAt', now + 600_000);
-    expect(await sweeper.endExpired(now + 10_000_000)).toBe(false);
+    expect(await sweeper.endExpired(runAt(now + 10_000_000))).toBe(false);
+  });
+
+  test('is ended by a later run, if the run of the sweep is near its deadline', async () => {
+    const store = new PresenceStore(table);
+    const where = await scope();
+    const now = Date.now();
+    const users = Array.from({ length: 101 }, (_each, index) => ({ userId: `user-${index}`, leaseSeconds: 5 }));
+    await store.renew(where, users, { mode: 'add', defaultLease: 600, now });
+    const sweeper = new PresenceSweeper(table);
+    const stillStored = async () =>
+      (await itemsOf(engine, customer, 'Presence')).filter(({ leaseEndsAt }) => leaseEndsAt !== undefined).length;
+    await sweeper.endExpired({ clock: () => now + 5_000, deadline: now + 5_000 });
+    expect(await stillStored()).toBe(1);
+    await sweeper.endExpired(runAt(now + 6_000));
+    expect(await stillStored()).toBe(0);
   });
 
   test('survives a sweep that runs while the user renews it', async () => {
@@ -201,7 +218,10 @@ describe('the lease of a presence', () => {
     const renewAt = (time: number) =>
       store.renew(where, [{ userId: 'ada' }], { mode: 'update', defaultLease: 30, now: time });
     await renewAt(now);
-    const [swept] = await Promise.all([new PresenceSweeper(table).endExpired(now + 30_000), renewAt(now + 30_000)]);
+    const [swept] = await Promise.all([
+      new PresenceSweeper(table).endExpired(runAt(now + 30_000)),
+      renewAt(now + 30_000),
+    ]);
     expect(typeof swept).toBe('boolean');
     expect(await store.list(where, now + 30_001)).toMatchObject([{ userId: 'ada' }]);
   });
