@@ -43,6 +43,7 @@ export interface LiveEvents {
   readonly crdt: EditorMessage;
   /** An event that another client published, such as a cursor. */
   readonly awareness: object;
+  /** A thread or comment changed. With the type `comment_annotation.hide`, the user can no longer see the thread. */
   readonly comment: LiveHint;
   readonly reaction: LiveHint;
   readonly recording: LiveHint;
@@ -383,7 +384,10 @@ export class LiveDocument {
     if (needsReload) this.#events.emit('reload', undefined);
   }
 
+  /** Shows a hint of the user's own channel. The channel also has hints about threads in other documents. */
   #showUserHint(hint: LiveHint): void {
+    const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
+    if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
     const text = JSON.stringify(hint);
     if (this.#shownToUser.has(text)) return;
     this.#shownToUser.add(text);

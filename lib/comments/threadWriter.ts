@@ -47,6 +47,7 @@ import {
   ThreadReader,
 } from './threads.ts';
 import { findUsersWithAccess } from '../content/accessChecks.ts';
+import { threadAccessOps } from './threadAccessChanges.ts';
 
 /** A thread from a request, with the id that it will have. */
 export interface IdentifiedThread {
@@ -302,6 +303,7 @@ export class ThreadWriter {
     if (next.from === thread.from && next.assignedTo === thread.assignedTo) return 'done';
     const ops = [
       replace(ThreadEntity, { ...scope, ...next }, thread._r),
+      ...threadAccessOps(scope, thread, next, now),
       ...firstCommentOps(scope, thread, next, first),
     ];
     return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
@@ -421,6 +423,7 @@ function decideChange(
     result: { ...updatedResult(annotationId), embedding: judgment?.jobId },
     ops: [
       replace(ThreadEntity, { ...context.scope, ...next }, thread._r),
+      ...threadAccessOps(context.scope, thread, next, now),
       ...(judgment?.ops ?? []),
       ...firstCommentOps(context.scope, thread, next, first),
       ...changeEventOps(context, events, logged, now),

@@ -5,6 +5,7 @@ export const hintTypes = [
   'comment_annotation.add',
   'comment_annotation.update',
   'comment_annotation.delete',
+  'comment_annotation.hide',
   'comment.add',
   'comment.update',
   'comment.delete',
@@ -73,12 +74,13 @@ export interface ThreadPosition {
 }
 
 /**
- * Who gets a hint: everybody who may open the document, those who may see a thread, or the recipients of a
- * notification. `access` is the access of a private thread that is deleted.
+ * Who gets a hint: everybody who may open the document, those who may see a thread, those who could see a thread and no longer
+ * can, or the recipients of a notification. `access` is the access of a private thread that is deleted.
  */
 export type HintAudience =
   | { readonly kind: 'document' }
   | { readonly kind: 'thread'; readonly thread: ThreadPosition; readonly access?: ThreadAccess | undefined }
+  | { readonly kind: 'formerReaders'; readonly thread: ThreadPosition; readonly formerAccess: ThreadAccess }
   | { readonly kind: 'users'; readonly userIds: readonly string[] };
 
 /** A hint with its audience. */
@@ -106,6 +108,7 @@ const hintsOfWritten: Readonly<Record<string, HintOfWritten>> = {
     threadHint(change, `comment_annotation.${verbs[change.change]}`, change.item),
   DeletedThread: (change: Written<{ annotationId: string; deletedAt: number; access?: string }>) =>
     deletedThreadHint(change),
+  ThreadAccessChange: (change: Written<ThreadPosition & { formerAccess: string }>) => hiddenThreadHint(change),
   Comment: (change: Written<OnThread>) => commentHint(change),
   Reaction: (change: Written<{ annotationId: string; on?: OnThread }>) => reactionHint(change),
   Recording: (change: Written<{ annotationId: string }>) =>
@@ -178,6 +181,13 @@ function deletedThreadHint(
   return { hint, audience: { kind: 'thread', thread, access: JSON.parse(access) as ThreadAccess } };
 }
 
+function hiddenThreadHint(change: Written<ThreadPosition & { formerAccess: string }>): AddressedHint {
+  const { annotationId, createdAt, formerAccess } = change.item;
+  const { hint } = addressed(change, 'comment_annotation.hide', { annotationId });
+  const thread = { annotationId, createdAt };
+  return { hint, audience: { kind: 'formerReaders', thread, formerAccess: JSON.parse(formerAccess) as ThreadAccess } };
+}
+
 function commentHint(change: Written<OnThread>): AddressedHint {
   const { annotationId, commentId, threadCreatedAt: createdAt } = change.item;
   return threadHint(change, `comment.${verbs[change.change]}`, { annotationId, createdAt }, { commentId });
@@ -215,6 +225,7 @@ export function decodePart(part: string): string | undefined {
 /**
  * Returns the changes without those whose hint another change repeats. Of several hints with the same type and ids, only the
  * last one stays. An update of a record that the same list adds before is left out. Clients read the newest state anyway.
+ * Each hint about a hidden thread stays, because it has recipients of its own.
  */
 export function withoutRepetitions<T extends { readonly hint: ContentHint }>(changes: readonly T[]): T[] {
   const identity = (type: string, ids: HintIds) => JSON.stringify([type, ids]);
@@ -226,7 +237,8 @@ export function withoutRepetitions<T extends { readonly hint: ContentHint }>(cha
   );
   return changes.filter(({ hint }, index) => {
     const name = identity(hint.type, hint.ids);
-    return lastOf.get(name) === index && (addedAt.get(name) ?? Infinity) > index;
+    const isRepeated = lastOf.get(name) !== index && hint.type !== 'comment_annotation.hide';
+    return !isRepeated && (addedAt.get(name) ?? Infinity) > index;
   });
 }
 

@@ -71,6 +71,19 @@ describe('a live document', () => {
     expect(comments).toEqual(['comment.add', 'comment_annotation.add']);
   });
 
+  test('reports a thread that the user can no longer see, and no thread of another document', async () => {
+    const { live, shown } = open();
+    const comments: object[] = [];
+    live.on('comment', ({ type, ids }) => comments.push({ type, ids }));
+    await wait();
+    const hidden = { annotationId: 'a', documentId: 'nda' };
+    service.push(service.channels.user, { type: 'comment_annotation.hide', at: 1, ids: hidden });
+    service.push(service.channels.user, { type: 'comment.add', at: 2, ids: { ...hidden, documentId: 'other' } });
+    service.push(service.channels.user, { type: 'notification.add', at: 3, ids: { documentId: 'other' } });
+    expect(comments).toEqual([{ type: 'comment_annotation.hide', ids: hidden }]);
+    expect(shown.slice(2)).toEqual(['comment_annotation.hide', 'notification.add']);
+  });
+
   test('shows the missed changes after a disconnection, once and in order, without a reload', async () => {
     const { shown } = open();
     await wait();

@@ -103,6 +103,15 @@ describe('hintOf', () => {
     });
   });
 
+  test('addresses the hint of a hidden thread to those who could see it before', () => {
+    const formerAccess = { authorId: 'ada', organizationId: '', visibility: { type: 'restricted', userIds: ['bob'] } };
+    const item = { ...thread, changedAt: 9, formerAccess: JSON.stringify(formerAccess) };
+    expect(hintOf(written('ThreadAccessChange', 'insert', 'THREAD_ACCESS_CHANGES', item))).toEqual({
+      hint: { type: 'comment_annotation.hide', at: NOW, ids: { annotationId: 'a' } },
+      audience: { kind: 'formerReaders', thread, formerAccess },
+    });
+  });
+
   test.each<[string, ItemChange]>([
     ['the expiry of a tombstone', removed('DELETED_THREADS', 'x')],
     ['the compaction of an editor', removed('EDITORS', 'e#LOG#0000000000000001')],
