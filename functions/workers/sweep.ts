@@ -1,5 +1,6 @@
 import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
 import { jobSweep } from '../../lib/jobs/jobSweep.ts';
+import { liveSessionSweep } from '../../lib/live/sweepSessions.ts';
 import { mailSweep } from '../../lib/mail/mailSweep.ts';
 import { presenceSweep } from '../../lib/presence/sweepPresence.ts';
 import { deliverySweep, endpointHealthSweep } from '../../lib/webhooks/sweepDeliveries.ts';
@@ -12,7 +13,7 @@ export const worker = defineWorker(
     name: 'sweep',
     summary: 'Sends due deliveries, mails and jobs, and replaces lost queue messages',
     on: { every: 'minute' },
-    uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep, presenceSweep },
+    uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep, presenceSweep, liveSessionSweep },
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     timeoutSeconds: 55,
   },

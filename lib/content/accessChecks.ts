@@ -1,6 +1,8 @@
 import { distinct } from '../shared/collections.ts';
 import {
   type DocumentAccess,
+  documentPermission,
+  findAccessEnd,
   folderChain,
   type Grant,
   organizationPermission,
@@ -252,6 +254,26 @@ export async function findUsersWithAccess(
     { scope, organization, now },
     { document: documentInFolder, knownUsersOnly: true },
     userIds,
+  );
+}
+
+/**
+ * Returns when the access of users to a document ends, in epoch ms by user id. The time is Infinity for access without an end.
+ * Users without access are not in the map. Sends one BatchGet per 100 keys.
+ */
+export async function readAccessEnds(
+  table: Table,
+  checkScope: CheckScope,
+  document: DocumentAccess,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (userIds.length === 0) return new Map();
+  const accesses = await readUserAccess(table, checkScope, document, userIds);
+  return new Map(
+    accesses.flatMap((access, index) => {
+      if (documentPermission(access, document).errorCode !== undefined) return [];
+      return [[userIds[index] as string, (findAccessEnd(access, document) ?? Infinity) * 1000] as const];
+    }),
   );
 }
 

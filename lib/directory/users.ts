@@ -473,7 +473,12 @@ export class UserWriter {
   async revoke(userId: string, resources: readonly ScopedResource[], now: number): Promise<void> {
     const distinctGrants = distinctResources(resources);
     const toRemoval = ({ scope, resource }: ScopedResource) =>
-      recordRemoval(scope, userId, { internalId: resource.internalId, removedAt: now, isRevocation: false });
+      recordRemoval(scope, userId, {
+        internalId: resource.internalId,
+        removedAt: now,
+        isRevocation: false,
+        ...(resource.resourceType === 'folder' && { folder: true }),
+      });
     // Two writes cost half of one transaction. A call that fails between them is repeated.
     await Promise.all([
       this.#table.writeAll(

@@ -19,7 +19,7 @@ interface Rights {
 
 export interface AuthorizerPorts {
   readonly keys: Pick<LiveKeys, 'names' | 'readToken'>;
-  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'usersWithAccess'>;
+  readonly store: Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>;
 }
 
 /** Decides whether users may connect, subscribe and publish. One object serves all calls of a process. */
@@ -62,12 +62,13 @@ export class LiveAuthorizer {
     const stored = await store.session(document, userPart, now);
     if (!stored) return undefined;
     const { channel, session } = stored;
-    const context = await store.loadDocument(document, channel);
-    if (!context || context.organization.disabled || context.document.disabled) return undefined;
+    const openDocument = await store.openDocument(await store.loadDocument(document, channel));
+    if (!openDocument) return undefined;
     // Access that only a user token grants ends with the session. The publisher ends the session when the access is taken away.
-    if (!session.hasStoredAccess) return { document, channel, session };
-    const allowed = await store.usersWithAccess(context, [session.userId], now);
-    return allowed.has(session.userId) ? { document, channel, session } : undefined;
+    const isAllowed = session.hasStoredAccess
+      ? (await store.accessEnds(openDocument, [session.userId], now)).has(session.userId)
+      : (session.accessEndsAt ?? 0) > now;
+    return isAllowed ? { document, channel, session } : undefined;
   }
 }
 

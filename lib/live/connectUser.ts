@@ -5,6 +5,8 @@ import { encodePart } from '../table/keys.ts';
 import { type EventApiAddress, eventApiAddress } from './eventApi.ts';
 import { liveKeys, type LiveKeys } from './liveKeys.ts';
 import { connectLive, type LiveStore } from './liveStore.ts';
+import { longerAccess, tokenAccessEnd } from './rules/sessionAccess.ts';
+import { accessDenied } from '../userTokens/rules/denied.ts';
 
 /** The addresses, the token and the channels with which a client connects to the push service. */
 export interface Connection {
@@ -19,26 +21,35 @@ export interface Connection {
 
 export interface ConnectPorts {
   readonly find: FindDocument;
-  readonly store: Pick<LiveStore, 'connect' | 'usersWithAccess'>;
+  readonly store: Pick<LiveStore, 'connect' | 'openDocument' | 'accessEnds'>;
   readonly keys: Pick<LiveKeys, 'names' | 'issueToken'>;
   readonly address: EventApiAddress;
 }
 
 /**
  * Opens the channels of a document for a user: records the session, and returns addresses, token and channels. The endpoint
- * must have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and PERMISSION_DENIED for a
- * user who lost access in the last 30 s.
+ * must have checked the rights of the user. Throws FAILED_PRECONDITION for a disabled document, and PERMISSION_DENIED or ABORTED
+ * for a user who lost access in the last seconds.
  */
 export async function connectUser(
   { find, store, keys, address }: ConnectPorts,
-  { tenant, user: { userId } }: UserCaller,
+  { tenant, user: { userId, access }, claims }: UserCaller,
   reference: DocumentReference,
   now: number,
 ): Promise<Connection> {
   const context = await find(tenant, reference);
   const { scope } = context;
-  const allowed = await store.usersWithAccess(context, [userId], now);
-  const { epoch } = await store.connect(scope, reference, { userId, hasStoredAccess: allowed.has(userId) }, now);
+  const openDocument = await store.openDocument(context);
+  if (!openDocument) throw accessDenied();
+  const storedEnd = (await store.accessEnds(openDocument, [userId], now)).get(userId);
+  const tokenEnd = tokenAccessEnd(
+    { ...access.token, now: now / 1000 },
+    openDocument.documentInFolder,
+    claims.expiresAt,
+  );
+  const sessionAccess = longerAccess(storedEnd, tokenEnd);
+  if (!sessionAccess) throw accessDenied();
+  const { epoch } = await store.connect(scope, reference, { userId, ...sessionAccess }, now);
   const names = await keys.names();
   const document = { tenant, organizationKey: scope.organizationKey, documentKey: scope.documentKey };
   return {

@@ -3,6 +3,7 @@ import type { DocumentScope } from '../content/documentScope.ts';
 import { organizationPartition, type OrganizationScope } from '../directory/folders/folders.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, type Stored } from '../table/entity.ts';
+import { shardOf } from '../table/queryShards.ts';
 import { LOG_SECONDS } from './rules/changes.ts';
 
 const ChannelSchema = z.object({
@@ -85,29 +86,53 @@ export const UserHintEntity = defineEntity({
   expiresAt: ({ at }) => Math.ceil(at / 1000) + LOG_SECONDS,
 });
 
-const SessionSchema = z.object({
+const UserSessionSchema = z.object({
   userId: z.string(),
-  /** Whether the user had access without the grants of a user token. */
-  hasStoredAccess: z.boolean(),
   organizationKey: z.string(),
   documentKey: z.string(),
+  /** Epoch seconds. A connection that the session allowed has ended by then. */
+  expiresAt: z.number(),
+});
+export type UserSession = z.output<typeof UserSessionSchema>;
+
+const SessionSchema = UserSessionSchema.extend({
+  /** Whether stored grants or the access type let the user in. Otherwise only the user token did. */
+  hasStoredAccess: z.boolean(),
+  /** When the access ends because grants or the user token expire, epoch ms. */
+  accessEndsAt: z.number().optional(),
+  /** True after `accessEndsAt`, until the publisher has checked the access again. */
+  hasExpired: z.boolean().optional(),
   /** When the user lost access, epoch ms. */
   endedAt: z.number().optional(),
-  /** Epoch seconds. */
-  expiresAt: z.number(),
 });
 export type LiveSession = z.output<typeof SessionSchema>;
 
-/** A user who connected to a document in the last hours. Private hints go only to these users, and only their access is checked. */
+/** The number of partitions of the index of sessions whose access ends. */
+export const SESSION_SHARDS = 2;
+
+/** Returns the index partition of sessions whose access ends. */
+export function endingSessions(shard: number): string[] {
+  return ['LIVE_SESSION_ENDS', String(shard)];
+}
+
+/** A user who connected to a document in the last day. Private hints go only to these users, and only their access is checked. */
 export const DocumentSessionEntity = defineEntity({
   type: 'DocumentSession',
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'A user who connected to a document in the last hours',
+  purpose: 'A user who connected to a document in the last day',
   schema: SessionSchema,
   pk: (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'LIVE_SESSIONS'),
   sk: (key: { userId: string }) => [key.userId],
+  indexes: {
+    gsi3: {
+      holds: 'sessions whose access ends, by shard and time',
+      pk: ({ accessEndsAt, documentKey }) =>
+        accessEndsAt === undefined ? undefined : endingSessions(shardOf(documentKey, SESSION_SHARDS)),
+      sk: ({ tenant, accessEndsAt = 0, documentKey, userId }) => [isoTime(accessEndsAt), tenant, documentKey, userId],
+    },
+  },
   expiresAt: ({ expiresAt }) => expiresAt,
 });
 
@@ -119,8 +144,8 @@ export const UserSessionEntity = defineEntity({
   version: 1,
   scope: 'tenant',
   ownedBy: 'expiry',
-  purpose: 'A document that a user connected to in the last hours',
-  schema: SessionSchema,
+  purpose: 'A document that a user connected to in the last day',
+  schema: UserSessionSchema,
   pk: (of: { tenant: string; userId: string }) => [of.tenant, 'USER', of.userId, USER_SESSIONS],
   sk: (key: { organizationKey: string; documentKey: string }) => [key.organizationKey, key.documentKey],
   expiresAt: ({ expiresAt }) => expiresAt,

@@ -1,8 +1,8 @@
 import type { Capability } from '../app/capability.ts';
-import { findUsersWhoCanSee, findUsersWithAccess, readThreadAccess } from '../content/accessChecks.ts';
+import { findUsersWhoCanSee, readAccessEnds, readThreadAccess } from '../content/accessChecks.ts';
 import type { DocumentContext, DocumentScope } from '../content/documentScope.ts';
 import type { ThreadAccess } from '../content/rules/visibility.ts';
-import { DocumentEntity, DocumentReader } from '../directory/documents.ts';
+import { DocumentEntity, DocumentReader, type DocumentWithFolder } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationEntity } from '../directory/organizations.ts';
 import { type Blob, EditorPartEntity } from '../editors/entities.ts';
@@ -22,6 +22,7 @@ import {
   sinceHint,
   type StoredChannel,
   UserHintEntity,
+  type UserSession,
   userSessionPartition,
   UserSessionEntity,
   UserSessions,
@@ -29,17 +30,19 @@ import {
 import { TOKEN_SECONDS } from './liveKeys.ts';
 import { type Changes, changesSince, LOG_SECONDS, MAX_CHANGES } from './rules/changes.ts';
 import type { DocumentKeys, Hint, ThreadPosition, VersionedHint } from './rules/hints.ts';
+import type { SessionAccess } from './rules/sessionAccess.ts';
 
-/**
- * How long a session lasts after the user's last connect, in seconds: the lifetime of its token and the time for which hints
- * are kept.
- */
-const SESSION_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
+/** How long changes of a document are recorded after the last connect, in seconds: the lifetime of its token and of hints. */
+const RECORDED_SECONDS = TOKEN_SECONDS + LOG_SECONDS;
+/** AppSync ends a connection after 24 hours. */
+const CONNECTION_SECONDS = 24 * 60 * 60;
+/** How long a session lasts after the user's last connect, in seconds. The last connection with its token ends by then. */
+const SESSION_SECONDS = TOKEN_SECONDS + CONNECTION_SECONDS;
 /**
  * How long after a loss of access a user without stored access cannot connect again, in milliseconds. Endpoints keep the rights
  * of users for 10 s, so the rights that they checked can be older than the loss.
  */
-const STALE_RIGHTS_MILLISECONDS = 30_000;
+const STALE_RIGHTS_MILLISECONDS = 15_000;
 /** The number of items that one query reads: sessions, channels or groups of hints. */
 const PAGE = 500;
 
@@ -66,6 +69,11 @@ export interface RecordedHints {
   readonly hints: readonly { readonly hint: VersionedHint; readonly position: StreamPosition }[];
 }
 
+/** A document that can be opened: neither the document nor its organization is disabled, and no folder above is deleted. */
+export interface OpenDocument extends DocumentContext {
+  readonly documentInFolder: DocumentWithFolder;
+}
+
 /** Stores the channels, hints and sessions of documents. */
 export class LiveStore {
   readonly #table: Table;
@@ -86,25 +94,25 @@ export class LiveStore {
   /**
    * Opens the channels of a document for a user, and records the session. If no client could be connected for a time, the
    * version grows by one without a hint. Clients that know an older version then read the document again. Throws
-   * PERMISSION_DENIED for a user who lost access in the last 30 s, because the rights that the endpoint checked may be older
+   * ABORTED for a user without stored access who lost access in the last 15 s, because the rights that the endpoint checked may be older
    * than the loss.
    */
   async connect(
     scope: DocumentScope,
     ids: Pick<LiveChannel, 'organizationId' | 'documentId'>,
-    user: { readonly userId: string; readonly hasStoredAccess: boolean },
+    { userId, ...access }: SessionAccess & { readonly userId: string },
     now: number,
   ): Promise<StoredChannel> {
     const { tenant, organizationKey, documentKey } = scope;
-    const activeUntil = now + SESSION_SECONDS * 1000;
-    const session = { organizationKey, documentKey, ...user, expiresAt: Math.ceil(activeUntil / 1000) };
-    const key = { tenant, organizationKey, documentKey, userId: user.userId };
+    const activeUntil = now + RECORDED_SECONDS * 1000;
+    const session = { organizationKey, documentKey, userId, expiresAt: Math.ceil(now / 1000) + SESSION_SECONDS };
+    const key = { tenant, organizationKey, documentKey, userId };
     await retryOnConflict(async () => {
       const stored = await this.#table.get(DocumentSessionEntity, key);
       const hasEnded = stored?.endedAt !== undefined && stored.endedAt > now - STALE_RIGHTS_MILLISECONDS;
-      if (hasEnded && !user.hasStoredAccess)
-        throw new ApiError('PERMISSION_DENIED', 'The user lost access to the document');
-      const value = { ...key, ...session };
+      if (hasEnded && !access.hasStoredAccess)
+        throw new ApiError('ABORTED', 'The access of the user has just changed. Try again');
+      const value = { ...key, ...session, ...access };
       const op = stored
         ? replace(DocumentSessionEntity, value, stored._r)
         : // An expired session may still be stored.
@@ -248,7 +256,7 @@ export class LiveStore {
    * Returns a user's sessions in one organization, or in all organizations without `organizationKey`. `tenantPart` and
    * `userPart` are parts of keys.
    */
-  async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<LiveSession[]> {
+  async sessionsOfUser(tenantPart: string, userPart: string, organizationKey?: string): Promise<UserSession[]> {
     const { values } = await this.#table.query(UserSessions, userSessionPartition(tenantPart, userPart), {
       limit: PAGE,
       ...(organizationKey !== undefined && { prefix: [organizationKey] }),
@@ -256,10 +264,15 @@ export class LiveStore {
     return values;
   }
 
-  /** Returns the channels of an organization's documents to which a client may be connected. */
+  /** Returns the channels of an organization's documents to which a client may be connected, also a client that is silent. */
   async channelsOfOrganization(scope: OrganizationScope, now: number): Promise<LiveChannel[]> {
     const channels = await readAll((after) => this.#table.query(LiveChannelEntity, scope, { limit: PAGE, after }));
-    return channels.filter(({ activeUntil }) => activeUntil > now);
+    return channels.filter(({ activeUntil }) => activeUntil + CONNECTION_SECONDS * 1000 > now);
+  }
+
+  /** Returns the channel of a document; undefined if nobody has ever connected to the document. */
+  async channel(document: DocumentKeys): Promise<StoredChannel | undefined> {
+    return this.#table.get(LiveChannelEntity, document);
   }
 
   /**
@@ -297,27 +310,34 @@ export class LiveStore {
     };
   }
 
-  /** Returns which of the users may open a document by their stored rights. Nobody may connect to a disabled document. */
-  async usersWithAccess(
-    context: DocumentContext | undefined,
-    userIds: readonly string[],
-    now: number,
-  ): Promise<ReadonlySet<string>> {
-    if (!context || context.organization.disabled || context.document.disabled) return new Set();
-    return findUsersWithAccess(this.#table, context, userIds, { now });
+  /** Returns a document with its folder; undefined if nobody may open the document. Reads nothing for a document without a folder. */
+  async openDocument(context: DocumentContext | undefined): Promise<OpenDocument | undefined> {
+    if (!context || context.organization.disabled || context.document.disabled) return undefined;
+    const { scope, document } = context;
+    const [documentInFolder] = await new DocumentReader(this.#table).attachFolders(scope, [{ ...document, _r: 0 }]);
+    return documentInFolder && { ...context, documentInFolder };
   }
 
-  /** Returns which of the users may see a thread. Nobody may see a thread of a document in a deleted folder. */
+  /**
+   * Returns when the stored access of users to a document ends, in epoch ms by user id. The time is Infinity for access without
+   * an end. Users without stored access are not in the map.
+   */
+  async accessEnds(
+    { scope, organization, documentInFolder }: OpenDocument,
+    userIds: readonly string[],
+    now: number,
+  ): Promise<ReadonlyMap<string, number>> {
+    return readAccessEnds(this.#table, { scope, organization, now }, documentInFolder, userIds);
+  }
+
+  /** Returns which of the users may see a thread. */
   async usersWhoCanSee(
-    context: DocumentContext,
+    { scope, organization, documentInFolder }: OpenDocument,
     thread: ThreadAccess,
     userIds: readonly string[],
     now: number,
   ): Promise<ReadonlySet<string>> {
-    const { scope, organization, document } = context;
-    const [inFolder] = await new DocumentReader(this.#table).attachFolders(scope, [{ ...document, _r: 0 }]);
-    if (!inFolder) return new Set();
-    const record = { document: inFolder, thread, knownUsersOnly: true };
+    const record = { document: documentInFolder, thread, knownUsersOnly: true };
     return findUsersWhoCanSee(this.#table, { scope, organization, now }, record, userIds);
   }
 
@@ -357,9 +377,18 @@ export class LiveStore {
     const next = { ...channel, epoch: channel.epoch + 1, revoking };
     const outcome = await this.#table.write([
       replace(LiveChannelEntity, { ...document, ...next }, channel._r),
-      ...lost.map((session) => replace(DocumentSessionEntity, { ...document, ...session, endedAt: now }, session._r)),
+      ...lost.map((session) =>
+        replace(DocumentSessionEntity, { ...document, ...session, accessEndsAt: undefined, endedAt: now }, session._r),
+      ),
     ]);
     return outcome === 'done' ? 'done' : 'conflict';
+  }
+
+  /** Writes sessions whose access has another reason or end than before. Returns `conflict` if one of them has changed. */
+  async updateSessions(document: DocumentKeys, sessions: readonly Stored<LiveSession>[]): Promise<'done' | 'conflict'> {
+    if (sessions.length === 0) return 'done';
+    const ops = sessions.map((session) => replace(DocumentSessionEntity, { ...document, ...session }, session._r));
+    return (await this.#table.write(ops)) === 'done' ? 'done' : 'conflict';
   }
 
   /** Stores that the old channels which these stream records ended have got `system.revoked`. */
@@ -403,9 +432,10 @@ export const readChanges: Capability<Pick<LiveStore, 'changes'>> = /* @__PURE__ 
   'Query',
 ]);
 
-/** The capability to check the rights of a user who connects, subscribes or publishes. */
-export const authorizeSessions: Capability<Pick<LiveStore, 'session' | 'loadDocument' | 'usersWithAccess'>> =
-  /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
+/** Check the rights of a user who connects, subscribes or publishes. */
+export const authorizeSessions: Capability<
+  Pick<LiveStore, 'session' | 'loadDocument' | 'openDocument' | 'accessEnds'>
+> = /* @__PURE__ */ storeCapability(LiveStore, ['GetItem', 'BatchGetItem', 'Query']);
 
 /** The capability to record hints, and to end the sessions of users who lost access. */
 export const recordHints: Capability<LiveStore> = /* @__PURE__ */ storeCapability(LiveStore, [

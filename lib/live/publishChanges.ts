@@ -7,7 +7,7 @@ import * as logMessages from '../observability/logMessages.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { ChannelPublisher, type PublishCall } from './channelPublisher.ts';
 import { toEditorPush } from './editorPushes.ts';
-import type { LiveChannel, LiveSession, StoredChannel } from './entities.ts';
+import { DocumentSessionEntity, type LiveChannel, type LiveSession, type StoredChannel } from './entities.ts';
 import { publishEventsLive } from './eventApi.ts';
 import { liveKeys } from './liveKeys.ts';
 import { type LivePorts } from './livePorts.ts';
@@ -72,7 +72,7 @@ export async function publishChanges(
   };
   const now = call.clock();
   const byDocument = Map.groupBy(
-    changes.filter(({ key }) => documentOf(key.PK) !== undefined),
+    changes.filter(({ key, item }) => item?._t !== DocumentSessionEntity.type && documentOf(key.PK) !== undefined),
     ({ key }) => key.PK.split('#', 6).join('#'),
   );
   const documents = [...byDocument.values()].map((some) => ({
@@ -158,8 +158,10 @@ async function publishDocument(
   await publishHidden(ports, document, channel, withoutRepetitions(hidden), call);
 }
 
+/** A hint for the users who can see a thread by `access`. Users who can see the thread by `except` do not get the hint. */
 interface HiddenHint extends PositionedHint {
   readonly access: ThreadAccess;
+  readonly except?: ThreadAccess | undefined;
 }
 
 /**
@@ -173,7 +175,7 @@ async function splitByAudience(
   hints: readonly PositionedHint[],
 ): Promise<{ open: PositionedHint[]; hidden: HiddenHint[] }> {
   const threads = hints.flatMap(({ audience }) =>
-    audience.kind === 'thread' && !audience.access ? [audience.thread] : [],
+    audience.kind === 'formerReaders' || (audience.kind === 'thread' && !audience.access) ? [audience.thread] : [],
   );
   const accesses = await store.threadAccess(document, organizationId, threads);
   const accessOf = new Map(threads.map(({ annotationId }, index) => [annotationId, accesses[index]] as const));
@@ -181,6 +183,11 @@ async function splitByAudience(
   const hidden: HiddenHint[] = [];
   for (const hint of hints) {
     const { audience } = hint;
+    if (audience.kind === 'formerReaders') {
+      const access = { ...audience.formerAccess, organizationId };
+      hidden.push({ ...hint, access, except: accessOf.get(audience.thread.annotationId) });
+      continue;
+    }
     if (audience.kind !== 'thread') {
       open.push(hint);
       continue;
@@ -202,7 +209,7 @@ function accessOfThread(
   return access ? { ...access, organizationId } : accessOf.get(thread.annotationId);
 }
 
-/** Publishes hints about private threads to the users with a session of the document who may see the thread. */
+/** Publishes hints about private threads to the users with a session of the document who may see the thread, or who lost it. */
 async function publishHidden(
   ports: LivePorts,
   document: DocumentKeys,
@@ -213,12 +220,16 @@ async function publishHidden(
   if (hints.length === 0) return;
   const { store } = ports;
   const [sessions, context] = await Promise.all([store.sessions(document), store.loadDocument(document, channel)]);
-  if (!context) return;
+  const openDocument = await store.openDocument(context);
+  if (!openDocument) return;
   const userIds = sessions.map(({ userId }: LiveSession) => userId);
-  for (const { hint, position, access } of hints) {
-    const allowed = await store.usersWhoCanSee(context, access, userIds, call.clock());
+  for (const { hint, position, access, except } of hints) {
+    const now = call.clock();
+    const allowed = await store.usersWhoCanSee(openDocument, access, userIds, now);
+    const excluded = except ? await store.usersWhoCanSee(openDocument, except, [...allowed], now) : new Set<string>();
+    const recipients = [...allowed].filter((userId) => !excluded.has(userId));
     const named = { ...hint, ids: { ...hint.ids, documentId: channel.documentId } };
-    await publishToUsers(ports, document.tenant, [...allowed], { hint: named, position }, call);
+    await publishToUsers(ports, document.tenant, recipients, { hint: named, position }, call);
   }
 }
 

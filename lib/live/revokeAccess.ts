@@ -4,8 +4,9 @@ import type { LiveSession, StoredChannel } from './entities.ts';
 import type { LivePorts } from './livePorts.ts';
 import type { AccessChange } from './rules/access.ts';
 import { decodePart, type DocumentKeys, REVOKED } from './rules/hints.ts';
+import { storedAccess } from './rules/sessionAccess.ts';
 
-/** The largest number of sessions that one transaction ends. */
+/** The largest number of sessions that one transaction writes. */
 const MAX_SESSIONS_IN_TRANSACTION = 50;
 
 /** A change that can take access away, with the id of its stream record. */
@@ -18,6 +19,8 @@ export interface RecordedAccessChange {
 interface Candidate {
   readonly document: DocumentKeys;
   readonly userIds: readonly string[] | undefined;
+  /** Whether the user may have lost access by a user token too. */
+  readonly endsTokens: boolean;
   /** The id of the stream record. */
   readonly by: string;
 }
@@ -43,13 +46,16 @@ async function candidatesOf(
   { id: by, access }: RecordedAccessChange,
   now: number,
 ): Promise<Candidate[]> {
-  if (access.kind === 'document') return [{ document: access, userIds: undefined, by }];
+  if (access.kind === 'document') return [{ document: access, userIds: undefined, endsTokens: false, by }];
+  if (access.kind === 'session') return [{ document: access, userIds: [access.userId], endsTokens: true, by }];
   const tenant = decodePart(access.tenantPart) ?? '';
   if (access.kind === 'user') {
+    const { endsTokensOf } = access;
     const sessions = await store.sessionsOfUser(access.tenantPart, access.userPart, access.organizationKey);
     return sessions.map(({ userId, organizationKey, documentKey }) => ({
       document: { tenant, organizationKey, documentKey },
       userIds: [userId],
+      endsTokens: endsTokensOf === 'all' || endsTokensOf.includes(documentKey),
       by,
     }));
   }
@@ -58,6 +64,7 @@ async function candidatesOf(
   return channels.map(({ documentKey }) => ({
     document: { tenant, organizationKey, documentKey },
     userIds: undefined,
+    endsTokens: false,
     by,
   }));
 }
@@ -68,43 +75,64 @@ async function revokeDocument(ports: LivePorts, candidates: readonly Candidate[]
   const [first] = candidates;
   if (!first) return;
   const { document, by } = first;
-  const userIds = candidates.every((each) => each.userIds)
-    ? candidates.flatMap((each) => each.userIds ?? [])
-    : undefined;
   for (;;) {
     const now = call.clock();
-    const [channel] = await store.activeChannels([document], now);
+    const channel = await store.channel(document);
     if (!channel) return;
-    const lost = await lostSessions(ports, document, userIds, channel, now);
-    if (lost.length === 0) {
+    const { lost, changed } = await checkSessions(ports, document, candidates, channel, now);
+    if (lost.length === 0 && changed.length === 0) {
       await publishRevocations(ports, document, channel, new Set(candidates.map((each) => each.by)), call);
       return;
     }
-    // After a conflict, or if one transaction cannot end all sessions, read the channels and the sessions again.
-    await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
+    // After a conflict, or if one transaction cannot write all sessions, read the channels and the sessions again.
+    if (lost.length > 0)
+      await store.renewChannels(document, channel, lost.slice(0, MAX_SESSIONS_IN_TRANSACTION), by, now);
+    else await store.updateSessions(document, changed.slice(0, MAX_SESSIONS_IN_TRANSACTION));
   }
 }
 
-/** Returns the sessions of users who may no longer open the document. */
-async function lostSessions(
+/** The sessions of a document that must be written after a change. */
+interface CheckedSessions {
+  /** The sessions of users who may not open the document any more. */
+  readonly lost: readonly Stored<LiveSession>[];
+  /** The sessions of users whose access has another reason or end than before. */
+  readonly changed: readonly Stored<LiveSession>[];
+}
+
+/** Checks the sessions of users who may have lost access. */
+async function checkSessions(
   { store }: LivePorts,
   document: DocumentKeys,
-  userIds: readonly string[] | undefined,
+  candidates: readonly Candidate[],
   channel: StoredChannel,
   now: number,
-): Promise<Stored<LiveSession>[]> {
+): Promise<CheckedSessions> {
   const sessions = await store.sessions(document);
+  if (sessions.length === 0) return { lost: [], changed: [] };
+  const openDocument = await store.openDocument(await store.loadDocument(document, channel));
+  if (!openDocument) return { lost: sessions, changed: [] };
   // A change of the document does not end access that only a user token grants.
   const checked = sessions.filter(({ userId, hasStoredAccess }) =>
-    userIds ? userIds.includes(userId) : hasStoredAccess,
+    candidates.some(
+      ({ userIds, endsTokens }) => (hasStoredAccess || endsTokens) && (userIds?.includes(userId) ?? true),
+    ),
   );
-  if (checked.length === 0) return [];
-  const allowed = await store.usersWithAccess(
-    await store.loadDocument(document, channel),
+  const ends = await store.accessEnds(
+    openDocument,
     checked.map(({ userId }) => userId),
     now,
   );
-  return checked.filter(({ userId }) => !allowed.has(userId));
+  return {
+    lost: checked.filter(({ userId }) => !ends.has(userId)),
+    changed: checked.flatMap((session) => {
+      const end = ends.get(session.userId);
+      if (end === undefined) return [];
+      const access = storedAccess(end);
+      const isSame =
+        session.hasStoredAccess && session.accessEndsAt === access.accessEndsAt && session.hasExpired === undefined;
+      return isSame ? [] : [{ ...session, ...access, hasExpired: undefined }];
+    }),
+  };
 }
 
 /** Publishes `system.revoked` on the channels of the access epochs that these stream records ended. */

@@ -252,6 +252,19 @@ export function documentPermission(user: UserAccess, document: DocumentAccess): 
   return entryOfGrant(user, chain, accessType) ?? entryOfAccessType(user, 'document', accessType);
 }
 
+/**
+ * Returns when a user's access to a document ends because grants expire, in Unix seconds. Returns undefined for access without
+ * such an end.
+ */
+export function findAccessEnd(user: UserAccess, document: DocumentAccess): number | undefined {
+  const ends = user.grants.flatMap(({ expiresAt }) =>
+    expiresAt !== undefined && expiresAt > user.now ? [expiresAt] : [],
+  );
+  return ends
+    .sort((a, b) => a - b)
+    .find((now) => documentPermission({ ...user, now }, document).errorCode !== undefined);
+}
+
 /** Returns the internal ids of a folder and of the folders above it, from the nearest up. */
 export function folderChain(folder: FolderAccess): string[] {
   return withAncestors(folder).map(({ internalId }) => internalId);

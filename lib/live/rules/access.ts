@@ -1,11 +1,20 @@
+import { everywhere } from '../../directory/rules/access.ts';
 import { type DocumentKeys, documentOf, type ItemChange, partitionName } from './hints.ts';
 
 /**
- * The users who may have lost access by a change: one user, the users of a document, or the users of an organization.
- * `userPart` is the user id as a part of keys, which is a hash for a long id.
+ * The users who may have lost access by a change: one user, one user in one document, the users of a document, or the users of
+ * an organization. `userPart` is the user id as a part of keys, which is a hash for a long id.
  */
 export type AccessChange =
-  | { readonly kind: 'user'; readonly tenantPart: string; readonly userPart: string; readonly organizationKey?: string }
+  | {
+      readonly kind: 'user';
+      readonly tenantPart: string;
+      readonly userPart: string;
+      readonly organizationKey?: string;
+      /** The internal ids of the documents to which older user tokens may give no access any more. */
+      readonly endsTokensOf: 'all' | readonly string[];
+    }
+  | ({ readonly kind: 'session'; readonly userId: string } & DocumentKeys)
   | ({ readonly kind: 'document' } & DocumentKeys)
   | { readonly kind: 'organization'; readonly tenantPart: string; readonly organizationKey: string };
 
@@ -18,6 +27,7 @@ export const accessTypesOfItems = [
   'FolderChange',
   'Organization',
   'AccessRemoval',
+  'DocumentSession',
 ] as const;
 
 /** Returns the users who may have lost access by a change. Returns undefined for a change that takes no access away. */
@@ -27,7 +37,10 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
   if (scope !== 'T') return undefined;
   if (kind === 'USER' && parts.length === 4 && key.SK === 'PROFILE') {
     const mayRemove = change === 'remove' || (change === 'modify' && item?.revocations !== undefined);
-    return mayRemove ? { kind: 'user', tenantPart, userPart: parts[3] ?? '' } : undefined;
+    if (!mayRemove) return undefined;
+    const revocations = (item?.revocations ?? []) as readonly Removal[];
+    const endsTokensOf = change === 'remove' ? 'all' : documentsOf(revocations);
+    return { kind: 'user', tenantPart, userPart: parts[3] ?? '', endsTokensOf };
   }
   // A new organization or a renamed one takes no access away.
   if (kind === 'ORGANIZATIONS' && parts.length === 3)
@@ -37,9 +50,18 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
   if (kind !== 'ORGANIZATION') return undefined;
   const organizationKey = parts[3] ?? '';
   if (parts[4] === 'USER') {
-    const isRemoval = key.SK.startsWith('GRANT_REMOVED');
-    if (!isRemoval && !(key.SK.startsWith('GRANT#') && change !== 'insert')) return undefined;
-    return { kind: 'user', tenantPart, userPart: parts[5] ?? '', organizationKey };
+    const userChange = { kind: 'user', tenantPart, userPart: parts[5] ?? '', organizationKey } as const;
+    if (key.SK.startsWith('GRANT_REMOVED')) {
+      if (item === undefined) return undefined;
+      const removal = { organizationKey, resource: String(item.internalId), folder: item.folder === true };
+      return { ...userChange, endsTokensOf: documentsOf([removal]) };
+    }
+    // A changed grant changes stored access only. Tokens have grants of their own.
+    return key.SK.startsWith('GRANT#') && change !== 'insert' ? { ...userChange, endsTokensOf: [] } : undefined;
+  }
+  if (item?._t === 'DocumentSession') {
+    const document = item.hasExpired === true ? documentOf(key.PK) : undefined;
+    return document && { kind: 'session', ...document, userId: String(item.userId) };
   }
   const organization = { kind: 'organization', tenantPart, organizationKey } as const;
   switch (parts.length === 5 ? partitionName(key.PK) : '') {
@@ -56,4 +78,18 @@ export function accessChangeOf({ change, key, item }: ItemChange): AccessChange 
     default:
       return undefined;
   }
+}
+
+/** The record that a user was removed from an organization, folder or document. The ids are internal ids. */
+interface Removal {
+  readonly organizationKey: string;
+  readonly resource: string;
+  readonly folder?: boolean | undefined;
+}
+
+/** Returns the documents that removals name. Returns `all` if a removal concerns all documents of a folder or organization. */
+function documentsOf(removals: readonly Removal[]): 'all' | string[] {
+  const isDocument = ({ organizationKey, resource, folder }: Removal) =>
+    folder !== true && resource !== organizationKey && resource !== everywhere;
+  return removals.every(isDocument) ? removals.map(({ resource }) => resource) : 'all';
 }

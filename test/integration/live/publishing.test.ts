@@ -5,13 +5,14 @@ import { LiveStore } from '../../../lib/live/liveStore.ts';
 import { publishChanges } from '../../../lib/live/publishChanges.ts';
 import { ChannelNames } from '../../../lib/live/rules/channels.ts';
 import type { DocumentKeys } from '../../../lib/live/rules/hints.ts';
+import { SessionSweeper } from '../../../lib/live/sweepSessions.ts';
 import { Table } from '../../../lib/table/table.ts';
 import { addDocument, itemsOf, nda } from '../../support/content.ts';
 import { everyFault, Invocation, Trial } from '../../support/crashes.ts';
-import { type Customer, handlerOf, newCustomer, restartFunctions } from '../../support/customer.ts';
+import { type Customer, newCustomer, restartFunctions } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { asDocumentClient, type Command } from '../../support/leanClient.ts';
-import { post } from '../../support/requests.ts';
+import { newUser } from '../../support/userTokens.ts';
 import { recordingMeasures } from '../../support/workers.ts';
 
 const names = new ChannelNames(Buffer.alloc(32, 7));
@@ -48,13 +49,9 @@ beforeEach(async () => {
   sequence = 0;
 });
 
-async function connect(userId: string) {
-  const { token } = await customer.ok('/v2/auth/generate_token', {
-    userId,
-    userProperties: { name: userId, email: `${userId}@example.com` },
-    permissions: { resources: [] },
-  });
-  return post(await handlerOf('/v2/live/connect'), { authorization: `Bearer ${token}` }, nda);
+/** Connects with a new user token that has grants of these resources. */
+async function connect(userId: string, resources: object[] = []) {
+  return (await newUser(customer, userId, resources)).call('/v2/live/connect', nda);
 }
 
 /** Opens the ports of the publisher in a simulated process. Each call through them can have a fault. */
@@ -72,20 +69,20 @@ function portsOf(invocation: Invocation) {
   };
 }
 
-const call = () => ({
-  clock: Date.now,
+const call = (now: number | undefined) => ({
+  clock: now === undefined ? Date.now : () => now,
   log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   measures: recordingMeasures(),
 });
 
-/** Runs the publisher for a batch until no record fails, as Lambda does. */
-async function publish(changes: readonly ChangedItem[], trial?: Trial): Promise<void> {
+/** Runs the publisher for a batch until no record fails, as Lambda does. `now` is the time of its clock, by default the real time. */
+async function publish(changes: readonly ChangedItem[], trial?: Trial, now?: number): Promise<void> {
   let remaining = changes;
   for (let runs = 0; remaining.length > 0; runs++) {
     if (runs === MAX_RUNS) throw new Error(`The batch failed ${runs} times`);
     const invocation = new Invocation(trial);
     const failed = await Promise.race([
-      publishChanges(portsOf(invocation), remaining, call()),
+      publishChanges(portsOf(invocation), remaining, call(now)),
       invocation.crashed,
     ]).catch(() => remaining.map(({ id }) => id));
     const first = remaining.findIndex(({ id }) => failed.includes(id));
@@ -203,6 +200,59 @@ describe('the publisher', () => {
     ]);
   });
 
+  test('tells users who can no longer see a thread to hide it, and nobody else', async () => {
+    for (const userId of ['ada', 'bob', 'eve', 'dan']) await connect(userId);
+    const show = async (...userIds: string[]) =>
+      customer.ok('/v2/commentannotations/update', {
+        ...nda,
+        annotationIds: ['private'],
+        updatedData: { visibility: { type: 'restricted', userIds } },
+      });
+    await addThread('private', { visibility: { type: 'restricted', userIds: ['bob', 'eve'] } });
+    await show('bob');
+    await publish(await insertionsOf('ThreadAccessChange'));
+    expect(published).toEqual([
+      {
+        channel: userChannel('eve'),
+        event: {
+          type: 'comment_annotation.hide',
+          at: expect.any(Number),
+          ids: { annotationId: 'private', documentId: nda.documentId },
+        },
+      },
+    ]);
+  });
+
+  test('tells each user who lost a thread in one of several changes', async () => {
+    for (const userId of ['ada', 'bob', 'eve', 'dan']) await connect(userId);
+    await addThread('private');
+    for (const userIds of [['bob', 'eve'], ['eve']])
+      await customer.ok('/v2/commentannotations/update', {
+        ...nda,
+        annotationIds: ['private'],
+        updatedData: { visibility: { type: 'restricted', userIds } },
+      });
+    await publish(await insertionsOf('ThreadAccessChange'));
+    expect([...new Set(published.map(({ channel }) => channel))].sort()).toEqual(
+      [userChannel('bob'), userChannel('dan')].sort(),
+    );
+  });
+
+  test('tells nobody to hide a thread that everybody may see again', async () => {
+    for (const userId of ['ada', 'eve']) await connect(userId);
+    await addThread('private');
+    for (const visibility of [{ type: 'restricted', userIds: [] }, { type: 'public' }])
+      await customer.ok('/v2/commentannotations/update', {
+        ...nda,
+        annotationIds: ['private'],
+        updatedData: { visibility },
+      });
+    const changes = await insertionsOf('ThreadAccessChange');
+    expect(changes).toHaveLength(1);
+    await publish(changes);
+    expect(published).toEqual([]);
+  });
+
   test('publishes notifications to connected recipients only', async () => {
     await connect('bob');
     await customer.ok('/v2/notifications/add', {
@@ -306,5 +356,137 @@ describe('a user who loses access', () => {
     const [stored] = await itemsOf(engine, customer, 'Document');
     await publish([changeOf('modify', stored!)]);
     expect(published).toEqual([]);
+  });
+});
+
+describe('access that expires', () => {
+  const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+  const DAY = 24 * 3_600_000;
+  const resource = { type: 'document', id: nda.documentId, organizationId: nda.organizationId, accessRole: 'viewer' };
+  const grant = async (userId: string, expiresAt: number) =>
+    customer.ok('/v2/auth/permissions/add', {
+      user: { userId },
+      permissions: { resources: [{ ...resource, expiresAt }] },
+    });
+  const sessionOf = async (userId: string) =>
+    (await itemsOf(engine, customer, 'DocumentSession')).find((session) => session.userId === userId)!;
+  const sweep = async (now: number) =>
+    new SessionSweeper(new Table(asDocumentClient(engine.lean), TABLE_NAME)).markExpired({
+      clock: () => now,
+      deadline: now + 55_000,
+    });
+  /** Runs the sweep, and then the publisher for what the sweep wrote. */
+  const expire = async (userId: string, now: number) => {
+    await sweep(now);
+    await publish([changeOf('modify', await sessionOf(userId))], undefined, now);
+  };
+  const typesOn = (epoch: number) => eventsOn(channelOf(epoch)).map(({ type }) => type);
+  beforeEach(async () => {
+    await customer.ok('/v2/organizations/documents/access/update', {
+      organizationId: nda.organizationId,
+      documentIds: [nda.documentId],
+      accessType: 'restricted',
+    });
+    restartFunctions();
+  });
+
+  test('ends the session when the stored grant expires', async () => {
+    await grant('ada', inAnHour);
+    expect((await connect('ada')).status).toBe(200);
+    await expire('ada', inAnHour * 1_000 - 1);
+    expect(published).toEqual([]);
+    await expire('ada', inAnHour * 1_000);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+    expect(await sessionOf('ada')).toHaveProperty('endedAt');
+  });
+
+  test('ends the session when the grant of the user token expires', async () => {
+    expect((await connect('ada', [{ ...resource, expiresAt: inAnHour }])).status).toBe(200);
+    await expire('ada', inAnHour * 1_000);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
+  test('ends the session when the user token itself expires, if the user has no other access', async () => {
+    await connect('ada', [resource]);
+    const { accessEndsAt } = await sessionOf('ada');
+    expect(accessEndsAt).toBeGreaterThan(Date.now() + 47 * 3_600_000);
+    expect(accessEndsAt).toBeLessThanOrEqual(Date.now() + 48 * 3_600_000);
+  });
+
+  test('goes on when the grant was extended, until the later end', async () => {
+    await grant('ada', inAnHour);
+    await connect('ada');
+    await grant('ada', inAnHour + 60);
+    await expire('ada', inAnHour * 1_000);
+    expect(published).toEqual([]);
+    expect(await sessionOf('ada')).toMatchObject({ accessEndsAt: (inAnHour + 60) * 1_000 });
+    expect(await sessionOf('ada')).not.toHaveProperty('hasExpired');
+    await expire('ada', (inAnHour + 60) * 1_000);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
+  test('ends earlier when the grant is shortened', async () => {
+    await grant('ada', inAnHour);
+    await connect('ada');
+    await grant('ada', inAnHour - 60);
+    const [changed] = await itemsOf(engine, customer, 'Grant').then((grants) =>
+      grants.filter(({ resourceType }) => resourceType === 'document'),
+    );
+    await publish([changeOf('modify', changed!)]);
+    expect(await sessionOf('ada')).toMatchObject({ accessEndsAt: (inAnHour - 60) * 1_000 });
+  });
+
+  test('is known to the sweep before it ends, so that the sweep waits for it', async () => {
+    await grant('ada', inAnHour);
+    await connect('ada');
+    expect(await sweep(inAnHour * 1_000 - 30_000)).toBe(inAnHour * 1_000);
+    expect(await sweep(inAnHour * 1_000 - 60_000)).toBeUndefined();
+  });
+
+  test('has no end for a user whose access does not expire', async () => {
+    await customer.ok('/v2/auth/permissions/add', {
+      user: { userId: 'ada' },
+      permissions: { resources: [resource] },
+    });
+    await connect('ada', [{ ...resource, expiresAt: inAnHour }]);
+    expect(await sessionOf('ada')).not.toHaveProperty('accessEndsAt');
+    expect(await sessionOf('ada')).toMatchObject({ hasStoredAccess: true });
+  });
+
+  test('of a user token lasts when another document or a stored grant of the user changes', async () => {
+    await connect('ada', [resource]);
+    const { PK } = await sessionOf('ada');
+    const userKey = `${String(PK).split('#', 4).join('#')}#USER#ada`;
+    await publish([
+      changeOf('modify', { PK: userKey, SK: 'GRANT#document#other', _t: 'Grant' }),
+      changeOf('insert', { PK: userKey, SK: 'GRANT_REMOVED#grant#other', _t: 'AccessRemoval', internalId: 'other' }),
+    ]);
+    expect(published).toEqual([]);
+    const removal = { SK: `GRANT_REMOVED#grant#${document.documentKey}`, internalId: document.documentKey };
+    await publish([changeOf('insert', { PK: userKey, _t: 'AccessRemoval', ...removal })]);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
+  test('of a user token ends when the organization is disabled', async () => {
+    await connect('ada', [resource]);
+    await customer.ok('/v2/organizations/access/disablestate/update', {
+      organizationIds: [nda.organizationId],
+      disabled: true,
+    });
+    const [organization] = await itemsOf(engine, customer, 'Organization');
+    await publish([changeOf('modify', organization!)]);
+    expect(typesOn(1)).toEqual(['system.revoked']);
+  });
+
+  test('of a client that has been silent for hours still ends', async () => {
+    await grant('ada', inAnHour);
+    await connect('ada');
+    await customer.ok('/v2/auth/permissions/remove', { userId: 'ada', permissions: { resources: [resource] } });
+    const PK = `${String((await sessionOf('ada')).PK)
+      .split('#', 4)
+      .join('#')}#USER#ada`;
+    const removed = { PK, SK: `GRANT#document#${document.documentKey}` };
+    await publish([changeOf('remove', removed)], undefined, Date.now() + DAY);
+    expect(typesOn(1)).toEqual(['system.revoked']);
   });
 });

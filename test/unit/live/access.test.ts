@@ -3,7 +3,8 @@ import { accessChangeOf } from '../../../lib/live/rules/access.ts';
 import type { ItemChange } from '../../../lib/live/rules/hints.ts';
 
 const ORGANIZATION = 'T#key_1#ORGANIZATION#org_1';
-const user = { kind: 'user', tenantPart: 'key_1', userPart: 'ada', organizationKey: 'org_1' };
+const user = { kind: 'user', tenantPart: 'key_1', userPart: 'ada', organizationKey: 'org_1', endsTokensOf: [] };
+const everywhere = { kind: 'user', tenantPart: 'key_1', userPart: 'ada' };
 const organization = { kind: 'organization', tenantPart: 'key_1', organizationKey: 'org_1' };
 const document = { kind: 'document', tenant: 'key_1', organizationKey: 'org_1', documentKey: 'doc_1' };
 
@@ -15,16 +16,44 @@ describe('accessChangeOf', () => {
   test.each<[string, ItemChange, object]>([
     ['a removed grant', changeOf('remove', `${ORGANIZATION}#USER#ada`, 'GRANT#document#doc_1'), user],
     ['a changed grant', changeOf('modify', `${ORGANIZATION}#USER#ada`, 'GRANT#organization#org_1'), user],
-    ['the record of a removed grant', changeOf('insert', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED~#doc_1'), user],
     [
-      'a user who was removed from a resource',
-      changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', { revocations: [] }),
-      { kind: 'user', tenantPart: 'key_1', userPart: 'ada' },
+      'the record of a removed grant on a document',
+      changeOf('insert', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED#grant#doc_1', { internalId: 'doc_1' }),
+      { ...user, endsTokensOf: ['doc_1'] },
     ],
     [
-      'an erased user',
-      changeOf('remove', 'T#key_1#USER#ada', 'PROFILE'),
-      { kind: 'user', tenantPart: 'key_1', userPart: 'ada' },
+      'the record of a removed grant on a folder',
+      changeOf('modify', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED#grant#f', { internalId: 'f', folder: true }),
+      { ...user, endsTokensOf: 'all' },
+    ],
+    [
+      'the record of a removed grant on the organization',
+      changeOf('insert', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED#grant#org_1', { internalId: 'org_1' }),
+      { ...user, endsTokensOf: 'all' },
+    ],
+    [
+      'a user who was removed from a document',
+      changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', {
+        revocations: [{ organizationKey: 'org_1', resource: 'doc_1' }],
+      }),
+      { ...everywhere, endsTokensOf: ['doc_1'] },
+    ],
+    [
+      'a user who was removed from a folder',
+      changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', {
+        revocations: [{ organizationKey: 'org_1', resource: 'f', folder: true }],
+      }),
+      { ...everywhere, endsTokensOf: 'all' },
+    ],
+    ['an erased user', changeOf('remove', 'T#key_1#USER#ada', 'PROFILE'), { ...everywhere, endsTokensOf: 'all' }],
+    [
+      'a session whose access has expired',
+      changeOf('modify', `${ORGANIZATION}#DOCUMENT#doc_1#LIVE_SESSIONS`, 'ada', {
+        _t: 'DocumentSession',
+        userId: 'ada',
+        hasExpired: true,
+      }),
+      { ...document, kind: 'session', userId: 'ada' },
     ],
     ['a changed document', changeOf('modify', `${ORGANIZATION}#DOCUMENTS`, 'nda', { internalId: 'doc_1' }), document],
     ['a deleted document', changeOf('remove', `${ORGANIZATION}#DOCUMENTS`, 'nda'), organization],
@@ -42,6 +71,14 @@ describe('accessChangeOf', () => {
   test.each<[string, ItemChange]>([
     ['a new grant', changeOf('insert', `${ORGANIZATION}#USER#ada`, 'GRANT#document#doc_1')],
     ['a changed profile', changeOf('modify', 'T#key_1#USER#ada', 'PROFILE', { name: 'Ada' })],
+    [
+      'the expiry of the record of a removed grant',
+      changeOf('remove', `${ORGANIZATION}#USER#ada`, 'GRANT_REMOVED#grant#doc_1'),
+    ],
+    [
+      'a user who connects',
+      changeOf('insert', `${ORGANIZATION}#DOCUMENT#doc_1#LIVE_SESSIONS`, 'ada', { _t: 'DocumentSession' }),
+    ],
     ['a new document', changeOf('insert', `${ORGANIZATION}#DOCUMENTS`, 'nda', { internalId: 'doc_1' })],
     ['a renamed organization', changeOf('modify', 'T#key_1#ORGANIZATIONS', 'acme', { disabled: false })],
     ['a comment', changeOf('insert', `${ORGANIZATION}#DOCUMENT#doc_1#THREADS`, 'x')],

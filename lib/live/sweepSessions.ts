@@ -1,0 +1,84 @@
+import { combine } from '../app/capability.ts';
+import { inParallel } from '../shared/inParallel.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import { indexPartition } from '../table/entity.ts';
+import { tenantOf } from '../table/keys.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import { replace, type Table } from '../table/table.ts';
+import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
+import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entities.ts';
+
+/** Sessions of one shard that are written at the same time. */
+const PARALLEL = 4;
+/** The run waits for no end in its last milliseconds. The next run finds such an end. */
+const SPARE = 2_000;
+
+/** Finds sessions whose access has ended because a grant or a user token expired. */
+export class SessionSweeper {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Marks the sessions whose access has ended. The publisher reads the marks from the stream and ends these sessions. Returns
+   * the time of the next end before the deadline of the run, in epoch ms. Returns undefined without one.
+   */
+  async markExpired(call: Pick<SweepCall, 'clock' | 'deadline'>): Promise<number | undefined> {
+    const now = call.clock();
+    let next: number | undefined;
+    await sweepShards(
+      SESSION_SHARDS,
+      call,
+      async (shard, options) => {
+        const page = await this.#table.queryIndex('gsi3', indexPartition('tenant', endingSessions(shard)), {
+          ...options,
+          between: [isoTime(0), isoTime(call.deadline)],
+        });
+        const sessions = await this.#table.getByKeys(DocumentSessionEntity, page.keys);
+        return {
+          values: page.keys.map((key, index) => ({ tenant: tenantOf(key), session: sessions[index] })),
+          next: page.next,
+        };
+      },
+      async (values) => {
+        await inParallel(values, PARALLEL, async ({ tenant, session }) => {
+          if (session?.accessEndsAt === undefined) return;
+          if (session.accessEndsAt > now) {
+            next = Math.min(next ?? Infinity, session.accessEndsAt);
+            return;
+          }
+          // On a conflict, another request has just renewed or ended the session.
+          const marked = { tenant, ...session, accessEndsAt: undefined, hasExpired: true };
+          await this.#table.write([replace(DocumentSessionEntity, marked, session._r)]);
+        });
+      },
+    );
+    return next;
+  }
+}
+
+export interface SessionSweepPorts {
+  readonly sessions: Pick<SessionSweeper, 'markExpired'>;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+}
+
+/** Returns the sweep that marks sessions when their access ends. It waits for ends within its run. */
+export function sweepSessions({ sessions, sleep }: SessionSweepPorts): Sweep {
+  return async (call) => {
+    for (;;) {
+      const next = await sessions.markExpired(call);
+      if (next === undefined || next > call.deadline - SPARE) return;
+      await sleep(Math.max(0, next - call.clock()));
+    }
+  };
+}
+
+export const liveSessionSweep = /* @__PURE__ */ combine(
+  {
+    sessions: /* @__PURE__ */ storeCapability(SessionSweeper, ['BatchGetItem', 'PutItem'], ['gsi3']),
+  },
+  ({ sessions }) =>
+    sweepSessions({ sessions, sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) }),
+);
