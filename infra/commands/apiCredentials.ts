@@ -26,9 +26,9 @@ export async function apiCredentials(
   file: string | undefined,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<ApiCredentials> {
-  const given = Object.entries(variables).map(([field, name]) => [field, env[name]] as const);
-  if (file === undefined && given.every(([, value]) => value !== undefined && value !== ''))
-    return ApiCredentials.parse(Object.fromEntries(given));
+  const entries = Object.entries(variables).map(([field, name]) => [field, env[name]] as const);
+  if (file === undefined && entries.every(([, value]) => value !== undefined && value !== ''))
+    return ApiCredentials.parse(Object.fromEntries(entries));
   const path = file ?? join(env.DATA_DIR ?? '.local', 'credentials.json');
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Error(

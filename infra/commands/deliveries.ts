@@ -66,11 +66,11 @@ interface OperatorContext {
 /** Runs the command and returns its output. Throws an error whose message is for the operator. */
 export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.now()): Promise<string> {
   const {
-    positionals: [command = '', ...given],
+    positionals: [command = '', ...parameters],
     values: { stack, local, help },
   } = parsedArguments(args);
   if (help) return USAGE;
-  const [first, second, third] = given as [string, string, string];
+  const [first, second, third] = parameters as [string, string, string];
   const commands: Readonly<
     Record<string, readonly [argumentCount: number, execute: (context: OperatorContext) => Promise<string>]>
   > = {
@@ -81,7 +81,7 @@ export async function run(args: string[], source: NodeJS.ProcessEnv, now = Date.
     redrive: [1, (context) => redrive(context, queueOf(first))],
   };
   const [argumentCount, execute] = (Object.hasOwn(commands, command) ? commands[command] : undefined) ?? [];
-  if (!execute || given.length !== argumentCount) throw new Error(USAGE);
+  if (!execute || parameters.length !== argumentCount) throw new Error(USAGE);
   return execute(await contextOf(local === undefined ? source : await localEnvironment(local), stack));
 }
 

@@ -173,9 +173,9 @@ function healthRows({ breaker, failing }: EndpointHealth, delivered: number | un
   ];
 }
 
-function pauseOf(gate: ReturnType<typeof checkBreaker>): string {
-  if (typeof gate === 'object') return `until ${isoTime(gate.pausedUntil)}`;
-  return gate === 'probe' ? 'no: the next attempt decides' : 'no';
+function pauseOf(decision: ReturnType<typeof checkBreaker>): string {
+  if (typeof decision === 'object') return `until ${isoTime(decision.pausedUntil)}`;
+  return decision === 'probe' ? 'no: the next attempt decides' : 'no';
 }
 
 /** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */

@@ -113,9 +113,9 @@ function withEndpoint(registry: string, path: string): string {
  * Writes the declaration and the tests of a new endpoint, and its line in the registry. The files do not compile until they
  * are filled in. Throws for an invalid path, and for a path whose files exist.
  */
-export function createEndpoint(projectDir: string, given: string): NewEndpoint {
-  const path = `/${given.replace(/^\//, '')}`;
-  if (!/^\/v[12](\/[a-z][a-z0-9_-]*){2,}$/.test(path)) throw new Error(`${given} is not a path like v2/comments/add`);
+export function createEndpoint(projectDir: string, route: string): NewEndpoint {
+  const path = `/${route.replace(/^\//, '')}`;
+  if (!/^\/v[12](\/[a-z][a-z0-9_-]*){2,}$/.test(path)) throw new Error(`${route} is not a path like v2/comments/add`);
   const files = { declaration: sourceFile(path), tests: testFile(path) };
   for (const file of Object.values(files))
     if (existsSync(join(projectDir, file))) throw new Error(`${file} exists already`);

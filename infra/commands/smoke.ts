@@ -231,7 +231,7 @@ class SmokeRun {
       for (const [requestPath, data] of requestsBefore[path] ?? []) await this.#post(requestPath, data);
       const data = { ...(this.#values.fill(endpoint.example.data) as object), ...this.#changesOf(path) };
       const result = await this.#post(path, data);
-      this.#values.learn(endpoint.example.result, result);
+      this.#values.recordAnswer(endpoint.example.result, result);
       requireDocumented(endpoint, result);
     });
     if (path === `${ADVANCED}/endpoints/test`) {

@@ -206,13 +206,13 @@ function commandOf([command, ...subjects]: string[], name: string | undefined): 
   throw new Error(USAGE);
 }
 
-function limitsCommand(apiKey: string, given: readonly string[]): Command {
+function limitsCommand(apiKey: string, parameters: readonly string[]): Command {
   const parsed = CallLimits.safeParse(
-    Object.fromEntries(given.map((argument) => [argument.split('=')[0], argument.split('=').slice(1).join('=')])),
+    Object.fromEntries(parameters.map((argument) => [argument.split('=')[0], argument.split('=').slice(1).join('=')])),
   );
   if (!parsed.success)
     throw new Error(
-      `Invalid limits ${given.join(' ')}: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
+      `Invalid limits ${parameters.join(' ')}: ${parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; ')}\n\n${USAGE}`,
     );
   return {
     needs: ['TABLE_NAME'],
@@ -224,9 +224,9 @@ function limitsCommand(apiKey: string, given: readonly string[]): Command {
   };
 }
 
-function createCommand(address: string, given: string | undefined): Command {
+function createCommand(address: string, requestedName: string | undefined): Command {
   const email = parseOrThrow(OwnerEmail, address, 'The e-mail address');
-  const name = given === undefined ? undefined : parseOrThrow(ShortName, given, '--name');
+  const name = requestedName === undefined ? undefined : parseOrThrow(ShortName, requestedName, '--name');
   return {
     needs: ['TABLE_NAME', 'MASTER_KEY_SECRET_ARN', 'SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],
     async execute(env) {

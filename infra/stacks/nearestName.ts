@@ -2,8 +2,8 @@
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Returns the name that is most similar to the given text, or undefined if none is similar. */
-export function nearestName<N extends string>(given: string, names: readonly N[]): N | undefined {
-  const plainName = plain(given);
+export function nearestName<N extends string>(text: string, names: readonly N[]): N | undefined {
+  const plainName = plain(text);
   const [nearest] = names
     .map((name) => ({ name, edits: distance(plainName, plain(name)) }))
     .sort((a, b) => a.edits - b.edits);

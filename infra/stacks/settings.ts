@@ -211,12 +211,12 @@ function isUnknown(name: string): boolean {
  * An unknown name is a problem, because it may be a misspelt setting, which would not apply.
  */
 export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
-  const given = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
-  const isSet = (name: keyof Settings) => given[name] !== undefined && given[name] !== null && given[name] !== '';
-  const parsed = schema.safeParse(given);
+  const values = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
+  const isSet = (name: keyof Settings) => values[name] !== undefined && values[name] !== null && values[name] !== '';
+  const parsed = schema.safeParse(values);
   const problems = [
     ...(parsed.error?.issues ?? []).map(({ path, message }) => {
-      const value = given[path[0] as keyof Settings];
+      const value = values[path[0] as keyof Settings];
       return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
     }),
     // This rule is not in the schema, because zod checks such rules only if all values are valid. The operator should see

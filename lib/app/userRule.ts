@@ -17,7 +17,7 @@ export interface ReadUserToken {
 }
 
 /** Checks calls with user tokens. */
-export interface UserGate {
+export interface UserAccessChecker {
   /** Reads the token in an `authorization` header. Never throws for a wrong token. */
   readToken(
     headers: { readonly authorization: string; readonly origin: string | undefined },
@@ -39,5 +39,5 @@ export interface UserGate {
 
 /** An endpoint's rule for user tokens, with the capability that checks it. `openToUsers` makes it. */
 export interface OpenToUsers extends UserRule {
-  readonly gate: Capability<UserGate>;
+  readonly checker: Capability<UserAccessChecker>;
 }

@@ -145,7 +145,7 @@ export class LiveDocument {
   readonly #users = new PresenceView();
   readonly #states = new LiveStateView();
   readonly #order = new VersionOrder<Versioned>();
-  readonly #shownToUser = new Set<string>();
+  readonly #reportedHints = new Set<string>();
   readonly #own: OwnPresence;
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
@@ -329,8 +329,8 @@ export class LiveDocument {
       if (this.#users.apply(message)) this.#showPresence();
     } else if (isLiveState(message)) this.#showState(message);
     else if (typeof (message as Partial<Versioned>).version === 'number') {
-      const { shown, hasGap } = this.#order.take(message as Versioned);
-      for (const hint of shown) this.#show(hint);
+      const { messages: messages, hasGap } = this.#order.take(message as Versioned);
+      for (const hint of messages) this.#show(hint);
       if (hasGap && !this.#catchUp) this.#fillGap();
     }
   }
@@ -374,12 +374,12 @@ export class LiveDocument {
       const { data } = await methods.v2.live.changes({ ...document, after: this.#order.version ?? 0 });
       for (const hint of data.userHints) this.#showUserHint(hint as LiveHint);
       needsReload ||= !data.complete;
-      const shown = needsReload
+      const released = needsReload
         ? this.#order.restart(data.version)
         : this.#order.catchUp(data.hints as Versioned[], data.version);
-      for (const hint of shown) this.#show(hint);
+      for (const hint of released) this.#show(hint);
       if (!data.hasMore && !this.#order.isWaiting) break;
-      if (reads === MAX_READS) throw new Error('The changes of the document do not close the gap');
+      if (reads === MAX_READS) throw new Error('The log does not contain all missed changes of the document');
     }
     if (needsReload) this.#events.emit('reload', undefined);
   }
@@ -389,10 +389,10 @@ export class LiveDocument {
     const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
     if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
     const text = JSON.stringify(hint);
-    if (this.#shownToUser.has(text)) return;
-    this.#shownToUser.add(text);
-    const [oldest] = this.#shownToUser;
-    if (this.#shownToUser.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#shownToUser.delete(oldest);
+    if (this.#reportedHints.has(text)) return;
+    this.#reportedHints.add(text);
+    const [oldest] = this.#reportedHints;
+    if (this.#reportedHints.size > MAX_REMEMBERED_HINTS && oldest !== undefined) this.#reportedHints.delete(oldest);
     this.#show(hint);
   }
 

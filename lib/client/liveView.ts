@@ -34,8 +34,8 @@ export class PresenceView {
   /** Applies the answer of a read. A user who is not in the answer has left, unless a message about the user arrived since the read began. */
   applyRead(present: readonly PresenceResponse[]): void {
     for (const user of present) {
-      const known = this.#users.get(user.userId);
-      if (!known || known.at < user.changedAt || (known.at === user.changedAt && known.user))
+      const stored = this.#users.get(user.userId);
+      if (!stored || stored.at < user.changedAt || (stored.at === user.changedAt && stored.user))
         this.#users.set(user.userId, { at: user.changedAt, user });
     }
     const ids = new Set(present.map(({ userId }) => userId));
@@ -76,10 +76,10 @@ export class VersionOrder<M extends VersionedMessage> {
   readonly #waiting = new Map<number, M>();
 
   /** Takes a message. Returns the messages to show now, and whether messages before the waiting messages are missing. */
-  take(message: M): { readonly shown: readonly M[]; readonly hasGap: boolean } {
+  take(message: M): { readonly messages: readonly M[]; readonly hasGap: boolean } {
     if (this.version === undefined || message.version > this.version) this.#waiting.set(message.version, message);
-    const shown = this.#release();
-    return { shown, hasGap: this.#waiting.size > 0 };
+    const messages = this.#release();
+    return { messages: messages, hasGap: this.#waiting.size > 0 };
   }
 
   /** Takes the messages of a catch-up, which contain all changes up to `version`. Returns the messages to show now. */
@@ -102,15 +102,15 @@ export class VersionOrder<M extends VersionedMessage> {
   }
 
   #release(): M[] {
-    const shown: M[] = [];
-    if (this.version === undefined) return shown;
+    const released: M[] = [];
+    if (this.version === undefined) return released;
     for (const version of this.#waiting.keys()) if (version <= this.version) this.#waiting.delete(version);
     for (;;) {
       const next = this.#waiting.get(this.version + 1);
-      if (!next) return shown;
+      if (!next) return released;
       this.#waiting.delete(next.version);
       this.version = next.version;
-      shown.push(next);
+      released.push(next);
     }
   }
 }

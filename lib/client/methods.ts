@@ -471,7 +471,7 @@ export interface Methods {
         readonly get: Method<typeof registry.workspaceApikeysGet>;
       };
       readonly authtoken: {
-        /** Replace the auth tokens of an API key by a new one, and revoke all user tokens if wanted. */
+        /** Replace the auth tokens of an API key by a new one, and revoke all user tokens on request. */
         readonly reset: Method<typeof registry.workspaceAuthtokenReset>;
       };
       readonly authtokens: {

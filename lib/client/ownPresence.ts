@@ -69,9 +69,9 @@ export class OwnPresence {
   }
 
   /** Sends the presence again if another tab of the user ended it, or shows less activity than this tab. */
-  correct(shown: PresenceResponse | undefined): void {
+  correct(presence: PresenceResponse | undefined): void {
     if (!this.#fields || !this.#isConnected) return;
-    const isWrong = !shown || (shown.status !== this.#status && this.#status === 'online');
+    const isWrong = !presence || (presence.status !== this.#status && this.#status === 'online');
     if (!isWrong) return;
     clearTimeout(this.#renewal);
     this.#renewal = setTimeout(() => void this.#renew(), Math.random() * CORRECT_MILLISECONDS);

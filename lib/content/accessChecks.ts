@@ -68,7 +68,7 @@ export async function checkMemberships(
   for (const [position, { index, organizationKey }] of knownPairs.entries()) {
     const grant = grants[position];
     const access = {
-      known: true,
+      exists: true,
       organizationId: organizationKey,
       grants: grant ? [grant] : [],
       revocations: users[position]?.revocations,
@@ -218,7 +218,7 @@ export class AccessChecks {
     ]);
     const [revocations] = await reader.revocations(scope, users);
     return {
-      known: users[0] !== undefined,
+      exists: users[0] !== undefined,
       organizationId: organization.internalId,
       grants,
       revocations,
@@ -304,7 +304,7 @@ async function readUserAccess(
     const first = index * resources.length;
     const userGrants = grants.slice(first, first + resources.length).filter((grant) => grant !== undefined);
     return {
-      known: users[first] !== undefined,
+      exists: users[first] !== undefined,
       organizationId: organization.internalId,
       grants: userGrants,
       revocations: revocations[first],

@@ -29,7 +29,7 @@ export function capabilitiesOf(endpoint: DeclaredFunction): Capability<unknown>[
   return [
     observation,
     ...(['apiKey', 'workspace'].includes(endpoint.auth) ? [credentials] : []),
-    ...(endpoint.user ? [endpoint.user.gate] : []),
+    ...(endpoint.user ? [endpoint.user.checker] : []),
     ...(isRateLimited(endpoint) ? [rateBuckets] : []),
     ...(takesIdempotencyKey(endpoint) ? [idempotency] : []),
     ...Object.values(endpoint.uses),

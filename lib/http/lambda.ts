@@ -65,7 +65,7 @@ function handlerOf<I extends z.ZodType, O extends z.ZodType, U extends Uses, A e
   const idempotencyStore = lazy(() => idempotency.open(env()));
   const deps = lazy(() => openAll(endpoint.uses, env()));
   const { user: rule } = endpoint;
-  const user = rule && { rule, gate: lazy(() => rule.gate.open(env())) };
+  const user = rule && { rule, checker: lazy(() => rule.checker.open(env())) };
   const isStrict = lazy(() => optionalVariable(env(), 'STRICT_OUTPUT') === 'true');
 
   const run = async (

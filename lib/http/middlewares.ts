@@ -13,7 +13,7 @@ import {
   type Log,
   otherVersion,
 } from '../app/endpoint.ts';
-import type { UserGate, UserTokenCaller } from '../app/userRule.ts';
+import type { UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import type { UserRule } from '../userTokens/rules/userRule.ts';
 import { ApiError, type ErrorStatus, errorCatalogue } from '../shared/errors.ts';
 import { FaultShare } from '../observability/faultShare.ts';
@@ -142,7 +142,7 @@ const AUTH_TOKEN = 'auth-token';
 /** The check of calls with user tokens, for an endpoint that is open to users. */
 export interface UserAuthentication {
   readonly rule: UserRule;
-  readonly gate: () => UserGate;
+  readonly checker: () => UserAccessChecker;
 }
 
 export interface Authentication {
@@ -172,7 +172,7 @@ export function authenticate(options: Authentication): Middleware {
       const isUser = options.level === 'user' || (authorization !== undefined && header(AUTH_TOKEN) === undefined);
       if (options.user && isUser) {
         const origin = event.headers.origin;
-        const read = await options.user.gate().readToken({ authorization: authorization ?? '', origin }, verify);
+        const read = await options.user.checker().readToken({ authorization: authorization ?? '', origin }, verify);
         internal.allowedOrigin = read.allowedOrigin;
         if (!read.caller) throw new ApiError('PERMISSION_DENIED', 'Invalid or expired user token.');
         internal.tokenCaller = read.caller;
@@ -197,22 +197,22 @@ export function authenticate(options: Authentication): Middleware {
 }
 
 /** Fills in the acting user of a call with a user token, before `data` is validated. */
-export function fillActor({ rule, gate }: UserAuthentication): Middleware {
+export function fillActor({ rule, checker: checker }: UserAuthentication): Middleware {
   return {
     before: ({ internal }) => {
       const { tokenCaller } = internal;
-      if (tokenCaller) internal.data = gate().fillActor(rule, tokenCaller, internal.data);
+      if (tokenCaller) internal.data = checker().fillActor(rule, tokenCaller, internal.data);
     },
   };
 }
 
 /** Checks the access of a call with a user token, and sets `caller`. */
-export function checkUserAccess({ rule, gate }: UserAuthentication): Middleware {
+export function checkUserAccess({ rule, checker: checker }: UserAuthentication): Middleware {
   return {
     before: async ({ internal }) => {
       const { tokenCaller, startedAt } = internal;
       if (!tokenCaller) return;
-      const { caller, input } = await gate().checkAccess(rule, tokenCaller, internal.input, startedAt);
+      const { caller, input } = await checker().checkAccess(rule, tokenCaller, internal.input, startedAt);
       internal.caller = caller;
       internal.input = input;
     },

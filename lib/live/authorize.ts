@@ -64,7 +64,7 @@ export class LiveAuthorizer {
     const { channel, session } = stored;
     const openDocument = await store.openDocument(await store.loadDocument(document, channel));
     if (!openDocument) return undefined;
-    // Access that only a user token grants ends with the session. The publisher ends the session when the access is taken away.
+    // Access that only a user token grants ends with the session. The publisher ends the session when the user loses access.
     const isAllowed = session.hasStoredAccess
       ? (await store.accessEnds(openDocument, [session.userId], now)).has(session.userId)
       : (session.accessEndsAt ?? 0) > now;

@@ -64,7 +64,7 @@ export class ChannelPublisher {
 
   async #publishOnce(channel: string, texts: readonly string[], { clock }: PublishCall, fence?: Fence): Promise<void> {
     for (const pause of [...RETRY_PAUSES, undefined]) {
-      await this.#waitForTurn(channel, clock);
+      await this.#waitForPace(channel, clock);
       if (fence && !(await fence.isOpen())) return;
       try {
         await this.#events.publish(channel, texts);
@@ -76,12 +76,12 @@ export class ChannelPublisher {
     }
   }
 
-  async #waitForTurn(channel: string, clock: () => number): Promise<void> {
+  async #waitForPace(channel: string, clock: () => number): Promise<void> {
     const now = clock();
-    const turn = Math.max(now, this.#next.get(channel) ?? 0);
+    const startsAt = Math.max(now, this.#next.get(channel) ?? 0);
     if (this.#next.size >= MAX_REMEMBERED_CHANNELS) this.#next.clear();
-    this.#next.set(channel, turn + PACE_MILLISECONDS);
-    if (turn > now) await this.#sleep(turn - now);
+    this.#next.set(channel, startsAt + PACE_MILLISECONDS);
+    if (startsAt > now) await this.#sleep(startsAt - now);
   }
 
   /** Waits until the publishes of other runs have ended that read the access epoch before it changed. */

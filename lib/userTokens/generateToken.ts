@@ -42,13 +42,13 @@ export const generateUserToken = /* @__PURE__ */ combine(
   { finder: findResources, users: writeUsers, tokens: issueUserTokens },
   ({ finder, users, tokens }): GenerateUserToken =>
     async (tenant, { userId, profile, isAdmin, resources }, { now, newId }) => {
-      const places = await finder.require(tenant, resources, { writable: true });
+      const targets = await finder.require(tenant, resources, { writable: true });
       const grants = new Map(
         resources.flatMap(({ accessRole = defaultAccessRole, expiresAt }, index) => {
-          const place = places[index];
-          if (!place) return [];
-          const grant = { organizationKey: place.scope.organizationKey, ...place.resource, accessRole, expiresAt };
-          return [[grant.internalId, { ...grant, scope: place.scope }] as const];
+          const target = targets[index];
+          if (!target) return [];
+          const grant = { organizationKey: target.scope.organizationKey, ...target.resource, accessRole, expiresAt };
+          return [[grant.internalId, { ...grant, scope: target.scope }] as const];
         }),
       );
       const memberships = [...grants.values()].filter(({ resourceType }) => resourceType === 'organization');

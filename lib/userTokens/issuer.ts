@@ -40,7 +40,7 @@ export class UserTokenIssuer {
       const { userTokenKeys = [], userTokenRevocations = 0 } = record;
       const keyId = `${version}.${userTokenRevocations}`;
       const { privateKey, publicKey } = keyPairOf(deriveKey(key, ['userToken', claims.tenant, keyId]));
-      if (!userTokenKeys.some((known) => known.keyId === keyId)) {
+      if (!userTokenKeys.some((stored) => stored.keyId === keyId)) {
         const keys = [...userTokenKeys, { keyId, publicKey }].slice(-MAX_KEYS);
         const outcome = await this.#table.write([replace(ApiKeyEntity, { ...record, userTokenKeys: keys }, record._r)]);
         if (outcome !== 'done') return 'conflict';

@@ -1,6 +1,6 @@
 import type { UserCaller } from '../app/callers.ts';
 import { type Capability, combine } from '../app/capability.ts';
-import type { OpenToUsers, UserGate, UserTokenCaller } from '../app/userRule.ts';
+import type { OpenToUsers, UserAccessChecker, UserTokenCaller } from '../app/userRule.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import { completeActor, fillActor, requireAbsent } from './rules/actor.ts';
 import { namedResources } from './rules/namedResources.ts';
@@ -9,7 +9,7 @@ import { userAccess, type UserAccessReader } from './userAccess.ts';
 import { UserCredentials } from './userCredentials.ts';
 
 /** The check of every call with a user token: credentials, actor and access. */
-class TokenGate implements UserGate {
+class TokenAccessChecker implements UserAccessChecker {
   readonly #credentials: UserCredentials;
   readonly #access: UserAccessReader;
 
@@ -18,7 +18,7 @@ class TokenGate implements UserGate {
     this.#access = access;
   }
 
-  readToken: UserGate['readToken'] = async (headers, options) => this.#credentials.read(headers, options);
+  readToken: UserAccessChecker['readToken'] = async (headers, options) => this.#credentials.read(headers, options);
 
   fillActor(rule: UserRule, { claims }: UserTokenCaller, data: unknown): unknown {
     requireAbsent(data, rule.refuses ?? []);
@@ -43,12 +43,12 @@ const userCredentials: Capability<UserCredentials> = /* @__PURE__ */ combine(
   ['SERVICE_NAME'],
 );
 
-const gate: Capability<UserGate> = /* @__PURE__ */ combine(
+const checker: Capability<UserAccessChecker> = /* @__PURE__ */ combine(
   { credentials: userCredentials, access: userAccess },
-  ({ credentials, access }) => new TokenGate(credentials, access),
+  ({ credentials, access }) => new TokenAccessChecker(credentials, access),
 );
 
 /** Opens an endpoint to user tokens. One function checks each call by this rule. */
 export function openToUsers(rule: UserRule): OpenToUsers {
-  return { ...rule, gate };
+  return { ...rule, checker: checker };
 }

@@ -191,7 +191,7 @@ export class UserAccessReader {
     ]);
     return {
       access: {
-        known: true,
+        exists: true,
         organizationId: scope.organizationKey,
         grants: items.flatMap(({ grant }) => grant ?? []),
         revocations,

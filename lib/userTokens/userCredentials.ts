@@ -34,7 +34,7 @@ export class UserCredentials {
     });
   }
 
-  /** Reads the token in an `authorization` header, see `UserGate.readToken`. */
+  /** Reads the token in an `authorization` header, see `UserAccessChecker.readToken`. */
   async read(
     { authorization, origin }: { readonly authorization: string; readonly origin: string | undefined },
     options: CacheOptions,

@@ -152,7 +152,10 @@ export class OwnerStatus {
         conflicted: () => false,
       });
       if (successes.includes(false))
-        throw new ApiError('ABORTED', 'Other requests are changing the API keys of this workspace. Send it again.');
+        throw new ApiError(
+          'ABORTED',
+          'Other requests are changing the API keys of this workspace. Send the request again.',
+        );
     }
   }
 }

@@ -34,7 +34,7 @@ printTable(
       ['a word', 8, 8],
       ['a sentence', 80, 80],
       ['a paragraph', 300, 300],
-      ['a sentence taken away', 80, 0],
+      ['a deleted sentence', 80, 0],
     ] as const
   ).map(([what, remove, insert]) => {
     const before = prose(SIZE);

@@ -94,7 +94,7 @@ class Client {
     this.#socket.send(text);
   }
 
-  /** Returns the next message that matches, and forgets the messages before it. */
+  /** Returns the next message that matches, and drops the messages before it. */
   async next(matches: (message: Received) => boolean = () => true): Promise<Received> {
     for (;;) {
       const index = this.#received.findIndex(matches);

@@ -86,7 +86,7 @@ test('users see the hints, presence and live state of other users', async () => 
   await until('the hint', () => comments.includes('comment.add'));
 
   await ada.presence.leave();
-  await until('the departure', () => grace.presence.users().length === 0);
+  await until('the end of the presence', () => grace.presence.users().length === 0);
 });
 
 test('the end of a lease is pushed within 15 s', async () => {
@@ -94,7 +94,7 @@ test('the end of a lease is pushed within 15 s', async () => {
   await until('the connection', () => grace.status === 'live');
   await done('/v2/presence/add', { ...nda, users: [{ userId: 'bot', leaseSeconds: 5 }] });
   await until('the presence', () => grace.presence.users().length === 1);
-  const took = await until('the departure', () => grace.presence.users().length === 0);
+  const took = await until('the end of the presence', () => grace.presence.users().length === 0);
   expect(took).toBeLessThan(20_000);
 });
 

@@ -243,7 +243,7 @@ describe('the example of', () => {
       endpoints.find((endpoint) => endpoint.path === path)!,
       { ...answer, headers: Object.fromEntries(answer.headers) },
     );
-    values.learn(example.answer, answer.body);
+    values.recordAnswer(example.answer, answer.body);
     expect(differencesBetween(values.fill(example.answer), answer.body)).toEqual(
       elsewhere[path] ?? elsewhere[otherVersion(path)] ?? [],
     );

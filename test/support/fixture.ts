@@ -161,10 +161,10 @@ export class Fixture {
 
   /** Returns up to `count` different values. */
   pickSome<T>(values: readonly T[], count: number): T[] {
-    const rest = [...values];
+    const remaining = [...values];
     return Array.from(
-      { length: Math.min(count, rest.length) },
-      () => rest.splice(Math.floor(this.#random() * rest.length), 1)[0] as T,
+      { length: Math.min(count, remaining.length) },
+      () => remaining.splice(Math.floor(this.#random() * remaining.length), 1)[0] as T,
     );
   }
 
@@ -748,8 +748,8 @@ export async function buildContent(fixture: Fixture): Promise<void> {
     ]),
   );
   const [longest] = fixture.threadsOf(long) as [WrittenThread];
-  for (let left = 1_000 - longest.comments.length; left > 0; left -= 9)
-    await fixture.reply(longest, Math.min(left, 9))();
+  for (let remaining = 1_000 - longest.comments.length; remaining > 0; remaining -= 9)
+    await fixture.reply(longest, Math.min(remaining, 9))();
 }
 
 export interface TableLines {

@@ -28,7 +28,7 @@ const mention = (user: typeof ada | typeof grace | typeof max) => ({
  * Creates an organization with records of every kind of the user `ada`, and records of other users. They are in the
  * document `nda` and in one thread of `offer`. The thread `long` has more comments than one transaction deletes.
  */
-export async function createTraces(customer: Customer, organizationId: string): Promise<void> {
+export async function createUserRecords(customer: Customer, organizationId: string): Promise<void> {
   const scope = { organizationId, documentId: 'nda' };
   const { ok } = customer;
   await ok('/v2/organizations/documents/add', {

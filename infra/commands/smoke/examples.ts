@@ -151,7 +151,7 @@ export class ExampleValues {
   }
 
   /** Records generated values of an answer where the example has generated values too. */
-  learn(example: unknown, answer: unknown): void {
+  recordAnswer(example: unknown, answer: unknown): void {
     if (typeof example === 'string' && GENERATED.test(example) && typeof answer === 'string')
       this.#record(example, answer);
     if (typeof example !== 'object' || example === null || typeof answer !== 'object' || answer === null) return;
@@ -159,7 +159,7 @@ export class ExampleValues {
     for (const [index, [key, value]] of Object.entries(example).entries()) {
       const isGenerated = GENERATED.test(key);
       if (isGenerated && answerEntries[index]) this.#record(key, answerEntries[index][0]);
-      this.learn(value, isGenerated ? answerEntries[index]?.[1] : (answer as Record<string, unknown>)[key]);
+      this.recordAnswer(value, isGenerated ? answerEntries[index]?.[1] : (answer as Record<string, unknown>)[key]);
     }
   }
 

@@ -37,7 +37,7 @@ function withServiceName(dimensions: MetricId['dimensions'], serviceName: string
 }
 
 /** Throws UnsupportedDefinition if an object has an unsupported property. Ignoring the property would change the result. */
-export function requireSupported(given: object, supported: readonly string[], owner: string): void {
-  const unsupported = Object.keys(given).find((name) => !supported.includes(name));
+export function requireSupported(definition: object, supported: readonly string[], owner: string): void {
+  const unsupported = Object.keys(definition).find((name) => !supported.includes(name));
   if (unsupported !== undefined) throw new UnsupportedDefinition(`"${unsupported}" of ${owner}`);
 }

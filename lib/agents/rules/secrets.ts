@@ -92,7 +92,7 @@ export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly
   const remaining = secrets.values();
   return replaceSecrets(redacted, () => {
     const { value } = remaining.next();
-    if (value === undefined) throw new Error('A configuration has more places of secrets than secrets');
+    if (value === undefined) throw new Error('A redacted configuration has more secrets than are stored');
     return value;
   });
 }

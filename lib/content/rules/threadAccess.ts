@@ -63,7 +63,7 @@ export function canSee(record: RecordAccess, user: CheckedUser): boolean {
 export function canSeeWithoutContext(record: RecordAccess, user: CheckedUser): boolean {
   if (isOpenToAll(record)) return true;
   const { document, thread, knownUsersOnly = false } = record;
-  const access = { ...user.access, known: user.access.known || !knownUsersOnly };
+  const access = { ...user.access, exists: user.access.exists || !knownUsersOnly };
   return (
     (document === undefined || documentPermission(access, document).errorCode === undefined) &&
     (thread === undefined || isVisible(thread, user))

@@ -175,7 +175,7 @@ export interface PermissionEntry {
 
 /** A user in an organization: whether the user exists in the tenant, and the user's grants in the organization. */
 export interface UserAccess {
-  readonly known: boolean;
+  readonly exists: boolean;
   readonly organizationId: string;
   readonly grants: readonly Grant[];
   /** The resources that the user was removed from. Earlier grants on them no longer count. */
@@ -302,7 +302,7 @@ function entryOfAccessType(user: UserAccess, type: 'folder' | 'document', access
   const membership = findActiveGrant(user, user.organizationId);
   if (accessType !== 'restricted' && membership)
     return grantedEntry(accessType === 'public' ? { ...membership, expiresAt: undefined } : membership, accessType);
-  if (accessType === 'public' && user.known) return { accessRole: defaultAccessRole, accessType };
+  if (accessType === 'public' && user.exists) return { accessRole: defaultAccessRole, accessType };
   return deniedEntry(type, accessType);
 }
 

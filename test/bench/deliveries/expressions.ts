@@ -95,15 +95,15 @@ class Parser {
   #or(): Test {
     const first = this.#and();
     if (!this.#skip('OR')) return first;
-    const rest = this.#or();
-    return (scope) => first(scope) || rest(scope);
+    const right = this.#or();
+    return (scope) => first(scope) || right(scope);
   }
 
   #and(): Test {
     const first = this.#single();
     if (!this.#skip('AND')) return first;
-    const rest = this.#and();
-    return (scope) => first(scope) && rest(scope);
+    const right = this.#and();
+    return (scope) => first(scope) && right(scope);
   }
 
   #single(): Test {

@@ -67,9 +67,9 @@ printTable(
 process.exit();
 
 async function postAll(width: number): Promise<void> {
-  let left = ROUND;
+  let remaining = ROUND;
   const post = async () => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const headers = { 'content-type': 'application/json' };
       const answer = await request(receiver.url('/ok'), { dispatcher: agent, method: 'POST', headers, body });
       await answer.body.dump();

@@ -131,9 +131,9 @@ async function measureLoad(): Promise<{ rows: Row[]; events: number }> {
   await receiver.clear();
   const before = usageOf(system.pid);
   const from = now();
-  let [left, published] = [EVENTS, 0];
+  let [remaining, published] = [EVENTS, 0];
   const client = async () => {
-    while (left-- > 0 && now() < from + MAX_SECONDS * SECOND) {
+    while (remaining-- > 0 && now() < from + MAX_SECONDS * SECOND) {
       await publish();
       published++;
     }

@@ -286,9 +286,9 @@ describe('POST /v2/commentannotations/get: filters', () => {
       thread('a', { location: { version } }),
       thread('b', { location: { version: { ...version, id: 1 } } }),
     ]);
-    const [found] = await other.ok(GET, { ...nda, annotationIds: ['a'] });
-    expect(found.location).toEqual({ version });
-    expect(idsIn(await other.ok(GET, { ...nda, locationIds: [found.locationId] }))).toEqual(['a']);
+    const [storedThread] = await other.ok(GET, { ...nda, annotationIds: ['a'] });
+    expect(storedThread.location).toEqual({ version });
+    expect(idsIn(await other.ok(GET, { ...nda, locationIds: [storedThread.locationId] }))).toEqual(['a']);
   });
 
   test('finds a location with only a name by its locationId', async () => {

@@ -12,7 +12,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
-import { ada, createTraces, saidToGrace, traces } from '../../support/userTraces.ts';
+import { ada, createUserRecords, saidToGrace, traces } from '../../support/userTraces.ts';
 
 const DELETE = '/v2/users/data/delete';
 const STATUS = '/v2/users/data/delete/status';
@@ -102,7 +102,7 @@ describe('users/data/delete', () => {
   const status = (jobId: string) => customer.ok(STATUS, { jobId });
 
   test('erases a user everywhere: name, address, picture and text are removed, and records of other users change only where they name the user', async () => {
-    for (const organizationId of ['acme', 'beta']) await createTraces(customer, organizationId);
+    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
     const before = await dump(customer.apiKey);
     for (const trace of traces.filter((trace) => trace !== 'ada-mail'))
       expect(JSON.stringify([...before])).toContain(trace);
@@ -236,7 +236,7 @@ describe('users/data/delete', () => {
   });
 
   test('erases in the named organizations only, and keeps the profile', async () => {
-    for (const organizationId of ['acme', 'beta']) await createTraces(customer, organizationId);
+    for (const organizationId of ['acme', 'beta']) await createUserRecords(customer, organizationId);
     const before = await dump(customer.apiKey);
     expect(
       (await begin({ userIds: [ada.userId, ada.userId, 'nobody'], organizationIds: ['acme', 'acme'] })).tasksCount,
@@ -262,7 +262,7 @@ describe('users/data/delete', () => {
   });
 
   test("hides a user's data, access and profile before the request returns", async () => {
-    await createTraces(customer, 'acme');
+    await createUserRecords(customer, 'acme');
     await customer.ok('/v2/organizations/documents/access/update', {
       organizationId: 'acme',
       documentIds: ['nda'],
@@ -293,7 +293,7 @@ describe('users/data/delete', () => {
   });
 
   test('keeps the access and content of a user who is added again during the erasure', async () => {
-    await createTraces(customer, 'acme');
+    await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const runner = await Runner.of(customer);
     await runner.run(table, true);
@@ -327,7 +327,7 @@ describe('users/data/delete', () => {
   });
 
   test('erases comments that stayed in threads of other users after an earlier removal', async () => {
-    await createTraces(customer, 'acme');
+    await createUserRecords(customer, 'acme');
     const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
     await purgeUserContent(
       table,
@@ -345,7 +345,7 @@ describe('users/data/delete', () => {
   });
 
   test('succeeds and finds no data when the same user is erased again', async () => {
-    await createTraces(customer, 'acme');
+    await createUserRecords(customer, 'acme');
     await begin({ userIds: [ada.userId] });
     const first = await Runner.of(customer);
     await first.run();
@@ -434,7 +434,7 @@ describe('erasure under faults', () => {
   beforeAll(async () => {
     const customer = await newCustomer();
     source = customer.apiKey;
-    await createTraces(customer, 'acme');
+    await createUserRecords(customer, 'acme');
     await customer.ok(DELETE, { userIds: [ada.userId] });
     fixture = (await everyItem(engine)).filter(
       ({ PK, _t }) => PK.startsWith(`T#${source}#`) && !['Event', 'EventPayload'].includes(_t),

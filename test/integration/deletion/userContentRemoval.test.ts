@@ -9,7 +9,7 @@ import { type Customer, newCustomer } from '../../support/customer.ts';
 import { type Engine, startEngine, TABLE_NAME } from '../../support/engine.ts';
 import { everyItem } from '../../support/items.ts';
 import { asDocumentClient, type Command, LeanClient } from '../../support/leanClient.ts';
-import { ada, grace, createTraces, max, saidToGrace } from '../../support/userTraces.ts';
+import { ada, grace, createUserRecords, max, saidToGrace } from '../../support/userTraces.ts';
 
 type Item = Record<string, any>;
 
@@ -33,7 +33,7 @@ let scope: OrganizationScope;
 let until: number;
 beforeEach(async () => {
   customer = await newCustomer();
-  await createTraces(customer, 'acme');
+  await createUserRecords(customer, 'acme');
   const [{ internalId }] = (await itemsOf(engine, customer, 'Organization')) as [Item];
   scope = { tenant: customer.apiKey, organizationKey: internalId };
   until = Date.now();

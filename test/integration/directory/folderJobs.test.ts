@@ -119,15 +119,15 @@ describe('moving a subtree of 200 folders', () => {
 
   /** Returns the place of each folder when f0 is in another folder. */
   function expected(above: string, accessType: string): Map<string, string> {
-    const places = new Map<string, string>([['f0', above]]);
+    const locations = new Map<string, string>([['f0', above]]);
     const ownTypes = new Map([['f5', 'organizationPrivate']]);
     const types = new Map<string, string>([['f0', accessType]]);
     parents.forEach((parent, i) => {
       if (i === 0) return;
-      places.set(`f${i}`, `${places.get(parent)}/${parent}`);
+      locations.set(`f${i}`, `${locations.get(parent)}/${parent}`);
       types.set(`f${i}`, ownTypes.get(`f${i}`) ?? types.get(parent)!);
     });
-    return new Map([...places].map(([id, location]) => [id, `${location} ${types.get(id)}`]));
+    return new Map([...locations].map(([id, location]) => [id, `${location} ${types.get(id)}`]));
   }
 
   const others = (...of: [string, string][]) => new Map(of);

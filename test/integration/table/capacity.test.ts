@@ -394,15 +394,15 @@ describe('the middleware stack', () => {
     ['a document in a folder', { folderId: 'contracts' }, 3],
   ])(
     'checks a user token for %s with few sequential reads, and without any read while the result is in memory',
-    async (_what, place, checkTrips) => {
+    async (_what, location, checkTrips) => {
       const customer = await newCustomer();
       await addDocument(customer);
-      if ('folderId' in place) {
-        await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [place] });
+      if ('folderId' in location) {
+        await customer.ok('/v2/organizations/folders/add', { organizationId: 'acme', folders: [location] });
         await customer.ok('/v2/organizations/documents/move', {
           organizationId: 'acme',
           documentIds: ['nda'],
-          ...place,
+          ...location,
         });
       }
       const ada = await newUser(customer, 'ada', [{ type: 'document', id: 'nda', organizationId: 'acme' }]);

@@ -190,7 +190,7 @@ describe('awareness', () => {
 type Step =
   | { kind: 'insert'; client: number; at: number; text: string }
   | { kind: 'delete'; client: number; at: number; length: number }
-  | { kind: 'disconnect' | 'lose pushes' | 'deliver pushes' | 'lose answers' | 'answer' | 'forget changes' }
+  | { kind: 'disconnect' | 'lose pushes' | 'deliver pushes' | 'lose answers' | 'answer' | 'expire changes' }
   | { kind: 'outage'; milliseconds: number }
   | { kind: 'reload' | 'crash'; client: number }
   | { kind: 'wait'; milliseconds: number };
@@ -236,7 +236,7 @@ const steps = fc.array(
           'deliver pushes',
           'lose answers',
           'answer',
-          'forget changes',
+          'expire changes',
         ),
       }),
     },
@@ -290,7 +290,7 @@ async function run(step: Step, providers: EditorProvider[]): Promise<void> {
   } else if (step.kind === 'disconnect') service.disconnect();
   else if (step.kind === 'lose pushes') service.losesPushes = true;
   else if (step.kind === 'deliver pushes') service.losesPushes = false;
-  else if (step.kind === 'forget changes') service.oldest = service.log.length + 1;
+  else if (step.kind === 'expire changes') service.oldest = service.log.length + 1;
   else {
     let number = 0;
     service.crash = step.kind === 'answer' ? () => false : () => number++ % 2 === 0;

@@ -69,7 +69,7 @@ async function both(command: object, status: number, body: object) {
   const outcomes = [];
   for (const client of [sdk, compared] as { send(command: unknown): Promise<Json> }[]) {
     const outcome = await client.send(command as Command).then(
-      ({ $metadata: _, ...input }) => ({ given: input }),
+      ({ $metadata: _, ...input }) => ({ input: input }),
       (error: unknown) => ({ error: error as Json }),
     );
     outcomes.push({ request, outcome });

@@ -33,7 +33,7 @@ function open(userId = 'ada', client = clientOf(userId)) {
   live.on('status', (status) => events.push(status));
   live.on('reload', () => events.push('reload'));
   live.on('hint', ({ type }) => events.push(type));
-  return { live, shown: events };
+  return { live, events };
 }
 const wait = (milliseconds = 100) => jest.advanceTimersByTimeAsync(milliseconds);
 const longWait = () => wait(90_000);
@@ -41,23 +41,23 @@ const longWait = () => wait(90_000);
 describe('a live document', () => {
   test('connects, asks the application to read the content once, and then shows hints', async () => {
     service.hint({ type: 'comment.add', ids: { commentId: 1 } });
-    const { live, shown } = open();
+    const { live, events } = open();
     await wait();
-    expect(shown).toEqual(['reload', 'live']);
+    expect(events).toEqual(['reload', 'live']);
     service.hint({ type: 'comment.update', ids: { commentId: 1 } });
     service.hint({ type: 'comment_annotation.update' });
-    expect(shown.slice(2)).toEqual(['comment.update', 'comment_annotation.update']);
+    expect(events.slice(2)).toEqual(['comment.update', 'comment_annotation.update']);
     expect(live.status).toBe('live');
   });
 
   test('reads events as one text, and as the list with one text that AWS documents', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     for (const sendsLists of [false, true]) {
       service.sendsLists = sendsLists;
       service.hint({ type: `a.${sendsLists}` });
     }
-    expect(shown.slice(2)).toEqual(['a.false', 'a.true']);
+    expect(events.slice(2)).toEqual(['a.false', 'a.true']);
   });
 
   test('reports a hint by its family', async () => {
@@ -72,7 +72,7 @@ describe('a live document', () => {
   });
 
   test('reports a thread that the user can no longer see, and no thread of another document', async () => {
-    const { live, shown } = open();
+    const { live, events } = open();
     const comments: object[] = [];
     live.on('comment', ({ type, ids }) => comments.push({ type, ids }));
     await wait();
@@ -81,11 +81,11 @@ describe('a live document', () => {
     service.push(service.channels.user, { type: 'comment.add', at: 2, ids: { ...hidden, documentId: 'other' } });
     service.push(service.channels.user, { type: 'notification.add', at: 3, ids: { documentId: 'other' } });
     expect(comments).toEqual([{ type: 'comment_annotation.hide', ids: hidden }]);
-    expect(shown.slice(2)).toEqual(['comment_annotation.hide', 'notification.add']);
+    expect(events.slice(2)).toEqual(['comment_annotation.hide', 'notification.add']);
   });
 
   test('shows the missed changes after a disconnection, once and in order, without a reload', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     service.hint({ type: 'a.1' });
     service.disconnect();
@@ -93,30 +93,30 @@ describe('a live document', () => {
     service.hint({ type: 'a.3' });
     await longWait();
     service.hint({ type: 'a.4' });
-    expect(shown.slice(2)).toEqual(['a.1', 'offline', 'connecting', 'a.2', 'a.3', 'live', 'a.4']);
+    expect(events.slice(2)).toEqual(['a.1', 'offline', 'connecting', 'a.2', 'a.3', 'live', 'a.4']);
   });
 
   test('fills a gap of lost pushes before it shows the next hint', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     service.losesPushes = true;
     service.hint({ type: 'a.1' });
     service.losesPushes = false;
     service.hint({ type: 'a.2' });
-    expect(shown.slice(2)).toEqual([]);
+    expect(events.slice(2)).toEqual([]);
     await wait();
-    expect(shown.slice(2)).toEqual(['a.1', 'a.2']);
+    expect(events.slice(2)).toEqual(['a.1', 'a.2']);
   });
 
   test('asks for a reload when the log no longer has the missed changes', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     service.disconnect();
     for (let n = 0; n < 5; n++) service.hint({ type: 'a.1' });
     service.oldest = 4;
     await longWait();
     service.hint({ type: 'a.2' });
-    expect(shown.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
+    expect(events.slice(2)).toEqual(['offline', 'connecting', 'reload', 'live', 'a.2']);
   });
 
   test('ends its connection when the browser goes offline, and connects when it is online again', async () => {
@@ -126,12 +126,12 @@ describe('a live document', () => {
       removeEventListener: browser.removeEventListener.bind(browser),
     });
     try {
-      const { live, shown } = open();
+      const { live, events } = open();
       await wait();
       service.isDown = true;
       browser.dispatchEvent(new Event('offline'));
       await wait();
-      expect(shown.slice(2)).toEqual(['offline']);
+      expect(events.slice(2)).toEqual(['offline']);
       await wait(30_000);
       service.isDown = false;
       browser.dispatchEvent(new Event('online'));
@@ -145,52 +145,52 @@ describe('a live document', () => {
 
   test('reconnects with growing pauses while the service is down', async () => {
     service.isDown = true;
-    const { live, shown } = open();
+    const { live, events } = open();
     await wait(600_000);
     expect(live.status).not.toBe('live');
     // Each connection sends its first call up to four times.
-    expect(shown.filter((status) => status === 'connecting').length).toBeLessThan(60);
+    expect(events.filter((status) => status === 'connecting').length).toBeLessThan(60);
     service.isDown = false;
     await longWait();
     expect(live.status).toBe('live');
   });
 
   test('connects to the new channels after a revocation, if the user still has access', async () => {
-    const { live, shown } = open();
+    const { live, events } = open();
     await wait();
     service.revoke();
     await longWait();
     service.hint({ type: 'a.1' });
-    expect([live.status, shown.at(-1)]).toEqual(['live', 'a.1']);
+    expect([live.status, events.at(-1)]).toEqual(['live', 'a.1']);
   });
 
   test('ends when the user may no longer open the document', async () => {
-    const { live, shown } = open();
+    const { live, events } = open();
     await wait();
     service.isDenied = true;
     service.revoke();
     await longWait();
-    expect([live.status, shown.at(-1)]).toEqual(['denied', 'denied']);
+    expect([live.status, events.at(-1)]).toEqual(['denied', 'denied']);
     const calls = service.calls.length;
     await wait(600_000);
     expect(service.calls.length).toBe(calls);
   });
 
   test('renews the token of the connection before it expires, without a new connection', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     await wait(40 * 60_000);
     const connects = service.calls.filter(({ path }) => path === '/v2/live/connect');
     expect(connects).toHaveLength(3);
-    expect(shown).toEqual(['reload', 'live']);
+    expect(events).toEqual(['reload', 'live']);
   });
 
   test('ends a connection that stays silent', async () => {
-    const { shown } = open();
+    const { events } = open();
     await wait();
     service.isSilent = true;
     await wait(301_000);
-    expect(shown.slice(2, 4)).toEqual(['offline', 'connecting']);
+    expect(events.slice(2, 4)).toEqual(['offline', 'connecting']);
   });
 
   test('is shared by all calls for one document and closes with the last one', async () => {

@@ -88,7 +88,7 @@ describe('the order of versions', () => {
         let newest = 0;
         for (const { version, isRead } of events) {
           newest = Math.max(newest, version);
-          if (!isRead) show(order.take({ version }).shown);
+          if (!isRead) show(order.take({ version }).messages);
           else {
             const log = Array.from({ length: newest }, (_each, index) => ({ version: index + 1 }));
             show(order.catchUp(log.slice(order.version), newest));
@@ -104,7 +104,7 @@ describe('the order of versions', () => {
   test('prefers a pushed message to the same message of the log, because the pushed message can have more content', () => {
     const order = new VersionOrder<{ version: number; update?: string }>();
     order.restart(0);
-    expect(order.take({ version: 2, update: 'AAA=' })).toEqual({ shown: [], hasGap: true });
+    expect(order.take({ version: 2, update: 'AAA=' })).toEqual({ messages: [], hasGap: true });
     expect(order.catchUp([{ version: 1 }, { version: 2 }], 2)).toEqual([
       { version: 1 },
       { version: 2, update: 'AAA=' },

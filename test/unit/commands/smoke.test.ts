@@ -48,7 +48,7 @@ describe('the values of examples', () => {
 
   test('replace generated ids in values and keys after an answer had them', () => {
     const values = new ExampleValues();
-    values.learn({ data: { [exampleId]: { success: true } } }, { data: { agt_new: { success: true } } });
+    values.recordAnswer({ data: { [exampleId]: { success: true } } }, { data: { agt_new: { success: true } } });
     expect(values.fill({ agentId: exampleId, agents: [exampleId], [exampleId]: 1 })).toEqual({
       agentId: 'agt_new',
       agents: ['agt_new'],
@@ -58,7 +58,7 @@ describe('the values of examples', () => {
 
   test('keep fixed values when an answer has others, so no example changes another API key', () => {
     const values = new ExampleValues({ [exampleId]: 'own' });
-    values.learn({ id: exampleId }, { id: 'foreign' });
+    values.recordAnswer({ id: exampleId }, { id: 'foreign' });
     expect(values.fill(exampleId)).toBe('own');
   });
 });

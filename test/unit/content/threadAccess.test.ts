@@ -24,7 +24,7 @@ function viewerWith(
   return {
     userId,
     memberOf: more.memberOf ?? new Set(),
-    access: { known: true, organizationId: 'org', grants, now: 1_000, ...more.access },
+    access: { exists: true, organizationId: 'org', grants, now: 1_000, ...more.access },
   };
 }
 
@@ -74,17 +74,17 @@ describe('maySee', () => {
     const guard = { document: documentOf('public'), thread: threadOf(undefined, ['region:eu']) };
     const ended = { ...grant('document', ['region:eu']), expiresAt: 999 };
     expect(canSee(guard, viewerWith('grace', [ended]))).toBe(false);
-    const left = { access: { revocations: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
-    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], left))).toBe(
+    const removed = { access: { revocations: [{ organizationKey: 'org', resource: 'org', at: 5, jobId: 'job' }] } };
+    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 5 }], removed))).toBe(
       false,
     );
-    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], left))).toBe(
+    expect(canSee(guard, viewerWith('grace', [{ ...grant('document', ['region:eu']), grantedAt: 6 }], removed))).toBe(
       true,
     );
   });
 
   test('allows an unknown user to see a public document unless knownUsersOnly is set', () => {
-    const stranger = viewerWith('stranger', [], { access: { known: false } });
+    const stranger = viewerWith('stranger', [], { access: { exists: false } });
     expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
     expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
     expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);

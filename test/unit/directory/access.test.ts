@@ -51,7 +51,7 @@ const grants = fc.uniqueArray(
   { selector: ({ internalId }) => internalId },
 );
 const users = fc
-  .record({ known: fc.boolean(), grants })
+  .record({ exists: fc.boolean(), grants })
   .map((user): UserAccess => ({ ...user, organizationId: ORGANIZATION, now: NOW }));
 const documents = fc
   .record({ own: fc.constantFrom(...accessTypes), folders })
@@ -95,7 +95,7 @@ describe('documentPermission', () => {
           ...user,
           grants: user.grants.filter(({ internalId }) => internalId === 'other' || !activeGrant(user, internalId)),
         };
-        const open = user.known && (document.folder?.accessType ?? document.accessType) === 'public';
+        const open = user.exists && (document.folder?.accessType ?? document.accessType) === 'public';
         expect(documentPermission(without, document).accessRole).toBe(open ? 'editor' : undefined);
       }),
     );
@@ -150,7 +150,7 @@ describe('documentPermission', () => {
 
 describe('a grant', () => {
   const user = (grant: Partial<Grant>): UserAccess => ({
-    known: true,
+    exists: true,
     organizationId: ORGANIZATION,
     now: NOW,
     grants: [{ resourceType: 'organization', internalId: ORGANIZATION, accessRole: 'viewer', ...grant }],
@@ -182,12 +182,12 @@ describe('accessFields', () => {
 });
 
 describe('revocations', () => {
-  const places = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
+  const resources = [ORGANIZATION, 'document', 'f0', 'f1', 'f2', 'f3', 'other'];
   const times = fc.integer({ min: 0, max: 6 });
   const timed = fc.uniqueArray(
     fc.record({
       resourceType: fc.constant('folder' as const),
-      internalId: fc.constantFrom(...places),
+      internalId: fc.constantFrom(...resources),
       accessRole: fc.constantFrom(...accessRoles),
       grantedAt: times,
     }),
@@ -196,7 +196,7 @@ describe('revocations', () => {
   const left = fc.array(
     fc.record({
       organizationKey: fc.constant(ORGANIZATION),
-      resource: fc.constantFrom(...places),
+      resource: fc.constantFrom(...resources),
       at: times,
       jobId: fc.constant('job'),
     }),
@@ -206,7 +206,7 @@ describe('revocations', () => {
     .record({ grants: timed, revocations: left })
     .map((user): UserAccess & { revocations: Revocation[] } => ({
       ...user,
-      known: true,
+      exists: true,
       organizationId: ORGANIZATION,
       now: NOW,
     }));
@@ -233,16 +233,16 @@ describe('revocations', () => {
 
   test('void every earlier grant and no later grant', () => {
     fc.assert(
-      fc.property(left, times, fc.constantFrom(...places), (revocations, now, resource) => {
+      fc.property(left, times, fc.constantFrom(...resources), (revocations, now, resource) => {
         const accessTime = accessTimeAfter(revocations, ORGANIZATION, now);
         expect(accessTime).toBeGreaterThanOrEqual(now);
-        expect(hasEnded(revocations, [resource, ...places], accessTime)).toBe(false);
+        expect(hasEnded(revocations, [resource, ...resources], accessTime)).toBe(false);
         const next = addRevocation(revocations, { organizationKey: ORGANIZATION, resource, at: now, jobId: 'new' }, [
           accessTime,
         ])!;
         expect(hasEnded(next, [resource], accessTime)).toBe(true);
         expect(hasEnded(next, [resource], accessTimeAfter(next, ORGANIZATION, now))).toBe(false);
-        for (const scope of places)
+        for (const scope of resources)
           for (let time = 0; time <= 6; time++)
             if (hasEnded(revocations, [scope, ORGANIZATION], time))
               expect(hasEnded(next, [scope, ORGANIZATION], time)).toBe(true);
@@ -290,18 +290,18 @@ describe('revocations', () => {
       fc.property(moves, fc.nat(15), (all, leavesAfter) => {
         const parents = new Map<string, string>();
         const above = (id: string | undefined): string[] => (id === undefined ? [] : [id, ...above(parents.get(id))]);
-        const left = { resource: 'f1', moved: new Map<string, boolean>() };
+        const revocation = { resource: 'f1', moved: new Map<string, boolean>() };
         let formerNodes: ReadonlySet<string> | undefined;
         for (const [index, [id, to]] of all.entries()) {
           if (index === Math.min(leavesAfter, all.length - 1))
             formerNodes = new Set(nodes.filter((name) => above(name).includes('f1')));
           if (above(to).includes(id)) continue;
-          const side = formerNodes && findCrossing(left, id, above(parents.get(id)), above(to));
-          if (side !== undefined) left.moved.set(id, side);
+          const side = formerNodes && findCrossing(revocation, id, above(parents.get(id)), above(to));
+          if (side !== undefined) revocation.moved.set(id, side);
           if (to === undefined) parents.delete(id);
           else parents.set(id, to);
           if (formerNodes)
-            expect(nodes.filter((name) => wasIn(left, above(name)))).toEqual(
+            expect(nodes.filter((name) => wasIn(revocation, above(name)))).toEqual(
               nodes.filter((name) => formerNodes?.has(name)),
             );
         }
@@ -319,7 +319,7 @@ describe('revocations', () => {
       accessFields: [`of:${internalId}`],
     }));
     const user: UserAccess = {
-      known: true,
+      exists: true,
       organizationId: ORGANIZATION,
       grants,
       revocations: [{ organizationKey: ORGANIZATION, resource: 'f0', at: 1, jobId: 'job' }],

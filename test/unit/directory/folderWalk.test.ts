@@ -51,7 +51,7 @@ describe('walkFolders', () => {
         fc.boolean(),
         async (contents, page, pages, foldersOnly) => {
           const visited = new Set<string>();
-          const left = new Set<string>();
+          const leftFolders = new Set<string>();
           let stack: WalkStack | undefined = walkFrom({ internalId: 'i-top', id: 'top' });
           let steps = 0;
           do {
@@ -69,9 +69,9 @@ describe('walkFolders', () => {
                 },
                 async afterFolder(folder, parent) {
                   for (const { kind, internalId } of contents.get(folder.internalId)!)
-                    if (kind === 'folder') expect(left.has(internalId)).toBe(true);
+                    if (kind === 'folder') expect(leftFolders.has(internalId)).toBe(true);
                   expect(parent === undefined).toBe(folder.internalId === 'i-top');
-                  left.add(folder.internalId);
+                  leftFolders.add(folder.internalId);
                 },
               },
               { page, pages, hasTime: () => true },
@@ -83,7 +83,7 @@ describe('walkFolders', () => {
             .filter(({ kind }) => !foldersOnly || kind === 'folder')
             .map(({ internalId }) => internalId);
           expect([...visited].toSorted()).toEqual(all.toSorted());
-          expect([...left].toSorted()).toEqual([...contents.keys()].toSorted());
+          expect([...leftFolders].toSorted()).toEqual([...contents.keys()].toSorted());
         },
       ),
     );

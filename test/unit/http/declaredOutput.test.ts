@@ -10,10 +10,10 @@ import { cpuMilliseconds } from '../../support/cpu.ts';
 const Row = z.object({ id: z.string(), note: z.string().optional() });
 
 /** Returns the trimmed value and the names of the dropped fields. */
-function trimmed(schema: z.ZodType, value: unknown): { left: unknown; dropped: string[] } {
+function trimmed(schema: z.ZodType, value: unknown): { output: unknown; dropped: string[] } {
   const dropped = new Set<string>();
   const trimmedValue = outputTrimmer(schema)(value, dropped);
-  return { left: JSON.parse(JSON.stringify(trimmedValue)), dropped: [...dropped] };
+  return { output: JSON.parse(JSON.stringify(trimmedValue)), dropped: [...dropped] };
 }
 
 describe('outputTrimmer', () => {
@@ -53,16 +53,16 @@ describe('outputTrimmer', () => {
       { row: { id: 'a' }, own: { y: 1 } },
       ['row.x'],
     ],
-  ])('drops the undeclared fields of %s', (_what, schema, value, left, dropped) => {
-    expect(trimmed(schema, value)).toEqual({ left, dropped });
+  ])('drops the undeclared fields of %s', (_what, schema, value, expected, dropped) => {
+    expect(trimmed(schema, value)).toEqual({ left: expected, dropped });
   });
 
   const union = z.union([z.array(Row), z.record(z.string(), z.array(Row)), z.object({ count: z.number(), by: Row })]);
   test.each<[what: string, value: unknown, left: unknown, dropped: string[]]>([
     ['a list', [{ id: 'a', x: 1 }], [{ id: 'a' }], ['[].x']],
     ['a map', { nda: [{ id: 'a', x: 1 }] }, { nda: [{ id: 'a' }] }, ['*[].x']],
-  ])('trims %s by the alternative of a union that drops the fewest fields', (_what, value, left, dropped) => {
-    expect(trimmed(union, value)).toEqual({ left, dropped });
+  ])('trims %s by the alternative of a union that drops the fewest fields', (_what, value, expected, dropped) => {
+    expect(trimmed(union, value)).toEqual({ left: expected, dropped });
   });
 
   test('keeps every key of a map, `__proto__` too', () => {
@@ -95,7 +95,7 @@ describe('outputTrimmer', () => {
     });
     fc.assert(
       fc.property(value, (output) => {
-        expect(trimmed(schema, output).left).toEqual(JSON.parse(JSON.stringify(schema.parse(output))));
+        expect(trimmed(schema, output).output).toEqual(JSON.parse(JSON.stringify(schema.parse(output))));
       }),
     );
   });

@@ -8,7 +8,7 @@ const NOW = 1_000;
 const folder = { internalId: 'f', accessType: 'restricted', ancestors: [] } as const;
 const document = { internalId: 'd', accessType: 'restricted', folder } as const;
 const userWith = (...grants: [internalId: string, expiresAt?: number][]): UserAccess => ({
-  known: true,
+  exists: true,
   organizationId: 'o',
   grants: grants.map(([internalId, expiresAt]) => ({
     resourceType: 'document',

@@ -61,7 +61,7 @@ function newConsole() {
     const answer = await handle({ method, path: pathname, query: searchParams, headers, body: Buffer.from(body) });
     return { ...answer, text: answer.body.toString() };
   };
-  return { done, asked: requestedMinutes, send };
+  return { done, requestedMinutes, send };
 }
 
 const PART = {
@@ -113,7 +113,7 @@ describe('dashboard.json', () => {
     ['?minutes=15', 15],
     ['?minutes=60', 60],
   ])('returns the data for dashboard.json%s', async (query, minutes) => {
-    const { asked, send } = newConsole();
+    const { requestedMinutes, send } = newConsole();
     const { status, headers, text } = await send('GET', `/_local/dashboard.json${query}`);
     expect([status, headers['content-type'], headers['cache-control']]).toEqual([200, 'application/json', 'no-store']);
     expect(JSON.parse(text)).toEqual({
@@ -121,14 +121,14 @@ describe('dashboard.json', () => {
       title: 'svc here',
       parts: Object.values(PART),
     } satisfies ConsoleState);
-    expect(asked).toEqual([minutes]);
+    expect(requestedMinutes).toEqual([minutes]);
   });
 
   test.each(['', '0', '16', '1e1', '15,60', '-15', 'all'])('refuses a range of "%s" minutes', async (minutes) => {
-    const { asked, send } = newConsole();
+    const { requestedMinutes, send } = newConsole();
     const { status, text } = await send('GET', `/_local/dashboard.json?minutes=${minutes}`);
     expect([status, JSON.parse(text)]).toEqual([400, { message: '"minutes" must be 15 or 60.' }]);
-    expect(asked).toEqual([]);
+    expect(requestedMinutes).toEqual([]);
   });
 });
 

@@ -78,15 +78,15 @@ describe('the local Event API', () => {
   });
 
   test('stops while the authorizer decides about a connection', async () => {
-    const [asked, decided] = [Promise.withResolvers<undefined>(), Promise.withResolvers<string>()];
+    const [authorizing, decision] = [Promise.withResolvers<undefined>(), Promise.withResolvers<string>()];
     authorize = () => {
-      asked.resolve(undefined);
-      return decided.promise;
+      authorizing.resolve(undefined);
+      return decision.promise;
     };
     const failed = once(connect(), 'error');
-    await asked.promise;
+    await authorizing.promise;
     const stopped = api.close();
-    decided.resolve(allowed);
+    decision.resolve(allowed);
     await Promise.all([stopped, failed]);
     expect(api.connectionCount).toBe(0);
   });

@@ -631,7 +631,7 @@ describe('StreamReader', () => {
         ...(!closed && { NextShardIterator: `${shard}/${records.at(-1) ?? after}` }),
       };
     };
-    return { asked: calls, call: call as never, shards };
+    return { calls, call: call as never, shards };
   }
   const read = async (reader: StreamReader, times: number) => {
     const readRecords: string[] = [];
@@ -659,7 +659,7 @@ describe('StreamReader', () => {
   });
 
   test('continues after the last returned record when an error is over', async () => {
-    const { call, asked } = engineWith({ a: [1, 2, 3, 4, 5] });
+    const { call, calls } = engineWith({ a: [1, 2, 3, 4, 5] });
     let broken = false;
     const reader = new StreamReader(
       ((target: string, input: object) => {
@@ -675,7 +675,7 @@ describe('StreamReader', () => {
     await expect(reader.next()).rejects.toThrow('expired');
     broken = false;
     expect(await read(reader, 2)).toEqual(['a3', 'a4', 'a5']);
-    expect(asked.filter((each) => each.startsWith('GetShardIterator'))).toEqual([
+    expect(calls.filter((each) => each.startsWith('GetShardIterator'))).toEqual([
       'GetShardIterator a TRIM_HORIZON',
       'GetShardIterator a AFTER_SEQUENCE_NUMBER 2',
     ]);

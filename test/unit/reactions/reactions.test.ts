@@ -18,7 +18,7 @@ const bob = { userId: 'bob' };
 const eve = { userId: 'eve' };
 const on = { annotationId: 'thread', commentId: 7 };
 const scope = { documentId: 'document' };
-const placeOnComment = { ...scope, on: { ...on, threadCreatedAt: 500 }, threadLocation: '{"id":"page-1"}' };
+const contextOnComment = { ...scope, on: { ...on, threadCreatedAt: 500 }, threadLocation: '{"id":"page-1"}' };
 const NOW = 1_000;
 const LATER = 2_000;
 
@@ -57,14 +57,14 @@ describe('addReactionUsers: new reaction', () => {
   });
 
   test('stores the location of the thread without a location key', () => {
-    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
-    expect(reaction).toMatchObject({ on: placeOnComment.on, location: '{"id":"page-1"}' });
+    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW));
+    expect(reaction).toMatchObject({ on: contextOnComment.on, location: '{"id":"page-1"}' });
     expect(reaction.locationKey).toBeUndefined();
   });
 
   test('stores its own location with its key', () => {
     const { reaction } = done(
-      reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), placeOnComment, NOW),
+      reactAll(undefined, reacting(entry({ on, location: { id: 2, locationName: 'Page 2' } })), contextOnComment, NOW),
     );
     expect(reaction).toMatchObject({ location: '{"id":2,"locationName":"Page 2"}', locationKey: '2' });
   });
@@ -102,21 +102,23 @@ describe('addReactionUsers: existing reaction', () => {
     ['on another comment of the thread', { ...on, commentId: 8 }],
     ['on the same number in another thread', { ...on, annotationId: 'other' }],
   ])('%s is refused', (_where, other) => {
-    const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
-    expect(reactAll(stored, reacting(entry({ from: bob, on: other })), placeOnComment, LATER)).toEqual({
+    const stored = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW)).reaction;
+    expect(reactAll(stored, reacting(entry({ from: bob, on: other })), contextOnComment, LATER)).toEqual({
       refused: 'Reaction belongs to another comment or document.',
     });
   });
 
   test('rejects a comment for a reaction on the document', () => {
-    expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), placeOnComment, LATER)).toEqual({
+    expect(reactAll(made(entry()), reacting(entry({ from: bob, on })), contextOnComment, LATER)).toEqual({
       refused: 'Reaction belongs to another comment or document.',
     });
   });
 
   test('accepts a request without a comment', () => {
-    const stored = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW)).reaction;
-    expect(done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER)).reaction.on).toEqual(placeOnComment.on);
+    const stored = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW)).reaction;
+    expect(done(reactAll(stored, reacting(entry({ from: bob })), scope, LATER)).reaction.on).toEqual(
+      contextOnComment.on,
+    );
   });
 });
 
@@ -201,7 +203,7 @@ describe('groupEntries', () => {
     ['comments', entry({ from: bob, on: { ...on, commentId: 8 } })],
     ['threads', entry({ from: bob, on: { ...on, annotationId: 'other' } })],
   ])('are inconsistent when their %s differ', (_what, other) => {
-    expect(reactAll(undefined, reacting(entry({ on }), other), placeOnComment, NOW)).toEqual({
+    expect(reactAll(undefined, reacting(entry({ on }), other), contextOnComment, NOW)).toEqual({
       refused: 'Reaction is given with several icons or comments.',
     });
   });
@@ -247,7 +249,7 @@ describe('toReactionResponse', () => {
   });
 
   test('returns the ids of the comment and no internal key', () => {
-    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), placeOnComment, NOW));
+    const { reaction } = done(reactAll(undefined, reacting(entry({ on })), contextOnComment, NOW));
     const response = toReactionResponse(names, reaction);
     expect(response).toMatchObject({
       commentAnnotationId: 'thread',

@@ -124,7 +124,7 @@ describe('the signature of a user token', () => {
 
 describe('the access of a user with a token', () => {
   const stored = (fields: Partial<UserAccess> = {}): UserAccess => ({
-    known: true,
+    exists: true,
     organizationId: 'org_1',
     grants: [],
     now: NOW / 1000,

@@ -53,7 +53,7 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { resources } = input.permissions;
     const { userId } = input.user;
-    const [found, [user]] = await Promise.all([
+    const [storedResources, [user]] = await Promise.all([
       deps.resources.require(caller.tenant, resources, { writable: true }),
       deps.users.find(caller.tenant, [userId]),
     ]);
@@ -62,7 +62,7 @@ export const endpoint = defineEndpoint(
       userId,
       user,
       resources.flatMap(({ accessRole = defaultAccessRole, expiresAt, context }, index) => {
-        const resource = found[index];
+        const resource = storedResources[index];
         return resource
           ? { ...resource, accessRole, expiresAt, accessFields: context && accessFields(context.access) }
           : [];

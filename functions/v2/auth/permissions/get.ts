@@ -70,7 +70,7 @@ export const endpoint = defineEndpoint(
     const data = dict(
       userIds.map((userId, index) => {
         const user = {
-          known: users[index] !== undefined,
+          exists: users[index] !== undefined,
           organizationId: organization.internalId,
           grants: grants[index] ?? [],
           revocations: revocations[index],

@@ -101,9 +101,9 @@ export class Graph {
     const at = this.#pointedAt;
     setText(this.#when, at === undefined ? 'latest' : time(this.#times[at] ?? 0));
     this.#series.forEach(({ values }, index) => {
-      const [, shown, highest] = this.#body.rows[index]?.cells ?? [];
-      if (!shown || !highest) return;
-      setText(shown, number(at === undefined ? values.findLast((value) => value !== null) : values[at]));
+      const [, valueCell, highest] = this.#body.rows[index]?.cells ?? [];
+      if (!valueCell || !highest) return;
+      setText(valueCell, number(at === undefined ? values.findLast((value) => value !== null) : values[at]));
       setText(
         highest,
         number(

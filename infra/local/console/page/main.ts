@@ -54,10 +54,10 @@ function show(state: ConsoleState): void {
 function showFailure(how: string): void {
   failedSince ??= Date.now();
   document.body.classList.add('stale');
-  const shown = lastAnswer === undefined ? '' : ` The data shown is from ${time(lastAnswer)}.`;
+  const ageNote = lastAnswer === undefined ? '' : ` The data shown is from ${time(lastAnswer)}.`;
   setText(
     byId('connection'),
-    `The system ${how} since ${time(failedSince)}.${shown} The page retries every 2 seconds.`,
+    `The system ${how} since ${time(failedSince)}.${ageNote} The page retries every 2 seconds.`,
   );
 }
 

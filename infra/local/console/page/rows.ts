@@ -13,7 +13,7 @@ interface Row {
 }
 
 let rows: readonly Row[] = [];
-let shownLayout = '';
+let currentLayout = '';
 const familiesWithoutCalls = element('p', { class: 'note' });
 
 /** Shows the rows of graphs. Rows of families without calls are hidden, and one line lists these families. */
@@ -21,8 +21,8 @@ export function showRows(snapshot: DashboardSnapshot, span: string): void {
   const layout = JSON.stringify(
     snapshot.rows.map(({ title, graphs }) => [title, graphs.map((graph) => [graph.title, graph.width])]),
   );
-  if (layout !== shownLayout) createRows(snapshot);
-  shownLayout = layout;
+  if (layout !== currentLayout) createRows(snapshot);
+  currentLayout = layout;
   rows.forEach(({ section, isFamily, graphs }, index) => {
     const graphSnapshots = snapshot.rows[index]?.graphs ?? [];
     section.hidden = isFamily && graphSnapshots.every(({ series }) => series.length === 0);

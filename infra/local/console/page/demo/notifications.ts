@@ -10,7 +10,7 @@ interface Notification {
   readonly notificationSourceData?: Readonly<Record<string, unknown>> | undefined;
 }
 
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 const TONE_HERTZ = 880;
 const TONE_SECONDS = 0.15;
 
@@ -18,7 +18,7 @@ const TONE_SECONDS = 0.15;
 export class NotificationList {
   readonly #client: UserClient;
   readonly #user: DemoUser;
-  readonly #known = new Set<string>();
+  readonly #seenIds = new Set<string>();
   #hasRead = false;
   #newCount = 0;
 
@@ -35,11 +35,11 @@ export class NotificationList {
     const { data } = await this.#client.v2.notifications.get({
       organizationId: demoDocument.organizationId,
       userId: this.#user.userId,
-      pageSize: SHOWN,
+      pageSize: MAX_SHOWN,
     });
     const notifications: readonly Notification[] = data;
-    const added = notifications.filter(({ id }) => !this.#known.has(id));
-    for (const { id } of added) this.#known.add(id);
+    const added = notifications.filter(({ id }) => !this.#seenIds.has(id));
+    for (const { id } of added) this.#seenIds.add(id);
     const texts = notifications.map((notification) => this.#textOf(notification));
     byId('notification-list').replaceChildren(...texts.map((text) => element('li', {}, text)));
     byId('no-notification').hidden = texts.length > 0;
