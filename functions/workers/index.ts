@@ -4,6 +4,7 @@ export { worker as deliverWebhook } from './deliverWebhook.ts';
 export { worker as deliverWebhookSlow } from './deliverWebhookSlow.ts';
 export { worker as embedJudgments } from './embedJudgments.ts';
 export { worker as fanOutEvents } from './fanOutEvents.ts';
+export { worker as heartbeat } from './heartbeat.ts';
 export { worker as publishLive } from './publishLive.ts';
 export { worker as runJobs } from './runJobs.ts';
 export { worker as sendEmail } from './sendEmail.ts';

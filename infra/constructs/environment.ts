@@ -12,7 +12,10 @@ export interface SharedResources {
   /** The URL of the API. */
   readonly publicUrl: string;
   readonly table: CfnTable;
-  readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>>;
+  readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>> & {
+    /** Undefined while the setting `heartbeat` is off. */
+    readonly heartbeat?: CfnSecret | undefined;
+  };
   readonly queues: Queues;
   /** Undefined while the setting `live` is off. */
   readonly eventApi?: EventApi | undefined;
@@ -34,6 +37,7 @@ export function environmentValues(
     EMBEDDING_MODEL: settings.embeddingModel,
     EMBED_QUEUE_URL: queues.embed.queue.ref,
     EXPENSIVE_CALLS_PER_SECOND_PER_KEY: String(settings.expensiveCallsPerSecondPerKey),
+    HEARTBEAT_SECRET_ARN: secrets.heartbeat?.ref ?? '',
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
     LIVE_HTTP_HOST: eventApi?.httpHost ?? '',
     LIVE_REALTIME_HOST: eventApi?.realtimeHost ?? '',
@@ -83,6 +87,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
     'queue/embed': [queues.embed.queue.attrArn],
     'queue/jobs': [queues.jobs.queue.attrArn],
     'queue/mail': [queues.mail.queue.attrArn],
+    'secret/heartbeat': secrets.heartbeat ? [secrets.heartbeat.ref] : [],
     'secret/masterKey': [secrets.masterKey.ref],
     'secret/signingKey': [secrets.signingKey.ref],
   };

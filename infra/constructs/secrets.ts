@@ -25,3 +25,20 @@ export function createKey(scope: Construct, id: string, description: string): Cf
   });
   return secret;
 }
+
+/**
+ * Creates a secret for credentials that an operator stores after the deployment. Until then both fields are empty. CloudFormation never
+ * overwrites the operator's value, because the template does not change. The secret is deleted with the stack, because the operator
+ * can get new credentials at any time.
+ */
+export function createCredentials(scope: Construct, id: string, description: string): CfnSecret {
+  const secret = new CfnSecret(scope, id, {
+    description,
+    secretString: JSON.stringify({ apiKey: '', authToken: '' }),
+  });
+  Validations.of(secret).acknowledge({
+    id: 'AwsSolutions-SMG4',
+    reason: 'Only the service can issue a new auth token. An operator resets the token and stores it.',
+  });
+  return secret;
+}

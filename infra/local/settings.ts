@@ -18,6 +18,8 @@ export interface LocalSettings {
   readonly scheduleSeconds: number | undefined;
   /** The environment variables that replace those of the template. */
   readonly environmentOverrides: EnvironmentOverrides;
+  /** Whether the run has the heartbeat, as a deployment with the setting `heartbeat`. */
+  readonly hasHeartbeat: boolean;
   /** The folder of the cloud assembly to run. If undefined, the run synthesises one from the sources. */
   readonly assemblyDir: string | undefined;
 }
@@ -38,6 +40,7 @@ export function localSettings(env: Record<string, string | undefined>): LocalSet
     environmentOverrides: Object.fromEntries(
       localVariables.flatMap((name) => (env[name] ? [[name, timingOf(name, env[name])]] : [])),
     ),
+    hasHeartbeat: isOn('HEARTBEAT', env.HEARTBEAT || 'off'),
     assemblyDir: env.ASSEMBLY_DIR ? resolve(env.ASSEMBLY_DIR) : undefined,
   };
 }
@@ -82,6 +85,11 @@ function timingOf(name: (typeof localVariables)[number], text: string): string {
   throw new StartError(
     `${name} must be ${isSchedule ? 'seconds separated by commas' : 'a number of seconds'}, but is ${JSON.stringify(text)}.`,
   );
+}
+
+function isOn(name: string, text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new StartError(`${name} must be "on" or "off", but is ${JSON.stringify(text)}.`);
 }
 
 function engineOf(text: string): EngineKind {

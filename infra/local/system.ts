@@ -27,6 +27,7 @@ import { sampleQueues } from './queues/queueSampler.ts';
 import { QueueStore } from './queues/queueStore.ts';
 import { checkReadiness } from './readiness.ts';
 import { openSecrets } from './secrets/secrets.ts';
+import { storeHeartbeatCredentials } from './secrets/heartbeatCredentials.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Shutdown } from './shutdown.ts';
 import { StoppableMessages } from './queues/stoppableMessages.ts';
@@ -71,7 +72,8 @@ export async function startSystem(
   const eventApi = await EventApi.listen();
   shutdown.add(() => eventApi.end());
 
-  const assemblyDir = settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …')));
+  const assemblyDir =
+    settings.assemblyDir ?? (await cachedAssembly(() => report('Building templates and bundles …'), settings));
   const assembly = loadAssembly(assemblyDir, { api: gateway.url, aws: aws.url, live: eventApi.url });
   const model = modelOf(assembly, settings.serviceName);
   const metrics = new MetricStore();
@@ -170,6 +172,7 @@ export async function startSystem(
     onCreation: () => report('Creating the demo workspace …'),
   });
   issueToken.resolve(demoTokens(credentials));
+  storeHeartbeatCredentials(model.functions, secrets, credentials);
   await checkReadiness(credentials);
   // The event sources start last, so that unfinished work of an earlier run does not delay the start.
   sources = startEventSources({

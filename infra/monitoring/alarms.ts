@@ -34,6 +34,7 @@ export const runbooks = {
   workersBehind: 'infra/RUNBOOK.md#workers-behind-the-stream',
   recursiveLoops: 'infra/RUNBOOK.md#recursive-loops',
   stoppedWorkers: 'infra/RUNBOOK.md#stopped-workers',
+  failingHeartbeat: 'infra/RUNBOOK.md#failing-heartbeat',
 } as const;
 
 const severities = {

@@ -44,7 +44,11 @@ export function createDashboard(stack: Stack, props: MonitoringProps): void {
     dashboard.addWidgets(new TextWidget({ width: 24, height: 1, markdown }));
     dashboard.addWidgets(...graphs);
   };
-  row(`**Health** Runbook: \`${link(runbooks.faults)}\``, ...health(props));
+  row(
+    `**Health** Runbook: \`${link(runbooks.faults)}\``,
+    ...health(props),
+    ...(props.settings.heartbeat === 'on' ? metricGraphs('Health', props) : []),
+  );
   for (const family of props.families) row(`**/${family.family}**`, ...familyGraphs(family, props));
   row('**Rate-limited calls by API key** Limits: `functions/README.md#limits`', ...rateLimitedCalls(props));
   row(
@@ -136,7 +140,7 @@ function reputationGraph(): GraphWidget {
 }
 
 function metricGraphs(
-  row: 'Deliveries' | 'E-mail' | 'Live',
+  row: 'Deliveries' | 'E-mail' | 'Health' | 'Live',
   { settings: { serviceName } }: MonitoringProps,
 ): GraphWidget[] {
   const graphs = Map.groupBy(

@@ -5,6 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { type AlarmDeclaration, createAlarm, type MonitoringProps, runbooks } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
+import { heartbeatAlarms } from './heartbeatAlarms.ts';
 import { faultsMetric } from '../../lib/observability/faults.ts';
 import {
   accountConcurrency,
@@ -48,6 +49,7 @@ export function createMonitoring(stack: Stack, props: MonitoringProps): void {
     ...workerAlarms(props, stack.stackName),
     ...deliveryAlarms(props, stack.stackName),
     ...liveAlarms(props, stack.stackName),
+    ...heartbeatAlarms(props, stack.stackName),
     ...accountAlarms(props),
   ]) {
     const alarm = createAlarm(stack, declaration, runbookBaseUrl);

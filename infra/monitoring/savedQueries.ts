@@ -78,6 +78,7 @@ export const workerQueries = {
         logMessages.queueMessageFailed,
         logMessages.streamRecordFailed,
         logMessages.sweepFailed,
+        logMessages.heartbeatFailed,
       ),
       'stats count(*) as faults by worker, error.name, error.message',
       'sort faults desc',

@@ -12,7 +12,7 @@ import { LiveStack } from './live.ts';
 import { createHttpApi, throttleRoutes } from '../constructs/httpApi.ts';
 import { createMonitoring } from '../monitoring/monitoring.ts';
 import { createQueues, createStreamDeadLetters } from '../constructs/queues.ts';
-import { createKey } from '../constructs/secrets.ts';
+import { createCredentials, createKey } from '../constructs/secrets.ts';
 import type { Settings } from './settings.ts';
 import { createTable } from '../constructs/table.ts';
 import { WorkersStack } from './workers.ts';
@@ -44,12 +44,15 @@ export class Backend extends Stack {
       secrets: {
         masterKey: createKey(this, 'MasterKey', 'Encrypts the secrets of customers'),
         signingKey: createKey(this, 'SigningKey', 'Signs auth tokens'),
+        heartbeat:
+          settings.heartbeat === 'on'
+            ? createCredentials(this, 'HeartbeatCredentials', 'The API key and the auth token of the heartbeat')
+            : undefined,
       },
       queues: createQueues(this, workers),
     };
     const streamDeadLetters = createStreamDeadLetters(this);
-    const hasLive = settings.live === 'on';
-    const isDeployed = (unit: Routed | Worker) => hasLive || !('requires' in unit);
+    const isDeployed = (unit: Routed | Worker) => !('requires' in unit) || settings[unit.requires] === 'on';
     const deployedWorkers = workers.filter(isDeployed);
     const contextWith = (eventApi?: EventApi): DeploymentContext => ({
       environment: environmentValues({ ...shared, eventApi }, settings),
@@ -125,6 +128,7 @@ export class Backend extends Stack {
     new CfnOutput(this, 'MasterKeySecretArn', { value: shared.secrets.masterKey.ref });
     new CfnOutput(this, 'ServiceName', { value: settings.serviceName });
     new CfnOutput(this, 'SigningKeySecretArn', { value: shared.secrets.signingKey.ref });
+    if (shared.secrets.heartbeat) new CfnOutput(this, 'HeartbeatSecretArn', { value: shared.secrets.heartbeat.ref });
   }
 }
 

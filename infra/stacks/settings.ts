@@ -157,6 +157,12 @@ const schema = z.object({
     .describe(
       '`on`: browsers of users can connect and get changes of documents at once, through AWS AppSync Events. `off`: no part of this is deployed.',
     ),
+  heartbeat: z
+    .enum(['off', 'on'], 'must be "off" or "on"')
+    .default('off')
+    .describe(
+      '`on`: a function writes and reads through the public URL every minute, and an alarm becomes active if that fails. It needs credentials: see [Heartbeat](#heartbeat). `off`: no part of this is deployed.',
+    ),
   accountConcurrency: wholeNumber(1_000, 10, 1_000_000).describe(
     'The limit of concurrent Lambda executions of the AWS account. An alarm becomes active at 80 % of it.',
   ),

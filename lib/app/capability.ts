@@ -40,7 +40,7 @@ export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 /** The models of Amazon Bedrock. */
 export type ModelName = 'embedding' | 'claude' | 'nova';
-export type SecretName = 'secret/masterKey' | 'secret/signingKey';
+export type SecretName = 'secret/heartbeat' | 'secret/masterKey' | 'secret/signingKey';
 export type ResourceName = Grant['resource'];
 
 /** The environment variables of functions. `infra/constructs/environment.ts` sets their values. */
@@ -55,6 +55,7 @@ export type EnvironmentName =
   | 'EMBEDDING_MODEL'
   | 'EMBED_QUEUE_URL'
   | 'EXPENSIVE_CALLS_PER_SECOND_PER_KEY'
+  | 'HEARTBEAT_SECRET_ARN'
   | 'JOBS_QUEUE_URL'
   | 'LIVE_HTTP_HOST'
   | 'LIVE_REALTIME_HOST'

@@ -147,7 +147,7 @@ export interface WorkerDeclaration<S extends Source, U extends Uses> {
   readonly timeoutSeconds: number;
   readonly memoryMb?: number;
   /** The setting that must be on. Without it the worker is not deployed. */
-  readonly requires?: 'live';
+  readonly requires?: 'heartbeat' | 'live';
 }
 
 export interface WorkerOf<S extends Source, U extends Uses> extends WorkerDeclaration<S, U> {

@@ -56,7 +56,11 @@ const MAX_PAUSE_MILLISECONDS = 5_000;
 const MAX_RETRY_AFTER_SECONDS = 30;
 
 /** Sends a call, repeats it after temporary failures, and returns its result. */
-export type SendCall = (operation: Operation, data?: unknown, options?: CallOptions) => Promise<unknown>;
+export type SendCall = (
+  operation: Pick<Operation, 'path' | 'repeats'>,
+  data?: unknown,
+  options?: CallOptions,
+) => Promise<unknown>;
 
 /**
  * Returns the function that sends calls. It throws ServiceError if the service rejects the call or does not answer. If the

@@ -1,5 +1,5 @@
 /**
- * A metric of deliveries, mails or pushes. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
+ * A metric of deliveries, mails, pushes or heartbeats. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
  * charges each metric for each month in which it is written. Therefore there are few metrics, and `service` is their
  * only dimension.
  */
@@ -11,7 +11,7 @@ interface MetricDeclaration {
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** The dashboard row. */
-  readonly row: 'Deliveries' | 'E-mail' | 'Live';
+  readonly row: 'Deliveries' | 'E-mail' | 'Health' | 'Live';
   /** The title of the metric's graph. Metrics of one row with the same title share a graph. */
   readonly graph: string;
   /** The name of the metric in the graph. */
@@ -213,6 +213,14 @@ export const deliveryMetrics = {
     graph: 'Failed publishes',
     label: 'failed',
     meaning: 'Publishes that the push service did not accept, after all tries. Clients read what they miss later',
+  },
+  HeartbeatsFailed: {
+    kind: 'sum',
+    unit: 'Count',
+    row: 'Health',
+    graph: 'Failed heartbeats',
+    label: 'failed',
+    meaning: 'Heartbeats whose write or read through the public URL failed',
   },
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;
 

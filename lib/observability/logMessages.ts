@@ -14,6 +14,7 @@ export const workerRunFailed = 'worker run failed';
 export const queueMessageFailed = 'queue message failed';
 export const streamRecordFailed = 'stream record failed';
 export const sweepFailed = 'sweep failed';
+export const heartbeatFailed = 'heartbeat failed';
 export const jobLeaseHeld = 'job lease held by another worker';
 export const queueMessagesNotSent = 'queue messages not sent';
 

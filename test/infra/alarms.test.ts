@@ -25,6 +25,8 @@ import { countFault, countWorkerFaults, faultsMetric } from '../../lib/observabi
 import { InvocationMeasures } from '../../lib/observability/measures.ts';
 import { type QueueDeclaration, queues } from '../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
+import type { Heartbeat } from '../../lib/heartbeat/heartbeat.ts';
+import { worker as heartbeatWorker } from '../../functions/workers/heartbeat.ts';
 import { defineWorker, workerId } from '../../lib/app/worker.ts';
 import { DeliverySystem, MINUTE, SECOND } from '../support/deliveries.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
@@ -35,11 +37,11 @@ import { lambdaContext } from '../support/workers.ts';
 import { appOf } from './assembly.ts';
 import { registered } from './endpoints.ts';
 import { metricIdsOf } from './metricIds.ts';
-import { liveWorkers, workers as defaultWorkers } from './workers.ts';
+import { optionalWorkers, workers as defaultWorkers } from './workers.ts';
 
 const serviceName = 'acme';
-/** The workers of a deployment with the setting `live`. */
-const workers = [...defaultWorkers, ...liveWorkers];
+/** The workers of a deployment with the settings `live` and `heartbeat`. */
+const workers = [...defaultWorkers, ...optionalWorkers];
 /** The start of the first period of each test, in epoch milliseconds. */
 const START = Date.UTC(2026, 0, 1);
 let families: string[];
@@ -56,7 +58,7 @@ beforeAll(() => {
   try {
     const { app, backend } = appOf(
       registered,
-      { serviceName, mailFrom: 'app@example.com', live: 'on' },
+      { serviceName, mailFrom: 'app@example.com', live: 'on', heartbeat: 'on' },
       { outdir, workers },
     );
     app.synth();
@@ -366,6 +368,34 @@ describe('alarms on live pushes', () => {
     const add = ownMetric('LiveAuthorizerFails');
     expect(contributorsAfter('LiveAuthorizerFails', [[1, 3]], add)).toEqual([]);
     expect(contributorsAfter('LiveAuthorizerFails', [[2, 3]], add)).toEqual(['']);
+  });
+});
+
+describe('the alarm on heartbeats', () => {
+  const failing = { beat: () => Promise.reject(new Error('/v2/organizations/update: INTERNAL: broken')) };
+  const working = { beat: () => Promise.resolve() };
+  /** Runs the worker once per heartbeat. */
+  const run = async (...beats: { beat: () => Promise<void> }[]) => {
+    for (const beat of beats) {
+      const handler = toWorkerLambda(
+        { ...heartbeatWorker, uses: { heartbeat: { grants: [], env: [], open: () => beat as unknown as Heartbeat } } },
+        { SERVICE_NAME: serviceName },
+      );
+      await handler({}, lambdaContext());
+    }
+  };
+
+  test('becomes active at three failures in five minutes, and the alarms of workers stay OK', async () => {
+    await run(failing, working, failing);
+    expect(contributorsAfterLines('HeartbeatFails')).toEqual([]);
+    await run(failing, failing, failing);
+    expect(contributorsAfterLines('HeartbeatFails')).toEqual(['']);
+    expect(contributorsAfterLines('WorkersFail')).toEqual([]);
+  });
+
+  test('has no metric while heartbeats succeed, because a metric costs money', async () => {
+    await run(working);
+    expect(lines.filter((line) => 'HeartbeatsFailed' in line)).toEqual([]);
   });
 });
 

@@ -10,7 +10,7 @@ type Templates = ReadonlyMap<string, string>;
 /** Returns the texts of all templates, by the beginning of their file names. */
 function templatesOf(live: 'on' | 'off', { withLive = true } = {}): Templates {
   const outdir = mkdtempSync(join(tmpdir(), 'live-'));
-  const isKept = ({ requires }: { readonly requires?: 'live' }) => withLive || requires === undefined;
+  const isKept = ({ requires }: { readonly requires?: string }) => withLive || requires === undefined;
   try {
     const { app } = appOf(
       registeredEndpoints().filter(isKept),

@@ -28,6 +28,7 @@ describe('readSettings', () => {
       domainName: undefined,
       certificateArn: undefined,
       live: 'off',
+      heartbeat: 'off',
       logRetentionDays: 30,
       alarmEmail: undefined,
       unverifiedGraceDays: 14,

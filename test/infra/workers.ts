@@ -47,8 +47,8 @@ const sourceOf = ({ on }: Worker) => {
 /** The registered workers that a deployment has with the default settings. */
 const registered = registeredWorkers().filter(({ requires }) => requires === undefined);
 
-/** The registered workers that a deployment has only with the setting `live`. */
-export const liveWorkers = registeredWorkers().filter(({ requires }) => requires === 'live');
+/** The registered workers that a deployment has only with a setting such as `live`. */
+export const optionalWorkers = registeredWorkers().filter(({ requires }) => requires !== undefined);
 
 /** The registered workers of a default deployment, and a fake worker for each source without a worker. */
 export const workers: readonly Worker[] = [

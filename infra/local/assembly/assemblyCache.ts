@@ -26,16 +26,20 @@ export const sources = [
 const MAX_CACHED = 5;
 
 /**
- * Returns the folder of the cloud assembly (templates and bundles) of the current sources. If the assembly is not cached, calls
- * `onSynthesis` and makes the assembly in a child process, because the CDK needs 200 MB of memory.
+ * Returns the folder of the cloud assembly (templates and bundles) of the current sources, with the heartbeat if `hasHeartbeat`. If the
+ * assembly is not cached, calls `onSynthesis` and makes the assembly in a child process, because the CDK needs 200 MB of memory.
  */
-export async function cachedAssembly(onSynthesis: () => void): Promise<string> {
-  const dir = join(cacheDir, await hashOfSources());
+export async function cachedAssembly(
+  onSynthesis: () => void,
+  { hasHeartbeat = false }: { readonly hasHeartbeat?: boolean } = {},
+): Promise<string> {
+  const variant = hasHeartbeat ? ['heartbeat'] : [];
+  const dir = join(cacheDir, [await hashOfSources(), ...variant].join('-'));
   if (existsSync(dir)) await utimes(dir, new Date(), new Date());
   else {
     onSynthesis();
     await mkdir(cacheDir, { recursive: true });
-    await synthesiseInto(dir);
+    await synthesiseInto(dir, variant);
   }
   // A run that prunes at the same time may delete the same folders.
   await prune().catch(() => undefined);
@@ -57,9 +61,9 @@ async function hashOfSources(): Promise<string> {
 }
 
 /** Makes the assembly in a draft folder and renames the folder, so that an interrupted run leaves no partial assembly. */
-async function synthesiseInto(dir: string): Promise<void> {
+async function synthesiseInto(dir: string, variant: readonly string[]): Promise<void> {
   const draft = `${dir}.${process.pid}`;
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'synthesise.ts'), draft, ...variant], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const stop = () => child.kill();

@@ -8,7 +8,8 @@ import { writePrivateJson } from '../privateFile.ts';
 export interface Secret {
   readonly arn: string;
   readonly name: string;
-  readonly value: string;
+  /** The current value. */
+  value: string;
 }
 
 /**

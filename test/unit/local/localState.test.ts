@@ -533,6 +533,7 @@ describe('localSettings', () => {
       logsToStdout: false,
       scheduleSeconds: undefined,
       environmentOverrides: {},
+      hasHeartbeat: false,
       assemblyDir: undefined,
     };
     expect(localSettings({})).toEqual(defaults);
@@ -546,6 +547,7 @@ describe('localSettings', () => {
         LOCAL_LOGS: '',
         SCHEDULE_SECONDS: '',
         WEBHOOK_RETRY_SCHEDULE: '',
+        HEARTBEAT: '',
         ASSEMBLY_DIR: '',
       }),
     ).toEqual(defaults);
@@ -562,6 +564,7 @@ describe('localSettings', () => {
       SCHEDULE_SECONDS: '0.5',
       DUE_MARGIN_SECONDS: '1',
       WEBHOOK_RETRY_SCHEDULE: '0,0.5,2',
+      HEARTBEAT: 'on',
       ASSEMBLY_DIR: '/assembly',
     };
     expect(localSettings(env)).toEqual({
@@ -573,6 +576,7 @@ describe('localSettings', () => {
       logsToStdout: true,
       scheduleSeconds: 0.5,
       environmentOverrides: { DUE_MARGIN_SECONDS: '1', WEBHOOK_RETRY_SCHEDULE: '0,0.5,2' },
+      hasHeartbeat: true,
       assemblyDir: '/assembly',
     });
   });
@@ -590,6 +594,7 @@ describe('localSettings', () => {
     ['WEBHOOK_RETRY_SCHEDULE', '0,,5'],
     ['MAIL_RETRY_SCHEDULE', '1m'],
     ['DUE_MARGIN_SECONDS', '1,2'],
+    ['HEARTBEAT', 'yes'],
   ])('refuses %s=%s, and names the variable', (name, value) => {
     expect(() => localSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be .*, but is "${value}"\\.$`));
   });

@@ -1,0 +1,27 @@
+import { heartbeat } from '../../lib/heartbeat/heartbeat.ts';
+import { heartbeatFailed } from '../../lib/observability/logMessages.ts';
+import { toWorkerLambda } from '../../lib/workers/lambda.ts';
+import { defineWorker } from '../../lib/app/worker.ts';
+
+export const worker = defineWorker(
+  {
+    name: 'heartbeat',
+    summary: 'Writes and reads an organization through the public URL',
+    on: { every: 'minute' },
+    uses: { heartbeat },
+    impact: 'an outage of the API is found only when calls of customers fail',
+    timeoutSeconds: 30,
+    requires: 'heartbeat',
+  },
+  async ({ deps, clock, log, measures }) => {
+    try {
+      await deps.heartbeat.beat(clock());
+    } catch (error) {
+      // The run counts as successful, because the API failed and not the worker. The metric has an alarm of its own.
+      measures.count('HeartbeatsFailed');
+      log.error(heartbeatFailed, { error });
+    }
+  },
+);
+
+export const handler = toWorkerLambda(worker);

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
+import { startSystem, type System } from './system.ts';
+
+const POLL_MILLISECONDS = 100;
+const PATIENCE_MILLISECONDS = 60_000;
+
+describe('npm start with HEARTBEAT=on', () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem({ env: { HEARTBEAT: 'on', SCHEDULE_SECONDS: '1' } });
+  });
+  afterAll(async () => {
+    await system.stop();
+  });
+
+  const log = () => readFile(join(system.dataDir, 'functions.log'), 'utf8');
+
+  async function until(awaited: string, isDone: () => Promise<boolean>): Promise<void> {
+    const end = performance.now() + PATIENCE_MILLISECONDS;
+    while (!(await isDone())) {
+      if (performance.now() > end) throw new Error(`Waited for ${awaited}:\n${system.logs()}`);
+      await delay(POLL_MILLISECONDS);
+    }
+  }
+
+  const storedTime = async () => {
+    const { body } = await system.post('/v2/organizations/get', { organizationIds: ['heartbeat'] });
+    return Date.parse(body.result.data[0]?.organizationName ?? '');
+  };
+
+  const isAlarmActive = async () => {
+    const { alarms } = (await (
+      await fetch(`${system.baseUrl}/_local/dashboard.json?minutes=15`)
+    ).json()) as ConsoleState;
+    return alarms.some(({ name, active }) => name === 'HeartbeatFails' && active);
+  };
+
+  const turnTable = (running: boolean) =>
+    fetch(`${system.baseUrl}/_local/parts/table`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ running }),
+    });
+
+  test('writes the time through the API, and logs no credentials', async () => {
+    const startedAt = Date.now();
+    await until('a heartbeat', async () => (await storedTime()) > startedAt);
+    expect(await log()).not.toContain('heartbeat failed');
+    expect(await log()).not.toContain(system.credentials.authToken);
+    expect(await isAlarmActive()).toBe(false);
+  });
+
+  test('activates its alarm while the table is stopped, and continues afterwards', async () => {
+    await turnTable(false);
+    await until('the alarm', isAlarmActive);
+    expect(await log()).toContain('heartbeat failed');
+    expect(await log()).not.toContain(system.credentials.authToken);
+    await turnTable(true);
+    const restartedAt = Date.now();
+    await until('a heartbeat', async () => (await storedTime().catch(() => NaN)) > restartedAt);
+  });
+});

@@ -1,0 +1,126 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { checkUpdate, type StackTemplates } from '../../infra/commands/templateChanges.ts';
+import { synthesisedTemplates } from '../../infra/commands/checkDeploy.ts';
+import { registeredWorkers } from '../../infra/build/registry.ts';
+import { appOf, type Resource } from './assembly.ts';
+import { registered } from './endpoints.ts';
+
+interface Deployment {
+  /** The texts of all templates, by file. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly templates: StackTemplates;
+}
+
+async function deploymentOf(heartbeat: 'on' | 'off', { withWorker = true } = {}): Promise<Deployment> {
+  const outdir = mkdtempSync(join(tmpdir(), 'heartbeat-'));
+  const workers = registeredWorkers().filter(({ requires }) => withWorker || requires !== 'heartbeat');
+  try {
+    appOf(registered, { heartbeat }, { outdir, workers }).app.synth();
+    const files = readdirSync(outdir).filter((name) => name.endsWith('.template.json'));
+    return {
+      texts: new Map(files.map((name) => [name, readFileSync(join(outdir, name), 'utf8')])),
+      templates: await synthesisedTemplates(outdir),
+    };
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+let off: Deployment;
+let on: Deployment;
+beforeAll(async () => {
+  off = await deploymentOf('off');
+  on = await deploymentOf('on');
+});
+
+const resourcesOf = ({ texts }: Deployment): [id: string, resource: Resource][] =>
+  [...texts.values()].flatMap((text) =>
+    Object.entries((JSON.parse(text) as { Resources: Record<string, Resource> }).Resources),
+  );
+
+describe('the setting heartbeat', () => {
+  test('changes no byte of the templates if it is off', async () => {
+    expect(off.texts).toEqual((await deploymentOf('off', { withWorker: false })).texts);
+    expect([...off.texts.values()].join()).not.toMatch(/Heartbeat|HEARTBEAT/);
+  });
+
+  test('adds a function with a schedule, a secret and two alarms if it is on', () => {
+    const before = new Set(resourcesOf(off).map(([id]) => id));
+    const added = resourcesOf(on).filter(([id]) => !before.has(id));
+    expect(added.map(([, { Type }]) => Type).sort()).toEqual([
+      'AWS::CloudWatch::Alarm',
+      'AWS::CloudWatch::Alarm',
+      'AWS::Events::Rule',
+      'AWS::IAM::Role',
+      'AWS::Lambda::EventInvokeConfig',
+      'AWS::Lambda::Function',
+      'AWS::Lambda::Permission',
+      'AWS::Logs::LogGroup',
+      'AWS::SecretsManager::Secret',
+    ]);
+    const rule = added.find(([, { Type }]) => Type === 'AWS::Events::Rule')!;
+    expect(rule[1].Properties).toMatchObject({
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [{ Arn: { 'Fn::GetAtt': ['Heartbeat', 'Arn'] } }],
+    });
+  });
+
+  test('gives the function its secret, the public URL and no access to the table', () => {
+    const [, { Properties }] = resourcesOf(on).find(([id]) => id === 'Heartbeat')!;
+    expect(Object.keys(Properties.Environment.Variables).sort()).toEqual([
+      'HEARTBEAT_SECRET_ARN',
+      'PUBLIC_URL',
+      'SERVICE_NAME',
+    ]);
+    expect(JSON.stringify(Properties.Environment.Variables.HEARTBEAT_SECRET_ARN)).toContain('HeartbeatCredentials');
+    const [, role] = resourcesOf(on).find(([id]) => id === Properties.Role['Fn::GetAtt'][0])!;
+    const statements = role.Properties.Policies[0].PolicyDocument.Statement as { Action: string | string[] }[];
+    expect(statements.map(({ Action }) => Action)).toEqual([
+      ['logs:CreateLogStream', 'logs:PutLogEvents'],
+      'secretsmanager:GetSecretValue',
+    ]);
+    expect(JSON.stringify(statements[1])).toContain('HeartbeatCredentials');
+  });
+
+  test('creates a secret without credentials, which a deletion of the stack deletes', () => {
+    const [, secret] = resourcesOf(on).find(([id]) => id === 'HeartbeatCredentials')!;
+    expect(JSON.parse(secret.Properties.SecretString)).toEqual({ apiKey: '', authToken: '' });
+    expect(secret.DeletionPolicy ?? 'Delete').toBe('Delete');
+    expect(Object.keys(JSON.parse(on.texts.get('CollaborationBackend.template.json')!).Outputs)).toContain(
+      'HeartbeatSecretArn',
+    );
+  });
+
+  test('watches failures of the heartbeat and missing runs', () => {
+    const alarms = new Map(
+      resourcesOf(on)
+        .filter(([id, { Type }]) => Type === 'AWS::CloudWatch::Alarm' && id.startsWith('Heartbeat'))
+        .map(([id, { Properties }]) => [id.slice(0, -8), Properties]),
+    );
+    expect([...alarms.keys()].sort()).toEqual(['HeartbeatFails', 'HeartbeatStopped']);
+    expect(alarms.get('HeartbeatFails')).toMatchObject({
+      MetricName: 'HeartbeatsFailed',
+      Statistic: 'Sum',
+      Threshold: 3,
+      Period: 300,
+      EvaluationPeriods: 1,
+      TreatMissingData: 'notBreaching',
+    });
+    expect(alarms.get('HeartbeatStopped')).toMatchObject({ MetricName: 'Invocations', TreatMissingData: 'breaching' });
+  });
+
+  test('can be switched on, and off with the consent to delete its secret', () => {
+    expect(checkUpdate(off.templates, on.templates).refused).toEqual([]);
+    expect(checkUpdate(on.templates, off.templates).refused.map(({ id }) => id)).toEqual(['HeartbeatCredentials']);
+    expect(checkUpdate(on.templates, off.templates, new Set(['HeartbeatCredentials'])).refused).toEqual([]);
+  });
+
+  test('passes cdk-nag', () => {
+    const { app } = appOf(registered, { heartbeat: 'on' }, { workers: registeredWorkers() });
+    expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { Heartbeat } from '../../../lib/heartbeat/heartbeat.ts';
+
+const NOW = Date.UTC(2026, 10, 23);
+const TIME = '2026-11-23T00:00:00.000Z';
+const LATER = '2026-11-23T00:00:01.000Z';
+const credentials = { apiKey: 'key_1', authToken: 'a-secret-token' };
+
+interface Call {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly data: unknown;
+}
+
+type Respond = (path: string, data: any) => { readonly status?: number; readonly body: unknown };
+
+/** An API with one organization, which the heartbeat created. */
+function workingApi(stored: { name?: string | undefined } = { name: 'old' }): Respond {
+  return (path, data) => {
+    if (path === '/v2/organizations/get')
+      return { body: { result: { data: stored.name === undefined ? [] : [{ organizationName: stored.name }] } } };
+    const isKnown = path === '/v2/organizations/add' || stored.name !== undefined;
+    if (isKnown) stored.name = data.organizations[0].organizationName;
+    return { body: { result: { data: { heartbeat: { success: isKnown, id: '', message: '' } } } } };
+  };
+}
+
+function heartbeatWith(respond: Respond, secrets: readonly string[] = [JSON.stringify(credentials)]) {
+  const calls: Call[] = [];
+  let reads = 0;
+  const heartbeat = new Heartbeat({
+    baseUrl: 'https://api.example.com',
+    serviceName: 'acme',
+    readSecret: async () => secrets[Math.min(reads++, secrets.length - 1)]!,
+    fetch: (async (url: URL, { headers, body }: { headers: Record<string, string>; body: string }) => {
+      const { data } = JSON.parse(body) as { data: unknown };
+      calls.push({ url: String(url), headers, data });
+      const { status = 200, body: answer } = respond(url.pathname, data);
+      return new Response(JSON.stringify(answer), { status });
+    }) as typeof fetch,
+  });
+  return { heartbeat, calls, secretReads: () => reads };
+}
+
+/** Returns the error of a heartbeat, with its causes and its stack. */
+async function failureOf(heartbeat: Heartbeat): Promise<Error & { text: string }> {
+  try {
+    await heartbeat.beat(NOW);
+  } catch (error) {
+    const { message, stack, cause } = error as Error;
+    return Object.assign(error as Error, { text: `${message} ${stack} ${String(cause)} ${JSON.stringify(error)}` });
+  }
+  throw new Error('The heartbeat succeeded');
+}
+
+describe('a heartbeat', () => {
+  test('writes the time and reads it back through the public URL, with the credentials of the secret', async () => {
+    const { heartbeat, calls } = heartbeatWith(workingApi());
+    await heartbeat.beat(NOW);
+    expect(calls).toEqual([
+      {
+        url: 'https://api.example.com/v2/organizations/update',
+        headers: {
+          'content-type': 'application/json',
+          'x-acme-api-key': 'key_1',
+          'x-acme-auth-token': 'a-secret-token',
+        },
+        data: { organizations: [{ organizationId: 'heartbeat', organizationName: TIME }] },
+      },
+      expect.objectContaining({
+        url: 'https://api.example.com/v2/organizations/get',
+        data: { organizationIds: ['heartbeat'] },
+      }),
+    ]);
+  });
+
+  test('creates the organization at the first time', async () => {
+    const { heartbeat, calls } = heartbeatWith(workingApi({ name: undefined }));
+    await heartbeat.beat(NOW);
+    expect(calls.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/v2/organizations/update',
+      '/v2/organizations/add',
+      '/v2/organizations/get',
+    ]);
+  });
+
+  test('reads the secret once while it succeeds', async () => {
+    const { heartbeat, secretReads } = heartbeatWith(workingApi());
+    await heartbeat.beat(NOW);
+    await heartbeat.beat(NOW);
+    expect(secretReads()).toBe(1);
+  });
+
+  test('accepts the time of a later heartbeat that runs at the same time', async () => {
+    const { heartbeat } = heartbeatWith((path, data) =>
+      path === '/v2/organizations/get'
+        ? { body: { result: { data: [{ organizationName: LATER }] } } }
+        : workingApi()(path, data),
+    );
+    await expect(heartbeat.beat(NOW)).resolves.toBeUndefined();
+  });
+
+  test.each([
+    ['an older time', [{ organizationName: '2026-11-22T23:59:00.000Z' }]],
+    ['no organization', []],
+    ['an organization without a name', [{}]],
+  ])('fails if the read returns %s', async (_what, data) => {
+    const { heartbeat } = heartbeatWith((path, sent) =>
+      path === '/v2/organizations/get' ? { body: { result: { data } } } : workingApi()(path, sent),
+    );
+    await expect(heartbeat.beat(NOW)).rejects.toThrow(`after a write of ${TIME}`);
+  });
+
+  test.each(['/v2/organizations/update', '/v2/organizations/get'])(
+    'fails if %s fails, names it, and does not repeat it',
+    async (failing) => {
+      const { heartbeat, calls } = heartbeatWith((path, data) =>
+        path === failing
+          ? { status: 503, body: { error: { status: 'UNAVAILABLE', message: 'Try again.' } } }
+          : workingApi()(path, data),
+      );
+      await expect(heartbeat.beat(NOW)).rejects.toThrow(`${failing}: UNAVAILABLE: Try again.`);
+      expect(calls.filter(({ url }) => url.endsWith(failing))).toHaveLength(1);
+    },
+  );
+
+  test('fails if an answer has another shape', async () => {
+    const { heartbeat } = heartbeatWith(() => ({ body: { result: { data: 'something else' } } }));
+    await expect(heartbeat.beat(NOW)).rejects.toThrow();
+  });
+
+  test('uses new credentials after a failure, so that a reset token needs no deployment', async () => {
+    const renewed = JSON.stringify({ ...credentials, authToken: 'new-token' });
+    const working = workingApi();
+    let valid = false;
+    const { heartbeat, calls } = heartbeatWith(
+      (path, data) =>
+        valid ? working(path, data) : { status: 403, body: { error: { status: 'PERMISSION_DENIED', message: 'No.' } } },
+      [JSON.stringify(credentials), renewed],
+    );
+    await expect(heartbeat.beat(NOW)).rejects.toThrow('PERMISSION_DENIED');
+    valid = true;
+    await heartbeat.beat(NOW);
+    expect(calls.map(({ headers }) => headers['x-acme-auth-token'])).toEqual([
+      'a-secret-token',
+      'new-token',
+      'new-token',
+    ]);
+  });
+
+  test('times out after eight seconds', async () => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort(new Error('too slow')));
+    const heartbeat = new Heartbeat({
+      baseUrl: 'https://api.example.com',
+      serviceName: 'acme',
+      readSecret: async () => JSON.stringify(credentials),
+      fetch: (async (_url: URL, { signal }: { signal: AbortSignal }) => {
+        throw signal.reason;
+      }) as unknown as typeof fetch,
+    });
+    await expect(heartbeat.beat(NOW)).rejects.toThrow('/v2/organizations/update: UNAVAILABLE: too slow');
+    expect(timeout).toHaveBeenCalledWith(8_000);
+    timeout.mockRestore();
+  });
+});
+
+describe('errors of a heartbeat', () => {
+  test.each([
+    ['is empty', ''],
+    ['has empty fields', JSON.stringify({ apiKey: '', authToken: '' })],
+    ['is not JSON', '{ "apiKey": "key_1", "authToken": "a-secret-token"'],
+    ['has a token that is no header', JSON.stringify({ ...credentials, authToken: 'a-secret-token\n' })],
+    ['has no token', JSON.stringify({ apiKey: 'key_1' })],
+  ])('ask for credentials and contain none if the secret %s', async (_what, secret) => {
+    const { heartbeat, calls } = heartbeatWith(workingApi(), [secret]);
+    const { message, text } = await failureOf(heartbeat);
+    expect(message).toContain('The secret of the heartbeat has no credentials. An operator must store them.');
+    expect(text).not.toContain('a-secret-token');
+    expect(calls).toEqual([]);
+  });
+
+  test('contain no credentials if a call fails', async () => {
+    const { heartbeat } = heartbeatWith(() => ({
+      status: 403,
+      body: { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } },
+    }));
+    const { text } = await failureOf(heartbeat);
+    expect(text).toContain('PERMISSION_DENIED');
+    expect(text).not.toMatch(/a-secret-token|key_1/);
+  });
+});
