@@ -53,7 +53,7 @@ export interface LocatedThread {
 
 interface CommentPagesDeps {
   readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'require'>;
+  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
   readonly documents: Pick<DocumentReader, 'require'>;
 }
 
@@ -76,13 +76,16 @@ export class CommentPages {
     { organizationId, documentId, annotationId }: ThreadReference,
   ): Promise<LocatedThread> {
     const { organizations, documents, table } = this.#deps;
-    const organization = await organizations.require(tenant, organizationId);
+    const { organization, content } = await organizations.readWithin(tenant, organizationId, (keys) => {
+      const scope = organizationScope(tenant, keys);
+      // A record id contains the customer's `documentId`, so its read does not wait for the document.
+      return Promise.all([
+        documents.require(scope, documentId),
+        findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
+      ]);
+    });
     const scope = organizationScope(tenant, organization);
-    // A record id contains the customer's `documentId`, so its read does not wait for the document.
-    const [document, [position]] = await Promise.all([
-      documents.require(scope, documentId),
-      findRecordIds(table, scope, [{ kind: 'thread', id: annotationId, within: documentId }]),
-    ]);
+    const [document, [position]] = content;
     if (position?.documentKey !== document.internalId) throw threadNotFound();
     return {
       names: { apiKey: tenant, organization, document },

@@ -4,8 +4,8 @@ import type { RecordAccess } from '../content/rules/threadAccess.ts';
 import { isUnread, threadAccessOf } from './rules/threads.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { type DocumentReader, type DocumentWithFolder, readDocuments } from '../directory/documents.ts';
-import { organizationScope } from '../directory/folders/folders.ts';
-import { findOrganization, type OrganizationReader } from '../directory/organizations.ts';
+import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
+import { findOrganization, type OrganizationKeys, type OrganizationReader } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { tableWith } from '../table/storeCapability.ts';
 import type { DocumentScope } from '../content/documentScope.ts';
@@ -30,7 +30,7 @@ interface CountOptions {
 
 interface ThreadCounterDeps {
   readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'require'>;
+  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
   readonly documents: DocumentReader;
 }
 
@@ -54,9 +54,20 @@ export class ThreadCounter {
     documentIds: readonly string[],
     user: { userId: string; filters: ThreadFilters; viewer?: Viewer | undefined; now: number },
   ): Promise<ThreadCount[]> {
-    const { organizations, documents, table } = this.#deps;
-    const organization = await organizations.require(tenant, organizationId);
-    const scope = organizationScope(tenant, organization);
+    const { content } = await this.#deps.organizations.readWithin(tenant, organizationId, (organization) =>
+      this.#countIn(organizationScope(tenant, organization), organization, documentIds, user),
+    );
+    return content;
+  }
+
+  async #countIn(
+    scope: OrganizationScope,
+    organization: OrganizationKeys,
+    documentIds: readonly string[],
+    user: { userId: string; filters: ThreadFilters; viewer?: Viewer | undefined; now: number },
+  ): Promise<ThreadCount[]> {
+    const { documents, table } = this.#deps;
+    const { organizationId } = organization;
     const checks = new AccessChecks(table, { scope, organization, now: user.now }, user.userId, user.viewer?.access);
     const liveDocuments = [...(await findLiveDocuments(documents, scope, documentIds)).values()];
     const allowed = await checks.canSee(liveDocuments.map((document) => ({ document })));

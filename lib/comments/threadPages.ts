@@ -73,7 +73,7 @@ export interface ThreadListingScope {
 
 interface ThreadPagesDeps {
   readonly table: Table;
-  readonly organizations: Pick<OrganizationReader, 'require'>;
+  readonly organizations: Pick<OrganizationReader, 'readWithin'>;
   readonly documents: DocumentReader;
   readonly folders: FolderReader;
 }
@@ -100,8 +100,11 @@ export class ThreadPages {
   async resolveScope(tenant: string, selection: ThreadSelection): Promise<ThreadListingScope> {
     const { organizationId } = selection;
     const { organizations } = this.#deps;
-    const scope = organizationScope(tenant, await organizations.require(tenant, organizationId));
-    return { organizationId, scope, documents: await this.#documentsOf(scope, selection) };
+    const { content } = await organizations.readWithin(tenant, organizationId, async (keys) => {
+      const scope = organizationScope(tenant, keys);
+      return { organizationId, scope, documents: await this.#documentsOf(scope, selection) };
+    });
+    return content;
   }
 
   async #documentsOf(
@@ -167,11 +170,22 @@ export class ThreadPages {
     tenant: string,
     selection: ThreadSelection,
     annotationIds: readonly string[],
+    options: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
+  ): Promise<ListedThread[][]> {
+    const { content } = await this.#deps.organizations.readWithin(tenant, selection.organizationId, (keys) =>
+      this.#findInOrganization(organizationScope(tenant, keys), selection, annotationIds, options),
+    );
+    return content;
+  }
+
+  async #findInOrganization(
+    scope: OrganizationScope,
+    selection: ThreadSelection,
+    annotationIds: readonly string[],
     { filters, parts, viewer, now }: Pick<ThreadPageOptions, 'filters' | 'parts' | 'viewer' | 'now'>,
   ): Promise<ListedThread[][]> {
     const { organizationId } = selection;
-    const { organizations, table } = this.#deps;
-    const scope = organizationScope(tenant, await organizations.require(tenant, organizationId));
+    const { table } = this.#deps;
     const keys = await this.#findKeys(scope, selection, annotationIds);
     const bytesPerThread = Math.floor(MAX_COMMENT_BYTES / Math.max(keys.length, 1));
     const [threads, comments] = await Promise.all([
@@ -184,7 +198,7 @@ export class ThreadPages {
     });
     const visible = await onlyVisible(table, { scope, organizationId }, viewer, matching, now);
     const listed = visible.map(({ value }) =>
-      toListedThread(namesOf(tenant, organizationId, value.thread.documentId), value, parts),
+      toListedThread(namesOf(scope.tenant, organizationId, value.thread.documentId), value, parts),
     );
     const byId = Map.groupBy(listed, ({ thread }) => thread.annotationId);
     return annotationIds.map((annotationId) => byId.get(annotationId) ?? []);

@@ -65,8 +65,9 @@ export const findDocument: Capability<FindDocument> = /* @__PURE__ */ combine(
   { organizations: findOrganization, documents: readDocuments },
   ({ organizations, documents }): FindDocument =>
     async (tenant, { organizationId, documentId }) => {
-      const organization = await organizations.require(tenant, organizationId);
-      const document = await documents.require(organizationScope(tenant, organization), documentId);
+      const { organization, content: document } = await organizations.readWithin(tenant, organizationId, (keys) =>
+        documents.require(organizationScope(tenant, keys), documentId),
+      );
       return toContext(tenant, organization, document);
     },
 );
@@ -108,9 +109,12 @@ export const findWritableSelection: Capability<FindWritableSelection> = /* @__PU
   { organizations: findOrganization, documents: readDocuments },
   ({ organizations, documents }) =>
     async (tenant, { organizationId, documentId }) => {
-      const organization = await organizations.require(tenant, organizationId);
-      const scope = organizationScope(tenant, organization);
-      const document = documentId === undefined ? undefined : await documents.require(scope, documentId);
+      const { organization, content: document } = await organizations.readWithin(
+        tenant,
+        organizationId,
+        async (keys) =>
+          documentId === undefined ? undefined : documents.require(organizationScope(tenant, keys), documentId),
+      );
       requireWritable({ organization, document });
       return { organization, document };
     },

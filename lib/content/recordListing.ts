@@ -80,6 +80,13 @@ const MAX_BYTES_READ = 32_000_000;
 const DOCUMENTS_PER_PAGE = 100;
 /** The largest number of documents whose records are read in parallel. */
 const MAX_PARALLEL_DOCUMENTS = 8;
+/** The number of documents that the first step reads in parallel. */
+const FIRST_PARALLEL_DOCUMENTS = 4;
+/**
+ * The number of records that the first step reads of each document after the first. The first document often fills the page. The
+ * records of the other documents were then read in vain.
+ */
+const PROBED_RECORDS = 10;
 /** The number of records that one query reads if a filter applies. */
 const FILTERED_RECORDS = 2_000;
 
@@ -98,7 +105,9 @@ export async function listAcrossDocuments<V>({
   let position = from;
   let waiting: ListedDocument[] = [];
   let hasMoreDocuments = true;
-  let [bytes, bytesRead, documentsDone, parallel] = [0, 0, 0, 1];
+  let [bytes, bytesRead, documentsDone] = [0, 0, 0];
+  let parallel = from?.after === undefined ? FIRST_PARALLEL_DOCUMENTS : 1;
+  let isFirstStep = true;
 
   while (documentsDone < MAX_DOCUMENTS && bytesRead < MAX_BYTES_READ) {
     if (waiting.length === 0) {
@@ -112,11 +121,17 @@ export async function listAcrossDocuments<V>({
     }
     const batch = waiting.slice(0, parallel);
     // One record more than the page needs shows whether there is a next page.
-    const limitPerDocument = Math.ceil((limit + 1 - values.length) / batch.length);
+    const remaining = limit + 1 - values.length;
+    const share = Math.ceil(remaining / batch.length);
+    const limits = batch.map((_document, index) => {
+      if (!isFirstStep) return share;
+      return index === 0 ? remaining : Math.min(share, PROBED_RECORDS);
+    });
+    isFirstStep = false;
     const pages = await Promise.all(
-      batch.map((document) => {
+      batch.map((document, index) => {
         const after = document.documentId === position?.documentId ? position.after : undefined;
-        return read(document, { after, limit: limitPerDocument });
+        return read(document, { after, limit: limits[index] as number });
       }),
     );
     for (const page of pages) bytesRead += page.bytes;
@@ -233,22 +248,27 @@ export interface Listing {
 }
 
 /**
- * Returns the documents of a request. Throws INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document.
+ * Returns what `read` returns for the documents of a request. `read` may run twice (`OrganizationReader.readWithin`). Throws
+ * INVALID_ARGUMENT for an unknown organization and NOT_FOUND for an unknown document.
  */
-type FindListing = (
+type ReadListing = <T>(
   tenant: string,
   request: { readonly organizationId: string; readonly documentId?: string | undefined },
-) => Promise<Listing>;
+  read: (listing: Listing) => Promise<T>,
+) => Promise<T>;
 
-export const findListing: Capability<FindListing> = /* @__PURE__ */ combine(
+export const readListing: Capability<ReadListing> = /* @__PURE__ */ combine(
   { organizations: findOrganization, documents: readDocuments },
-  ({ organizations, documents }): FindListing =>
-    async (tenant, { organizationId, documentId }) => {
-      const organization = organizationScope(tenant, await organizations.require(tenant, organizationId));
-      if (documentId === undefined)
-        return { organization, document: undefined, documents: allDocuments(documents, organization) };
-      const document = toListed(organization, await documents.require(organization, documentId));
-      return { organization, document, documents: givenDocuments([document]) };
+  ({ organizations, documents }): ReadListing =>
+    async (tenant, { organizationId, documentId }, read) => {
+      const { content } = await organizations.readWithin(tenant, organizationId, async (keys) => {
+        const organization = organizationScope(tenant, keys);
+        if (documentId === undefined)
+          return read({ organization, document: undefined, documents: allDocuments(documents, organization) });
+        const document = toListed(organization, await documents.require(organization, documentId));
+        return read({ organization, document, documents: givenDocuments([document]) });
+      });
+      return content;
     },
 );
 

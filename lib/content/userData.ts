@@ -9,7 +9,7 @@ import { threadAccessOf } from '../comments/rules/threads.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { readRevocations } from '../directory/folders/folderRevocations.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
-import type { Organization } from '../directory/organizations.ts';
+import type { OrganizationKeys } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { UserEntity } from '../directory/users.ts';
@@ -72,7 +72,7 @@ type ReadResponses<V> = (involvements: readonly Involvement[]) => Promise<readon
 /** The user whose data is read, and the organization. */
 interface UserDataRequest {
   readonly scope: OrganizationScope;
-  readonly organization: Organization;
+  readonly organization: OrganizationKeys;
   readonly userId: string;
   readonly names: { readonly apiKey: string; readonly organizationId: string };
   /** Epoch ms. */
@@ -96,7 +96,7 @@ export class UserDataReader {
    */
   async page(
     tenant: string,
-    organization: Organization,
+    organization: OrganizationKeys,
     userId: string,
     cursor: UserDataCursor,
     now: number,

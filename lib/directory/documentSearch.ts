@@ -3,7 +3,7 @@ import { DocumentEntity, DocumentReader, type DocumentWithFolder } from './docum
 import { type Folder, FolderEntryEntity, type OrganizationScope } from './folders/folders.ts';
 import type { Stored } from '../table/entity.ts';
 import { RECORDS_PER_READ, searchPage } from './searchPage.ts';
-import type { QueryPage, Table } from '../table/table.ts';
+import type { PageOptions, QueryPage, Table } from '../table/table.ts';
 import { pages } from '../table/pages.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 
@@ -39,17 +39,18 @@ export class DocumentSearch {
   }
 
   /**
-   * Returns a page of the matching documents, by id. One page reads about 2,000 documents, so it can be short or empty and still
-   * have a `next`.
+   * Returns a page of the matching documents, by id. Without filters, all documents match. With filters, one page reads about 2,000
+   * documents, so it can be short or empty and still have a `next`.
    */
   async page(
     searched: SearchScope,
-    filters: readonly MetadataFilter[],
+    filters: readonly MetadataFilter[] | undefined,
     { limit, after }: { limit: number; after: string | undefined },
   ): Promise<QueryPage<DocumentWithFolder>> {
+    if (!filters) return this.#read(searched, { limit, after });
     return searchPage(
       async (from) => {
-        const { values, next } = await this.#read(searched, from);
+        const { values, next } = await this.#read(searched, { limit: RECORDS_PER_READ, after: from });
         return { records: values.map((value) => ({ key: sortKey(searched, value.documentId), value })), next };
       },
       { limit, after, isMatch: (document) => matches(filters, document) },
@@ -59,7 +60,7 @@ export class DocumentSearch {
   /** Returns the number of matching documents. Returns undefined if there are too many documents to read. */
   async count(searched: SearchScope, filters: readonly MetadataFilter[]): Promise<number | undefined> {
     let [count, documentsRead, bytes] = [0, 0, 0];
-    for await (const { values, next } of pages((after) => this.#read(searched, after))) {
+    for await (const { values, next } of pages((after) => this.#read(searched, { limit: RECORDS_PER_READ, after }))) {
       count += values.filter((document) => matches(filters, document)).length;
       documentsRead += values.length;
       for (const { metadata = '' } of values) bytes += metadata.length;
@@ -68,8 +69,7 @@ export class DocumentSearch {
     return count;
   }
 
-  async #read({ scope, folder }: SearchScope, after: string | undefined): Promise<QueryPage<DocumentWithFolder>> {
-    const options = { limit: RECORDS_PER_READ, after };
+  async #read({ scope, folder }: SearchScope, options: PageOptions): Promise<QueryPage<DocumentWithFolder>> {
     return folder ? this.#documents.listInFolder(scope, folder, options) : this.#documents.list(scope, options);
   }
 }

@@ -40,6 +40,12 @@ export const OrganizationEntity = defineEntity({
   sk: (key: { organizationId: string }) => [key.organizationId],
 });
 
+/** The fields of an organization that reads of its content need: its ids, and whether its folders are being changed. */
+export type OrganizationKeys = Pick<
+  Organization,
+  'organizationId' | 'internalId' | 'folderChanges' | 'folderRevocations'
+>;
+
 export interface NewOrganization {
   readonly organizationId: string;
   readonly organizationName?: string | undefined;
@@ -72,8 +78,13 @@ export interface AddedResult {
 
 export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
 
+/** The number of organizations whose keys a process keeps. */
+const MOST_KNOWN = 1_000;
+
 export class OrganizationReader {
   readonly #table: Table;
+  /** The keys of the organizations that were read last, with the revision that they had. */
+  readonly #known = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
   constructor(table: Table) {
     this.#table = table;
@@ -84,6 +95,45 @@ export class OrganizationReader {
     const organization = await this.#table.get(OrganizationEntity, { tenant, organizationId });
     if (!organization) throw unknownOrganization();
     return organization;
+  }
+
+  /**
+   * Returns the organization with this id, and what `read` returns for it. Throws INVALID_ARGUMENT if the organization does not
+   * exist.
+   *
+   * If an earlier call read the organization, `read` starts at once with the keys from memory, while the organization is read
+   * again. If the organization then has another revision, that first result is discarded, and `read` runs again. The result is
+   * therefore never older than one that is read after the organization. `read` may run twice, so it must not write.
+   */
+  async readWithin<T>(
+    tenant: string,
+    organizationId: string,
+    read: (organization: OrganizationKeys) => Promise<T>,
+  ): Promise<{ readonly organization: Stored<Organization>; readonly content: T }> {
+    const id = JSON.stringify([tenant, organizationId]);
+    const known = this.#known.get(id);
+    const [organizationRead, earlyRead] = await Promise.allSettled([
+      this.require(tenant, organizationId),
+      known && read(known.keys),
+    ]);
+    if (organizationRead.status === 'rejected') throw organizationRead.reason;
+    const organization = organizationRead.value;
+    if (known?.revision === organization._r && known.keys.internalId === organization.internalId) {
+      if (earlyRead.status === 'rejected') throw earlyRead.reason;
+      return { organization, content: earlyRead.value as T };
+    }
+    this.#remember(id, organization);
+    return { organization, content: await read(organization) };
+  }
+
+  #remember(
+    id: string,
+    { internalId, organizationId, folderChanges, folderRevocations, _r }: Stored<Organization>,
+  ): void {
+    this.#known.delete(id);
+    this.#known.set(id, { keys: { internalId, organizationId, folderChanges, folderRevocations }, revision: _r });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 
   /** Returns the organizations with these ids, in the same order. An entry is undefined if the organization does not exist. */
@@ -234,10 +284,8 @@ function unknownOrganization(hint = ''): Error {
   });
 }
 
-export const findOrganization: Capability<Pick<OrganizationReader, 'require'>> = /* @__PURE__ */ storeCapability(
-  OrganizationReader,
-  ['GetItem'],
-);
+export const findOrganization: Capability<Pick<OrganizationReader, 'require' | 'readWithin'>> =
+  /* @__PURE__ */ storeCapability(OrganizationReader, ['GetItem']);
 
 export const readOrganizations: Capability<Pick<OrganizationReader, 'find' | 'list'>> = /* @__PURE__ */ storeCapability(
   OrganizationReader,

@@ -1,5 +1,5 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { findListing, findLiveDocuments } from '../content/recordListing.ts';
+import { readListing, findLiveDocuments } from '../content/recordListing.ts';
 import { DocumentReader } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { OrganizationReader } from '../directory/organizations.ts';
@@ -194,11 +194,12 @@ export type FindScope = (
 ) => Promise<JudgmentScope>;
 
 export const findScope: Capability<FindScope> = /* @__PURE__ */ combine(
-  { find: findListing },
-  ({ find }): FindScope =>
+  { readListing },
+  ({ readListing: read }): FindScope =>
     async (tenant, { organizationId, documentId }) => {
       if (organizationId === undefined) return { tenant };
-      const { organization, document } = await find(tenant, { organizationId, documentId });
-      return { ...organization, documentKey: document?.scope.documentKey };
+      return read(tenant, { organizationId, documentId }, ({ organization, document }) =>
+        Promise.resolve({ ...organization, documentKey: document?.scope.documentKey }),
+      );
     },
 );

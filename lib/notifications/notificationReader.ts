@@ -6,7 +6,7 @@ import { limits } from '../shared/schema.ts';
 import { type Document, DocumentReader } from '../directory/documents.ts';
 import { type OrganizationScope, organizationScope } from '../directory/folders/folders.ts';
 import { joinKey } from '../table/keys.ts';
-import type { Organization } from '../directory/organizations.ts';
+import type { OrganizationKeys } from '../directory/organizations.ts';
 import type { Table } from '../table/table.ts';
 import { EVERYBODY, InvolvementEntity, recordSortKey } from '../content/involvements.ts';
 import { findNotifications, NotificationEntity, type LocatedNotification, readNotifications } from './notifications.ts';
@@ -88,7 +88,7 @@ export class NotificationReader {
    */
   async list(
     tenant: string,
-    organization: Organization,
+    organization: OrganizationKeys,
     filter: NotificationFilter,
     options: NotificationPageOptions,
   ): Promise<NotificationPage> {
@@ -148,7 +148,7 @@ export class NotificationReader {
    */
   async listRecent(
     tenant: string,
-    organization: Organization,
+    organization: OrganizationKeys,
     filter: NotificationFilter,
     options: Pick<NotificationPageOptions, 'now' | 'viewer'>,
   ): Promise<NotificationResponse[]> {
@@ -180,7 +180,7 @@ export class NotificationReader {
    */
   async requireOwn(
     tenant: string,
-    organization: Organization,
+    organization: OrganizationKeys,
     viewer: Viewer | undefined,
     notificationIds: readonly string[],
     now: number,
@@ -361,7 +361,7 @@ export class NotificationReader {
 
 /** The user for whom notifications are listed, and the user's access checks. */
 interface Viewing {
-  readonly organization: Organization;
+  readonly organization: OrganizationKeys;
   readonly scope: OrganizationScope;
   readonly userId: string;
   readonly checks: AccessChecks;

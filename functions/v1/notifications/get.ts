@@ -25,13 +25,11 @@ export const endpoint = defineEndpoint(
     example: { data: { organizationId: 'acme', documentId: 'nda' }, result: { data: [exampleNotification] } },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    return {
-      data: await deps.notifications.listRecent(caller.tenant, organization, filterOf(input), {
-        now,
-        viewer: viewerOf(caller),
-      }),
-    };
+    const options = { now, viewer: viewerOf(caller) };
+    const { content } = await deps.organizations.readWithin(caller.tenant, input.organizationId, (organization) =>
+      deps.notifications.listRecent(caller.tenant, organization, filterOf(input), options),
+    );
+    return { data: content };
   },
 );
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { exampleActivity } from '../../../lib/activities/example.ts';
 import { readActivities } from '../../../lib/activities/activities.ts';
-import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
+import { readListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { featureTypes, ActivityResponse } from '../../../lib/activities/rules.ts';
 import { viewerOf } from '../../../lib/content/viewer.ts';
@@ -36,7 +36,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(ActivityResponse), pageToken: z.string().nullable() }),
     message: 'Activity(s) retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findListing, activities: readActivities, visibleActivities },
+    uses: { readListing, activities: readActivities, visibleActivities },
     narrowBy: 'activityIds',
     impact: 'customers cannot read activity logs',
     example: {
@@ -55,9 +55,6 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { organizationId, targetEntityId, userId, activityIds, order = 'desc', pageSize = limits.pageSize } = input;
-    const { organization, document, documents } = await deps.findListing(caller.tenant, input);
-    const scope = document?.scope ?? organization;
-
     const filter = {
       featureTypes: input.featureTypes && distinct(input.featureTypes).sort(),
       actionTypes: input.actionTypes && distinct(input.actionTypes).sort(),
@@ -69,29 +66,32 @@ export const endpoint = defineEndpoint(
       descending: order === 'desc',
       names: { apiKey: caller.tenant, organizationId },
     };
-    const pages = paging(
-      caller,
-      [
-        path,
-        organization.organizationKey,
-        JSON.stringify([document?.scope.documentKey, targetEntityId, filter, activityIds, order]),
-      ],
-      input,
-      now,
-    );
-    const toVisible = async (values: ActivityResponse[]) =>
-      deps.visibleActivities({ organizationId, document }, viewerOf(caller), values, now);
-    if (activityIds) {
-      const activities = await deps.activities.listByIds(scope, distinct(activityIds), listing);
-      return { data: await toVisible(activities), pageToken: null };
-    }
+    return deps.readListing(caller.tenant, input, async ({ organization, document, documents }) => {
+      const scope = document?.scope ?? organization;
+      const pages = paging(
+        caller,
+        [
+          path,
+          organization.organizationKey,
+          JSON.stringify([document?.scope.documentKey, targetEntityId, filter, activityIds, order]),
+        ],
+        input,
+        now,
+      );
+      const toVisible = async (values: ActivityResponse[]) =>
+        deps.visibleActivities({ organizationId, document }, viewerOf(caller), values, now);
+      if (activityIds) {
+        const activities = await deps.activities.listByIds(scope, distinct(activityIds), listing);
+        return { data: await toVisible(activities), pageToken: null };
+      }
 
-    const page = { from: listingCursor.position(pages.after), limit: pageSize };
-    const { values, next } =
-      targetEntityId === undefined
-        ? await deps.activities.list(documents, listing, page)
-        : await deps.activities.listOfTarget(scope, { ...listing, targetEntityId }, page);
-    return { data: await toVisible(values), pageToken: pages.next(listingCursor.of(next)) };
+      const page = { from: listingCursor.position(pages.after), limit: pageSize };
+      const { values, next } =
+        targetEntityId === undefined
+          ? await deps.activities.list(documents, listing, page)
+          : await deps.activities.listOfTarget(scope, { ...listing, targetEntityId }, page);
+      return { data: await toVisible(values), pageToken: pages.next(listingCursor.of(next)) };
+    });
   },
 );
 

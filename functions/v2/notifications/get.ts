@@ -38,19 +38,21 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now }) => {
     const { organizationId, order = 'desc', pageSize = limits.pageSize } = input;
-    const organization = await deps.organizations.require(caller.tenant, organizationId);
     const filter = filterOf(input);
     const { documentId, locationId, userId, notificationIds } = filter;
     const listing = JSON.stringify([documentId, locationId, userId, notificationIds, order]);
-    const pages = paging(caller, [path, organization.internalId, listing], input, now);
-    const page = await deps.notifications.list(caller.tenant, organization, filter, {
-      limit: pageSize,
-      after: pages.after,
-      ascending: order === 'asc',
-      now,
-      viewer: viewerOf(caller),
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (organization) => {
+      const pages = paging(caller, [path, organization.internalId, listing], input, now);
+      const page = await deps.notifications.list(caller.tenant, organization, filter, {
+        limit: pageSize,
+        after: pages.after,
+        ascending: order === 'asc',
+        now,
+        viewer: viewerOf(caller),
+      });
+      return { data: page.values, pageToken: pages.next(page.next) };
     });
-    return { data: page.values, pageToken: pages.next(page.next) };
+    return content;
   },
 );
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { listRecordings } from '../../../lib/recordings/recordings.ts';
-import { findListing, listingCursor } from '../../../lib/content/recordListing.ts';
+import { readListing, listingCursor } from '../../../lib/content/recordListing.ts';
 import { exampleRecording } from '../../../lib/recordings/example.ts';
 import { distinct } from '../../../lib/shared/collections.ts';
 import { RecordingResponse } from '../../../lib/recordings/rules.ts';
@@ -27,7 +27,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.array(RecordingResponse), pageToken: z.string().nullable() }),
     message: 'Recorder annotations retrieved successfully.',
     errors: ['NOT_FOUND'],
-    uses: { findListing, recordings: listRecordings },
+    uses: { readListing, recordings: listRecordings },
     narrowBy: 'recordingIds',
     impact: 'customers cannot read recordings',
     example: {
@@ -54,21 +54,23 @@ export const endpoint = defineEndpoint(
     deps,
     now,
   }) => {
-    const { organization, document, documents } = await deps.findListing(caller.tenant, { organizationId, documentId });
     const names = { apiKey: caller.tenant, organizationId };
     const ids = recordingIds && distinct(recordingIds);
-    const pages = paging(
-      caller,
-      [path, organization.organizationKey, JSON.stringify([document?.scope.documentKey, ids])],
-      { pageToken },
-      now,
-    );
-    if (document && ids) return { data: await deps.recordings.findByIds(document, names, ids), pageToken: null };
-    const { values, next } = await deps.recordings.list(documents, names, ids, {
-      from: listingCursor.position(pages.after),
-      limit: pageSize,
+    return deps.readListing(caller.tenant, { organizationId, documentId }, async (listing) => {
+      const { organization, document, documents } = listing;
+      const pages = paging(
+        caller,
+        [path, organization.organizationKey, JSON.stringify([document?.scope.documentKey, ids])],
+        { pageToken },
+        now,
+      );
+      if (document && ids) return { data: await deps.recordings.findByIds(document, names, ids), pageToken: null };
+      const { values, next } = await deps.recordings.list(documents, names, ids, {
+        from: listingCursor.position(pages.after),
+        limit: pageSize,
+      });
+      return { data: values, pageToken: pages.next(listingCursor.of(next)) };
     });
-    return { data: values, pageToken: pages.next(listingCursor.of(next)) };
   },
 );
 

@@ -48,25 +48,31 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const organization = await deps.organizations.require(caller.tenant, input.organizationId);
-    const scope = organizationScope(caller.tenant, organization);
     const [userIds, folderIds, documentIds] = [
       distinct(input.userIds),
       distinct(input.folderIds ?? []),
       distinct(input.documentIds ?? []),
     ];
-    const [users, grants, folders, documents] = await Promise.all([
-      deps.users.find(caller.tenant, userIds),
-      Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
-      deps.folders.getByIds(scope, folderIds),
-      deps.documents.getByIds(scope, documentIds).then((stored) => deps.documents.attachFolders(scope, stored)),
-    ]);
+    const { organization, content } = await deps.organizations.readWithin(
+      caller.tenant,
+      input.organizationId,
+      async (keys) => {
+        const scope = organizationScope(caller.tenant, keys);
+        const [users, grants, folders, documents] = await Promise.all([
+          deps.users.find(caller.tenant, userIds),
+          Promise.all(userIds.map((userId) => deps.users.grants(scope, userId))),
+          deps.folders.getByIds(scope, folderIds),
+          deps.documents.getByIds(scope, documentIds).then((stored) => deps.documents.attachFolders(scope, stored)),
+        ]);
+        return { users, grants, folders, documents, revocations: await deps.users.revocations(scope, users) };
+      },
+    );
+    const { users, grants, folders, documents, revocations } = content;
     const resources = {
       organization,
       folders: folderIds.map((id, index) => ({ id, folder: folders[index] })),
       documents: documentIds.map((id, index) => ({ id, document: documents[index] })),
     };
-    const revocations = await deps.users.revocations(scope, users);
     const data = dict(
       userIds.map((userId, index) => {
         const user = {

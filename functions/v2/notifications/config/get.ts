@@ -70,21 +70,22 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, userId, documentIds = [], getOrganizationConfig }, caller, deps }) => {
-    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    const documents = (await deps.documents.getByIds(scope, distinct(documentIds))).filter(
-      (document) => document !== undefined,
-    );
-    const scopes = [
-      ...(getOrganizationConfig ? [{ documentKey: undefined, documentId: undefined }] : []),
-      ...documents.map(({ internalId, documentId }) => ({ documentKey: internalId, documentId })),
-    ];
-    const settings = await deps.settings.get(scope, userId, scopes);
-    return {
-      data: settings.map(({ set, effective: { inbox, email, slack } }, index) => ({
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
+      const scope = organizationScope(caller.tenant, keys);
+      const documents = (await deps.documents.getByIds(scope, distinct(documentIds))).filter(
+        (document) => document !== undefined,
+      );
+      const scopes = [
+        ...(getOrganizationConfig ? [{ documentKey: undefined, documentId: undefined }] : []),
+        ...documents.map(({ internalId, documentId }) => ({ documentKey: internalId, documentId })),
+      ];
+      const settings = await deps.settings.get(scope, userId, scopes);
+      return settings.map(({ set, effective: { inbox, email, slack } }, index) => ({
         config: { inbox, email, ...(set.slack !== undefined && { slack }) },
         metadata: { organizationId, apiKey: caller.tenant, documentId: scopes[index]?.documentId, userId },
-      })),
-    };
+      }));
+    });
+    return { data: content };
   },
 );
 

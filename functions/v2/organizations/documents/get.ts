@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { matches, searchDocuments } from '../../../../lib/directory/documentSearch.ts';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { distinct } from '../../../../lib/shared/collections.ts';
 import { DocumentResponse, toDocumentResponse } from '../../../../lib/directory/rules/documentResponse.ts';
@@ -62,35 +62,29 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const scope = organizationScope(
-      caller.tenant,
-      await deps.organizations.require(caller.tenant, input.organizationId),
-    );
-    if (input.documentIds) {
-      const documents = await deps.documents.attachFolders(
-        scope,
-        await deps.documents.getByIds(scope, distinct(input.documentIds)),
-      );
+    const { organizationId, documentIds, folderId, filters } = input;
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, (keys) => {
+      const scope = organizationScope(caller.tenant, keys);
+      return documentIds ? readByIds(scope, distinct(documentIds)) : readPage(scope);
+    });
+    return content;
+
+    async function readByIds(scope: OrganizationScope, ids: readonly string[]) {
+      const documents = await deps.documents.attachFolders(scope, await deps.documents.getByIds(scope, ids));
       const matching = documents
         .filter((document) => document !== undefined)
-        .filter(({ folder }) => input.folderId === undefined || folder?.folderId === input.folderId)
-        .filter((document) => !input.filters || matches(input.filters, document));
+        .filter(({ folder }) => folderId === undefined || folder?.folderId === folderId)
+        .filter((document) => !filters || matches(filters, document));
       return { data: matching.filter(maySee(caller)).map(toDocumentResponse), pageToken: null };
     }
-    const pages = paging(
-      caller,
-      [path, scope.organizationKey, input.folderId ?? '', ...(input.filters ? [JSON.stringify(input.filters)] : [])],
-      input,
-      now,
-    );
-    const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-    const folder = input.folderId === undefined ? undefined : await deps.folders.require(scope, input.folderId);
-    const page = await readPage();
-    return { data: page.values.filter(maySee(caller)).map(toDocumentResponse), pageToken: pages.next(page.next) };
 
-    async function readPage() {
-      if (input.filters) return deps.search.page({ scope, folder }, input.filters, options);
-      return folder ? deps.documents.listInFolder(scope, folder, options) : deps.documents.list(scope, options);
+    async function readPage(scope: OrganizationScope) {
+      const listing = [path, scope.organizationKey, folderId ?? '', ...(filters ? [JSON.stringify(filters)] : [])];
+      const pages = paging(caller, listing, input, now);
+      const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+      const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
+      const { values, next } = await deps.search.page({ scope, folder }, filters, options);
+      return { data: values.filter(maySee(caller)).map(toDocumentResponse), pageToken: pages.next(next) };
     }
   },
 );

@@ -70,21 +70,21 @@ export const endpoint = defineEndpoint(
   async ({ input, caller, deps, now }) => {
     const { organizationId, folderId, pageSize = limits.pageSize } = input;
     const maxDepth = input.rootFoldersOnly ? 1 : (input.maxDepth ?? 1);
-    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    const folder =
-      folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
-    const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
-    const pages = paging(caller, listing, input, now);
-    const options = { maxDepth, limit: pageSize, after: pages.after };
-    const { trees, next } = await deps.folders.readBelow(scope, folder, options);
-    // If the request names a folder, the answer has this folder with a page of its subfolders.
-    const page = folder ? [{ folder, subFolders: trees }] : trees;
-    return {
-      data: onlyVisibleFolders(caller, page).map((tree) =>
-        toFolderResponse(tree, { organizationId, apiKey: caller.tenant }),
-      ),
-      nextPageToken: pages.next(next),
-    };
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
+      const scope = organizationScope(caller.tenant, keys);
+      const folder =
+        folderId === undefined || folderId === rootFolderId ? undefined : await deps.folders.require(scope, folderId);
+      const listing = [path, scope.organizationKey, folder?.internalId ?? rootFolderId, String(maxDepth)];
+      const pages = paging(caller, listing, input, now);
+      const options = { maxDepth, limit: pageSize, after: pages.after };
+      const { trees, next } = await deps.folders.readBelow(scope, folder, options);
+      // If the request names a folder, the answer has this folder with a page of its subfolders.
+      const page = folder ? [{ folder, subFolders: trees }] : trees;
+      const names = { organizationId, apiKey: caller.tenant };
+      const data = onlyVisibleFolders(caller, page).map((tree) => toFolderResponse(tree, names));
+      return { data, nextPageToken: pages.next(next) };
+    });
+    return content;
   },
 );
 

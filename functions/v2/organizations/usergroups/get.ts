@@ -51,28 +51,28 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input, caller, deps, now }) => {
-    const scope = organizationScope(
-      caller.tenant,
-      await deps.organizations.require(caller.tenant, input.organizationId),
-    );
     const groupIds = input.organizationUserGroupIds && distinct(input.organizationUserGroupIds);
-    const pages = paging(
-      caller,
-      [path, scope.organizationKey, JSON.stringify([groupIds, input.includeUsers ?? false])],
-      input,
-      now,
-    );
-    const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
-    if (input.includeUsers) {
-      const { groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
-      return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
-    }
-    if (groupIds) {
-      const groups = await deps.groups.getByIds(scope, groupIds);
-      return { data: groups.flatMap((group) => (group ? [toResponse({ group })] : [])), nextPageToken: null };
-    }
-    const page = await deps.groups.list(scope, options);
-    return { data: page.values.map((group) => toResponse({ group })), nextPageToken: pages.next(page.next) };
+    const { content } = await deps.organizations.readWithin(caller.tenant, input.organizationId, async (keys) => {
+      const scope = organizationScope(caller.tenant, keys);
+      const pages = paging(
+        caller,
+        [path, scope.organizationKey, JSON.stringify([groupIds, input.includeUsers ?? false])],
+        input,
+        now,
+      );
+      const options = { limit: input.pageSize ?? limits.pageSize, after: pages.after };
+      if (input.includeUsers) {
+        const { groups, next } = await deps.groups.listWithMembers(scope, groupIds, options);
+        return { data: groups.map(toResponse), nextPageToken: pages.next(next) };
+      }
+      if (groupIds) {
+        const groups = await deps.groups.getByIds(scope, groupIds);
+        return { data: groups.flatMap((group) => (group ? [toResponse({ group })] : [])), nextPageToken: null };
+      }
+      const page = await deps.groups.list(scope, options);
+      return { data: page.values.map((group) => toResponse({ group })), nextPageToken: pages.next(page.next) };
+    });
+    return content;
   },
 );
 

@@ -1,9 +1,14 @@
 import * as z from 'zod';
 import { readDocuments } from '../../../../lib/directory/documents.ts';
-import { organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
+import { type OrganizationScope, organizationScope, readFolders } from '../../../../lib/directory/folders/folders.ts';
 import { findOrganization } from '../../../../lib/directory/organizations.ts';
 import { countUsers } from '../../../../lib/directory/userCounts.ts';
-import { documentResource, folderResource, type Resource } from '../../../../lib/directory/users.ts';
+import {
+  documentResource,
+  folderResource,
+  organizationResource,
+  type Resource,
+} from '../../../../lib/directory/users.ts';
 import { dict, distinct } from '../../../../lib/shared/collections.ts';
 import { defineEndpoint } from '../../../../lib/app/endpoint.ts';
 import { ApiError } from '../../../../lib/shared/errors.ts';
@@ -51,10 +56,18 @@ export const endpoint = defineEndpoint(
     example: { data: { organizationId: 'acme' }, result: { data: { count: 42 } } },
   },
   async ({ input: { organizationId, documentId, documentIds, folderId, allDocuments, userId }, caller, deps }) => {
-    const organization = await deps.organizations.require(caller.tenant, organizationId);
-    const scope = organizationScope(caller.tenant, organization);
-    if (documentIds) {
-      const ids = distinct(documentIds);
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => ({
+      data: await countIn(organizationScope(caller.tenant, keys)),
+    }));
+    return content;
+
+    async function countIn(scope: OrganizationScope) {
+      if (documentIds) return countOfEach(scope, distinct(documentIds));
+      if (allDocuments) return { count: await deps.users.ofAllDocuments(scope, userId) };
+      return { count: await deps.users.of(scope, await counted(scope), userId) };
+    }
+
+    async function countOfEach(scope: OrganizationScope, ids: readonly string[]) {
       const withFolders = await deps.documents
         .getByIds(scope, ids)
         .then((stored) => deps.documents.attachFolders(scope, stored));
@@ -64,15 +77,13 @@ export const endpoint = defineEndpoint(
         const count = await deps.users.of(scope, documentResource(document), userId);
         return [document.documentId, { count }] as const;
       });
-      return { data: dict(await Promise.all(counts)) };
+      return dict(await Promise.all(counts));
     }
-    if (allDocuments) return { data: { count: await deps.users.ofAllDocuments(scope, userId) } };
-    return { data: { count: await deps.users.of(scope, await counted(), userId) } };
 
-    async function counted(): Promise<Resource> {
+    async function counted(scope: OrganizationScope): Promise<Resource> {
       if (documentId !== undefined) return documentResource(await deps.documents.require(scope, documentId));
       if (folderId !== undefined) return folderResource(await deps.folders.require(scope, folderId));
-      return { resourceType: 'organization', internalId: organization.internalId };
+      return organizationResource(scope);
     }
   },
 );

@@ -75,11 +75,13 @@ export const endpoint = defineEndpoint(
       const { next, ...data } = await deps.everywhere.page(caller.tenant, userId, cursor, now);
       return { data, nextPageToken: pages.next(next && JSON.stringify(next)), ...echo };
     }
-    const organization = await deps.organizations.require(caller.tenant, organizationId);
-    const pages = paging(caller, [path, organization.internalId, userId], input, now);
-    const cursor = pages.after === undefined ? {} : (JSON.parse(pages.after) as UserDataCursor);
-    const { next, ...data } = await deps.data.page(caller.tenant, organization, userId, cursor, now);
-    return { data, nextPageToken: pages.next(next && JSON.stringify(next)), ...echo };
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (organization) => {
+      const pages = paging(caller, [path, organization.internalId, userId], input, now);
+      const cursor = pages.after === undefined ? {} : (JSON.parse(pages.after) as UserDataCursor);
+      const { next, ...data } = await deps.data.page(caller.tenant, organization, userId, cursor, now);
+      return { data, nextPageToken: pages.next(next && JSON.stringify(next)), ...echo };
+    });
+    return content;
   },
 );
 

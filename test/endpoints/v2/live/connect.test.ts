@@ -12,5 +12,5 @@ describeEndpoint('/v2/live/connect', {
   },
   data: () => nda,
   foreignData: [nda],
-  cost: { calls: 7, roundTrips: 7, readUnits: 7, writeUnits: 2 },
+  cost: { calls: 7, roundTrips: 6, readUnits: 7, writeUnits: 2 },
 });

@@ -13,5 +13,5 @@ describeEndpoint('/v2/livestate/get', {
   },
   data: () => ({ ...nda, liveStateDataIds: ['clause'] }),
   foreignData: [nda, { ...nda, liveStateDataIds: ['clause'] }],
-  cost: { calls: 3, roundTrips: 3, readUnits: 3, writeUnits: 0 },
+  cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
 });

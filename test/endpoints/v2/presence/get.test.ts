@@ -13,5 +13,5 @@ describeEndpoint('/v2/presence/get', {
   },
   data: () => nda,
   foreignData: [nda],
-  cost: { calls: 3, roundTrips: 3, readUnits: 3, writeUnits: 0 },
+  cost: { calls: 3, roundTrips: 2, readUnits: 3, writeUnits: 0 },
 });

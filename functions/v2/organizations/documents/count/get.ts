@@ -39,17 +39,20 @@ export const endpoint = defineEndpoint(
     },
   },
   async ({ input: { organizationId, folderId, filters, excludeFolderDocs }, caller, deps }) => {
-    const scope = organizationScope(caller.tenant, await deps.organizations.require(caller.tenant, organizationId));
-    if (filters) {
-      const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
-      const count = await deps.search.count({ scope, folder }, filters);
-      if (count !== undefined) return { data: { count, filtersApplied: true } };
-    }
-    const count =
-      folderId === undefined
-        ? await deps.documents.all(scope, { outsideFolders: excludeFolderDocs ?? false })
-        : await deps.documents.inFolder(scope, folderId);
-    return { data: { count, ...(filters && { filtersApplied: false }) } };
+    const { content } = await deps.organizations.readWithin(caller.tenant, organizationId, async (keys) => {
+      const scope = organizationScope(caller.tenant, keys);
+      if (filters) {
+        const folder = folderId === undefined ? undefined : await deps.folders.require(scope, folderId);
+        const count = await deps.search.count({ scope, folder }, filters);
+        if (count !== undefined) return { data: { count, filtersApplied: true } };
+      }
+      const count =
+        folderId === undefined
+          ? await deps.documents.all(scope, { outsideFolders: excludeFolderDocs ?? false })
+          : await deps.documents.inFolder(scope, folderId);
+      return { data: { count, ...(filters && { filtersApplied: false }) } };
+    });
+    return content;
   },
 );
 
