@@ -6,10 +6,10 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { ChainTimes } from './chainProbe.ts';
-import { printTable, ratio } from './report.ts';
+import { printTable, ratio, reached } from './report.ts';
 
-const GOAL_RATIO = 2.5;
-const GOAL_EXTRA = 5;
+/** The most µs that the chain may add, without and with the access log. */
+const GOALS = { SILENT: 5, INFO: 10 };
 
 const rows = [];
 for (const [level, label] of [
@@ -31,12 +31,12 @@ for (const [level, label] of [
       bare.toFixed(2),
       extra.toFixed(2),
       ratio(ours, bare),
-      ours / bare <= GOAL_RATIO && extra < GOAL_EXTRA ? 'yes' : 'no',
+      reached(extra, GOALS[level]),
     ]);
   }
 }
 printTable(
-  `Middleware chain with a warm auth hit, µs per call; goal: at most ${GOAL_RATIO}× bare parse and stringify, and less than ${GOAL_EXTRA} µs more`,
+  `Middleware chain with a warm auth hit, µs of CPU time per call; goal: at most ${GOALS.SILENT} µs more than bare parse and stringify, ${GOALS.INFO} µs with the access log`,
   ['request and answer', 'ours', 'bare', 'more', 'ratio', 'reached'],
   rows,
 );

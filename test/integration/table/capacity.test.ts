@@ -270,7 +270,7 @@ const costlyReads: Costs = {
   '/v2/commentannotations/comments/get by id': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page': [5, 2, 5, 0],
   '/v2/commentannotations/comments/get a page with a reaction': [6, 3, 6, 0],
-  // Needs a third round trip, because a document in a folder has the access type of the folder.
+  // Needs a second round trip, because a document in a folder has the access type of the folder.
   '/v2/auth/permissions/get on a document in a folder': [5, 2, 5, 0],
   '/v2/organizations/documents/get by id, in a folder': [3, 2, 3, 0],
   '/v2/organizations/documents/get a page': [3, 2, 3, 0],
