@@ -258,7 +258,7 @@ const costlyReads: Costs = {
   '/v2/notifications/config/get of one document': [3, 2, 4, 0],
   '/v2/users/data/get of one user': [13, 4, 22, 0],
   // Reads the organization, the document and the ids of its records, then the records. Reads records of an organization
-  // document by document.
+  // from four documents at a time.
   '/v2/activities/get by id': [4, 2, 4, 0],
   '/v2/activities/get a page of a document': [3, 2, 11, 0],
   '/v2/activities/get a page of an organization': [5, 3, 13, 0],
@@ -291,7 +291,7 @@ const costlyReads: Costs = {
   '/v2/users/get a hundred': [3, 2, 110, 0],
   // Reads the groups, their members, then the profiles of the members.
   '/v2/organizations/usergroups/get a page with the users': [4, 3, 6, 0],
-  // Reads the contacts, then their profiles. With `allDocuments`, reads one document after the other. For a group, reads its
+  // Reads the contacts, then their profiles. With `allDocuments`, reads four documents at a time. For a group, reads its
   // members first.
   '/v2/users/get a page': [3, 2, 3, 0],
   '/v2/users/get a page of all documents': [6, 4, 6, 0],
