@@ -105,5 +105,5 @@ function replaceErrors(): (this: unknown, name: string, value: unknown) => unkno
 
 function fieldsOf(error: Error): object {
   const { name, message, stack, cause } = error;
-  return { ...error, name, message, stack, cause };
+  return Object.assign(Object.fromEntries(Object.entries(error)), { name, message, stack, cause });
 }
