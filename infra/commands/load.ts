@@ -94,6 +94,8 @@ export async function runLoad({
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
+  // If this fails, for example for wrong credentials, there is nothing to delete.
+  await retryingClient.v2.organizations.add({ organizations: [{ organizationId }] });
   try {
     const starts = plannedStarts(perSecond, minutes);
     const calls = inProportion(callMix, starts.length);
@@ -107,7 +109,6 @@ export async function runLoad({
 }
 
 async function createData(client: Methods, organizationId: string, count: number): Promise<LoadData> {
-  await client.v2.organizations.add({ organizations: [{ organizationId }] });
   await client.v2.users.add({ organizationId, users: [user] });
   const documents = Array.from({ length: count }, (_each, index) => ({
     documentId: `load-${index}`,

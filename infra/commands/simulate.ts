@@ -4,15 +4,13 @@ import { registeredEndpoints } from '../build/registry.ts';
 import { readSettings } from '../stacks/settings.ts';
 import { columns } from './columns.ts';
 import { costsOfMix } from './load/mix.ts';
+import { type Component, componentsOf, fullAt } from './simulate/components.ts';
 import {
   assumptions,
-  type Component,
-  componentsOf,
   concurrencyAt,
   credentialReadShare,
   dollarsPerMillion,
   dollarsPerMonth,
-  fullAt,
   keysAboveLimits,
   type Workload,
   zipfShares,

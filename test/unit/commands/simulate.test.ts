@@ -5,15 +5,14 @@ import { costsOfCalls, withIdempotencyKey } from '../../../infra/commands/cost/c
 import { deliveryConsumption, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
 import { callMix, costsOfMix } from '../../../infra/commands/load/mix.ts';
 import { quotas } from '../../../infra/commands/simulate/quotas.ts';
+import { componentsOf, fullAt } from '../../../infra/commands/simulate/components.ts';
 import {
   batchSize,
-  componentsOf,
   concurrencyAt,
   credentialReadShare,
   deliveryInBatches,
   dollarsPerMillion,
   dollarsPerMonth,
-  fullAt,
   keysAboveLimits,
   partitionUse,
   type Workload,
@@ -33,6 +32,13 @@ const named = (name: string, all = components) => {
 };
 const load = fc.double({ min: 0, max: 1e6, noNaN: true });
 const ordered = fc.tuple(load, load).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
+
+describe('quotas', () => {
+  test.each(Object.entries(quotas))('%s has a positive limit and a page of AWS', (_name, { limit, source }) => {
+    expect(limit).toBeGreaterThan(0);
+    expect(source).toMatch(/^https:\/\/docs\.aws\.amazon\.com\/.+\.html$/);
+  });
+});
 
 describe('zipfShares', () => {
   test('fall, and have the sum 1', () => {

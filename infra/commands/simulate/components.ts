@@ -1,0 +1,281 @@
+/** The components of `npm run simulate` that have limits, and the load that fills each of them. */
+import { CREDENTIALS_UNITS_READ } from '../cost/calls.ts';
+import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
+import { ORGANIZATIONS, type Scope } from './footprints.ts';
+import { type Quota, quotas } from './quotas.ts';
+import {
+  assumptions,
+  concurrencyAt,
+  credentialReads,
+  footprintsPerRequest,
+  isWrite,
+  partitionUse,
+  requestConcurrency,
+  shareOf,
+  type Workload,
+  workOf,
+  zipfShares,
+} from './rules.ts';
+
+/** The number of secrets that functions read, and the time for which they keep them in memory. */
+const SECRETS = 2;
+const SECRETS_SECONDS = 5 * 60;
+const JUMP_SECONDS = 10;
+
+/** A component with a limit. */
+export interface Component {
+  readonly name: string;
+  /** The limit, or undefined if AWS agrees on one with each account. */
+  readonly limit: number | undefined;
+  /** `steady`: at a constant load. `jump`: in the first ten seconds, if the load begins at once. */
+  readonly when: 'steady' | 'jump';
+  /** Returns what a load uses, in units of the limit. */
+  readonly use: (requestsPerSecond: number) => number;
+  /** How to raise the limit. */
+  readonly remedy: string;
+}
+
+/** Returns all components, in no order. */
+export function componentsOf(workload: Workload): Component[] {
+  return [
+    ...requestComponents(workload),
+    ...tableComponents(workload),
+    ...partitionComponents(workload),
+    ...workerComponents(workload),
+    ...platformComponents(workload),
+    ...jumpComponents(workload),
+  ];
+}
+
+/** How to raise a quota. */
+const REQUEST = 'request a higher quota';
+
+function requestComponents(workload: Workload): Component[] {
+  const { calls, limits, tenantShares } = workload;
+  const largestTenant = tenantShares[0] ?? 0;
+  const writes = shareOf(calls, isWrite);
+  const perKey = 'raise the limits of the API key with `npm run workspace -- limits`';
+  return [
+    steady(
+      'requests to the stage of the API',
+      limits.requestsPerSecond,
+      (rps) => rps,
+      'raise the setting `requestsPerSecond`',
+    ),
+    ofQuota('requests to API Gateway', quotas.gatewayRequests, (rps) => rps),
+    steady(
+      'reads of the largest API key',
+      limits.readsPerSecondPerKey,
+      (rps) => rps * largestTenant * (1 - writes),
+      perKey,
+    ),
+    steady(
+      'writes of the largest API key',
+      limits.writesPerSecondPerKey,
+      (rps) => rps * largestTenant * writes,
+      perKey,
+    ),
+    ofQuota('concurrent executions of Lambda', quotas.concurrency, (rps) => concurrencyAt(workload, rps)),
+    steady(
+      'invocations of Lambda',
+      quotas.concurrency.limit * quotas.invocationsPerConcurrency.limit,
+      (rps) => {
+        const { streamRuns, deliverRuns, mailRuns } = workOf(workload, rps);
+        return rps + streamRuns + deliverRuns + mailRuns;
+      },
+      'request more concurrent executions, ten invocations for each',
+    ),
+  ];
+}
+
+function tableComponents(workload: Workload): Component[] {
+  const byIndex = Map.groupBy(footprintsPerRequest(workload), ({ partitions }) => partitions.split(' ')[0] ?? '');
+  return [...byIndex].flatMap(([index, footprints]) => {
+    const read = footprints.reduce((sum, footprint) => sum + footprint.read, 0);
+    const written = footprints.reduce((sum, footprint) => sum + footprint.written, 0);
+    const name = index === 'table' ? 'the table' : `index ${index}`;
+    return [
+      ...(read > 0 ? [ofQuota(`units read of ${name}`, quotas.tableRead, (rps) => rps * read)] : []),
+      ...(written > 0 ? [ofQuota(`units written to ${name}`, quotas.tableWritten, (rps) => rps * written)] : []),
+    ];
+  });
+}
+
+/** The remedies, and the number of partitions in the tables, of everything, of an API key, and of its documents and users. */
+const partitionGroups = {
+  account: { shown: 1, remedy: 'more shards in the code' },
+  tenant: { shown: 2, remedy: 'several API keys, or none: DynamoDB splits a partition between its items' },
+  document: { shown: 1, remedy: 'none: DynamoDB splits a partition between its items' },
+} as const;
+type PartitionGroup = keyof typeof partitionGroups;
+
+/** The remedy for the partition whose only busy item is one organization, which DynamoDB cannot split. */
+const organizationRemedy = 'several organizations or API keys';
+
+/** Returns the busiest partitions of everything, of the largest API key, and of its largest document or user. */
+function partitionComponents(workload: Workload): Component[] {
+  const largestTenant = workload.tenantShares[0] ?? 0;
+  const largestDocument = largestTenant * (zipfShares(assumptions.documentsPerTenant)[0] ?? 0);
+  const groups: Readonly<Record<Scope, { readonly group: PartitionGroup; readonly share: number }>> = {
+    account: { group: 'account', share: 1 },
+    tenant: { group: 'tenant', share: largestTenant },
+    endpoint: { group: 'tenant', share: largestTenant },
+    document: { group: 'document', share: largestDocument },
+    user: { group: 'document', share: largestDocument },
+    item: { group: 'document', share: 0 },
+  };
+  const uses = footprintsPerRequest(workload).map((footprint) => {
+    const { group, share } = groups[footprint.scope];
+    return { partitions: footprint.partitions, group, use: (partitionUse(footprint) * share) / footprint.shards };
+  });
+  const busiest = [...Map.groupBy(uses, ({ group }) => group)].flatMap(([group, members]) => {
+    const { shown, remedy } = partitionGroups[group];
+    return members
+      .toSorted((a, b) => b.use - a.use)
+      .slice(0, shown)
+      .map(({ partitions, use }) =>
+        steady(
+          partitionName(partitions),
+          1,
+          (rps) => rps * use,
+          partitions === ORGANIZATIONS ? organizationRemedy : remedy,
+        ),
+      );
+  });
+  const credentials = (rps: number) => credentialReads(workload.calls, rps, largestTenant) * CREDENTIALS_UNITS_READ;
+  return [
+    ...busiest,
+    steady(
+      partitionName('table T#<tenant>'),
+      1,
+      (rps) => partitionUse({ read: credentials(rps), written: 0 }),
+      'keep credentials in memory for longer',
+    ),
+  ];
+}
+
+function partitionName(partitions: string): string {
+  return `partition \`${partitions}\``;
+}
+
+function workerComponents(workload: Workload): Component[] {
+  const { deliverConcurrency, mailConcurrency } = workload.limits;
+  const concurrencyOf = (runs: number) => (runs * POSTING_MILLISECONDS) / 1000;
+  const raise = (queue: string) =>
+    `raise \`maxConcurrency\` of the queue \`${queue}\`, up to ${quotas.queueConcurrency.limit.toLocaleString('en-US')}`;
+  return [
+    steady(
+      'runs of the worker of webhooks',
+      deliverConcurrency,
+      (rps) => concurrencyOf(workOf(workload, rps).deliverRuns),
+      raise('deliver'),
+    ),
+    ofQuota('messages of webhooks in flight', quotas.messagesInFlight, (rps) =>
+      concurrencyOf(workOf(workload, rps).deliveries),
+    ),
+    steady(
+      'runs of the worker of mails',
+      mailConcurrency,
+      (rps) => concurrencyOf(workOf(workload, rps).mailRuns),
+      raise('mail'),
+    ),
+    steady('mails of SES', undefined, (rps) => workOf(workload, rps).mails, 'agree on a rate with AWS'),
+  ];
+}
+
+function platformComponents(workload: Workload): Component[] {
+  const environments = (rps: number) => concurrencyAt(workload, rps);
+  const writes = shareOf(workload.calls, isWrite);
+  const live = 'only with the setting `live`';
+  return [
+    steady(
+      'reads of Secrets Manager',
+      quotas.secretReads.limit,
+      (rps) => (environments(rps) * SECRETS) / SECRETS_SECONDS,
+      'keep keys in memory for longer',
+    ),
+    ofQuota('decryptions of KMS', quotas.keyOperations, (rps) => (environments(rps) * SECRETS) / SECRETS_SECONDS),
+    ofQuota(
+      'writes of CloudWatch Logs',
+      quotas.logWrites,
+      (rps) => environments(rps) * assumptions.logWritesPerEnvironment,
+    ),
+    steady('calls of PutMetricData', quotas.metricWrites.limit, () => 0, 'none: metrics are lines of the log'),
+    steady('runs of EventBridge', quotas.scheduledRuns.limit, () => 1 / 60, 'none: one run a minute'),
+    ofQuota('events to AppSync', quotas.liveEvents, (rps) => rps * writes, live),
+    ofQuota(
+      'messages of AppSync to browsers',
+      quotas.liveMessages,
+      (rps) => rps * writes * assumptions.viewersPerDocument,
+      live,
+    ),
+  ];
+}
+
+function jumpComponents(workload: Workload): Component[] {
+  const { calls } = workload;
+  const cold = assumptions.coldStartMilliseconds;
+  const busiest = calls.reduce((most, call) => (call.share > most.share ? call : most));
+  const footprints = footprintsPerRequest(workload).filter(({ partitions }) => partitions.startsWith('table '));
+  const [read, written] = [
+    footprints.reduce((sum, footprint) => sum + footprint.read, 0),
+    footprints.reduce((sum, footprint) => sum + footprint.written, 0),
+  ];
+  const increase = 'increase the load over minutes';
+  return [
+    {
+      name: 'new environments of the busiest function',
+      limit: quotas.newEnvironments.limit,
+      when: 'jump',
+      use: (rps) => requestConcurrency([busiest], rps, cold),
+      remedy: increase,
+    },
+    {
+      name: 'new log streams',
+      limit: quotas.logStreams.limit,
+      when: 'jump',
+      use: (rps) => requestConcurrency(calls, rps, cold) / JUMP_SECONDS,
+      remedy: `${REQUEST}, or accept that some lines of the first seconds are lost`,
+    },
+    {
+      name: 'units of a new table',
+      limit: 1,
+      when: 'jump',
+      use: (rps) => (rps * read) / quotas.newTableRead.limit + (rps * written) / quotas.newTableWritten.limit,
+      remedy: `${increase}, or set \`WarmThroughput\` of the table before`,
+    },
+  ];
+}
+
+function steady(name: string, limit: number | undefined, use: Component['use'], remedy: string): Component {
+  return { name, limit, when: 'steady', use, remedy };
+}
+
+/** Returns a component whose limit AWS raises on request. */
+function ofQuota(
+  name: string,
+  { limit }: Quota & { readonly adjustable: true },
+  use: Component['use'],
+  condition?: string,
+): Component {
+  return steady(name, limit, use, condition === undefined ? REQUEST : `${REQUEST}; ${condition}`);
+}
+
+/** The load above which nothing is searched. */
+const MAX_REQUESTS_PER_SECOND = 1e9;
+const SEARCH_STEPS = 100;
+
+/**
+ * Returns the load in requests per second at which the component is full. Infinity if a billion requests do not fill it, or if it
+ * has no limit. The use must not fall with the load.
+ */
+export function fullAt({ limit, use }: Pick<Component, 'limit' | 'use'>): number {
+  if (limit === undefined || use(MAX_REQUESTS_PER_SECOND) <= limit) return Infinity;
+  let [below, above] = [0, MAX_REQUESTS_PER_SECOND];
+  for (let step = 0; step < SEARCH_STEPS; step++) {
+    const middle = (below + above) / 2;
+    if (use(middle) <= limit) below = middle;
+    else above = middle;
+  }
+  return above;
+}
