@@ -36,12 +36,11 @@ async function done(path: string, data: object): Promise<any> {
 }
 
 function clientOf(userId: string): UserClient {
-  const token = async () => {
-    const resources = [{ type: 'document', id: 'nda', organizationId: 'live', accessRole: 'editor' }];
-    const userProperties = { name: userId, email: `${userId}@example.com` };
-    return (await done('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } })).token;
-  };
-  return createUserClient({ baseUrl: system.baseUrl, token });
+  const resources = [{ type: 'document', id: 'nda', organizationId: 'live', accessRole: 'editor' }];
+  const userProperties = { name: userId, email: `${userId}@example.com` };
+  // A second token would give access again to a user who lost it.
+  const issued = done('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } });
+  return createUserClient({ baseUrl: system.baseUrl, token: async () => (await issued).token });
 }
 
 function open(userId: string): LiveDocument {

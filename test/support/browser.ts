@@ -26,7 +26,10 @@ export class TestBrowser {
     // This option makes other machines unreachable for the browser. Request interception is not used, because it accepts all
     // CORS preflight requests.
     return new TestBrowser(
-      await chromium.launch({ ...program, args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] }),
+      await chromium.launch({
+        ...program,
+        args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost'],
+      }),
     );
   }
 
