@@ -78,16 +78,10 @@ export function batchSize(messagesPerSecond: number): number {
 export function deliveryInBatches(size: number): DeliveryConsumption {
   const { alone, inTens } = deliveryConsumption;
   const toAlone = (1 / size - 1 / BATCH_SIZE) / (1 - 1 / BATCH_SIZE);
-  const between = (name: keyof DeliveryConsumption) =>
-    inTens.consumed[name] + (alone.consumed[name] - inTens.consumed[name]) * toAlone;
-  return {
-    calls: between('calls'),
-    read: between('read'),
-    written: between('written'),
-    sqs: between('sqs'),
-    postingRuns: between('postingRuns'),
-    otherRuns: between('otherRuns'),
-  };
+  const names = Object.keys(inTens.consumed) as (keyof DeliveryConsumption)[];
+  return Object.fromEntries(
+    names.map((name) => [name, inTens.consumed[name] + (alone.consumed[name] - inTens.consumed[name]) * toAlone]),
+  ) as unknown as DeliveryConsumption;
 }
 
 /** Returns the share of a partition's throughput that these units per second use. */
