@@ -140,6 +140,8 @@ export class Cloud {
   #changed: () => void = () => undefined;
   /** The partitions of the due index at the start of the last sweep. */
   #partitions: ReadonlySet<string> | undefined;
+  /** The partitions of parked deliveries to which this cloud has written. Only its workers park deliveries. */
+  readonly #parkedPartitions = new Set<string>();
 
   readonly #document = new LeanClient();
   readonly #http = createWebhookClient({ allowLoopback: true });
@@ -212,11 +214,15 @@ export class Cloud {
     }
   }
 
-  /** Returns whether a query of the sweep reads a partition of the due index without entries. The query then needs no call of the engine. */
+  /**
+   * Returns whether a query of the sweep or of a job reads a partition of the due index without entries. The query then
+   * needs no call of the engine.
+   */
   #isEmptyShard({ input }: Command): boolean {
-    if (input.IndexName !== 'gsi3' || this.#partitions === undefined) return false;
+    if (input.IndexName !== 'gsi3') return false;
     const partition = String(input.ExpressionAttributeValues[':pk']);
-    return isSwept(partition) && !this.#partitions.has(partition);
+    if (isParked(partition)) return !this.#parkedPartitions.has(partition);
+    return this.#partitions !== undefined && isSwept(partition) && !this.#partitions.has(partition);
   }
 
   /** Runs the sweep once. Returns false if its process crashed or failed. */
@@ -575,10 +581,12 @@ export class Cloud {
 
   /** Calls the table. Adds written events to the stream. Adds written mails to the trial of their event. */
   async #send(command: Command, trial: Trial | undefined): Promise<Item> {
+    const written = writtenItems(command);
+    for (const { gsi3pk } of written) if (isParked(String(gsi3pk))) this.#parkedPartitions.add(String(gsi3pk));
     const answer =
       (await this.stubs.table?.(command)) ??
       (this.#isEmptyShard(command) ? { Items: [] } : await this.#document.send(command));
-    for (const item of writtenItems(command)) {
+    for (const item of written) {
       const about = this.#trials.get(item.about?.eventId ?? '');
       if (about && item._t === MailEntity.type) this.#trials.set(item.mailId, about);
       if (item._t !== EventEntity.type || item.fannedOutAt !== undefined || this.#streamed.has(item.eventId)) continue;
@@ -642,6 +650,11 @@ function nameOf(command: Command): string {
 /** Returns what a partition of the due index contains, by its key. */
 function kindOf(partition: string): string {
   return partition.split('#')[1] ?? '';
+}
+
+/** Whether a partition of the due index contains the parked deliveries to an endpoint. */
+function isParked(partition: string): boolean {
+  return partition.split('#')[2] === 'PARKED';
 }
 
 /** Whether the sweep reads a partition of the due index. Jobs read others, such as the parked deliveries of an endpoint. */
