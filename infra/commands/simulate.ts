@@ -24,7 +24,7 @@ fills it. Section "Large loads" of infra/README.md explains the model.`;
 /** The loads of the tables in requests per second. */
 const LOADS = [10, 1_000, 100_000] as const;
 
-/** A smaller share is shown as less than this. */
+/** A share below this is printed as `<` and this share. */
 const MIN_SHARE = 0.001;
 
 /** The rows of a table. The first row is the head. */

@@ -1,12 +1,12 @@
 /**
- * Which partitions of the table the calls of the mix use, and events with their deliveries, from consumption that a test measures
- * (test/integration/table/callFootprints and test/integration/webhooks/eventFootprint).
+ * The consumption of calls of the mix, and of events with their deliveries, in each partition of the table. Two tests measure it:
+ * test/integration/table/callFootprints and test/integration/webhooks/eventFootprint.
  */
 import type { MixedPath } from '../load/mix.ts';
 
 /**
- * What shares a partition: everything, the data of an API key, of a document, of a user, or of a webhook endpoint. `item`: the
- * partition belongs to one event or one call.
+ * Which data a partition holds: that of the whole account, of an API key, of a document, of a user, or of a webhook endpoint.
+ * `item`: a partition of one event or one call.
  */
 export type Scope = 'account' | 'tenant' | 'document' | 'user' | 'endpoint' | 'item';
 
@@ -24,7 +24,7 @@ export interface Footprint {
 
 const organization = 'table T#<tenant>#ORGANIZATION#<organization>';
 const one = { shards: 1, read: 1, written: 0 } as const;
-/** The organizations of an API key. All calls of an organization read the same item. */
+/** The partition of the organizations of an API key. All calls of an organization read the same item of it. */
 export const ORGANIZATIONS = 'table T#<tenant>#ORGANIZATIONS';
 const organizations: Footprint = { ...one, partitions: ORGANIZATIONS, scope: 'tenant' };
 const documents: Footprint = { ...one, partitions: `${organization}#DOCUMENTS`, scope: 'tenant' };
@@ -34,7 +34,7 @@ const threadId: Footprint = { ...one, partitions: `${organization}#RECORD#thread
 const profile: Footprint = { ...one, partitions: 'table T#<tenant>#USER#<user>', scope: 'user' };
 const member: Footprint = { ...one, partitions: `${organization}#USER#<user>`, scope: 'user' };
 
-/** A warm call, without reading the credentials and without an `Idempotency-Key`. */
+/** The consumption of a warm call, which reads no credentials and has no `Idempotency-Key`. */
 export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> = {
   '/v2/commentannotations/get': [organizations, documents, threads],
   '/v2/commentannotations/comments/add': [
@@ -50,7 +50,7 @@ export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> =
   '/v2/organizations/documents/update': [organizations, { ...documents, written: 1 }],
 };
 
-/** An event of two kilobytes with one delivery, in batches of ten. Reads of publishing do not count. */
+/** The consumption of an event of two kilobytes with one delivery, in batches of ten, without the reads of publishing. */
 export const eventFootprint: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 10 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 128, read: 0, written: 2 },

@@ -7,7 +7,7 @@ export interface Quota {
   readonly limit: number;
   /** Whether AWS raises the quota on request. */
   readonly adjustable: boolean;
-  /** The page of AWS that says so. */
+  /** The page of AWS that states the quota. */
   readonly source: string;
 }
 
@@ -31,7 +31,7 @@ export const quotas = {
   /** Units per second of a table on demand, and of each of its indexes. */
   tableRead: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
   tableWritten: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
-  /** Units per second of a new table on demand. Afterwards, twice the highest load so far. */
+  /** Units per second of a new table on demand. Later its limit is twice its highest load so far. */
   newTableRead: { limit: 12_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
   newTableWritten: { limit: 4_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
   /** Units per second of one partition. */
@@ -43,7 +43,7 @@ export const quotas = {
     adjustable: true,
     source: `${docs}/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html`,
   },
-  /** GetSecretValue per second. */
+  /** Calls of GetSecretValue per second. */
   secretReads: {
     limit: 10_000,
     adjustable: false,
@@ -55,10 +55,10 @@ export const quotas = {
     adjustable: true,
     source: `${docs}/kms/latest/developerguide/requests-per-second.html`,
   },
-  /** PutLogEvents and CreateLogStream per second. */
+  /** Calls of PutLogEvents and of CreateLogStream per second. */
   logWrites: { limit: 5_000, adjustable: true, source: logs },
   logStreams: { limit: 50, adjustable: true, source: logs },
-  /** PutMetricData per second. */
+  /** Calls of PutMetricData per second. */
   metricWrites: {
     limit: 500,
     adjustable: true,
