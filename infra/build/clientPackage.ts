@@ -12,7 +12,7 @@ import { errorCatalogue } from '../../lib/shared/errors.ts';
 import { projectDir } from './build.ts';
 import { clientMethods } from './client.ts';
 
-/** The entry points of the package. `user` has nothing of Node, so browsers load it. */
+/** The entry points of the package. `user` imports nothing of Node, so browsers can load it. */
 const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
 
 /** The files of the client whose types the package has. */

@@ -12,7 +12,7 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** Which agents exist of those that the comments of a call name, and which of their runs are recorded. */
+/** The agents that the comments of a call name: which of them exist, and which of their runs are recorded. */
 export class AgentLookup {
   readonly #tenant: string;
   /** The ids of existing custom agents. */

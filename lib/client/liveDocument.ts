@@ -12,7 +12,7 @@ export interface DocumentName {
   readonly documentId: string;
 }
 
-/** The news that content has changed. It does not contain the content, so read the content with the methods of the client. */
+/** A message that content has changed. It does not contain the content, so read the content with the methods of the client. */
 export interface LiveHint {
   readonly type: string;
   /** The time of the change, epoch milliseconds. */

@@ -16,7 +16,10 @@ const threadItems = {
     return record && { comment, thread, annotationId: record.annotationId, _r: record._r };
   },
 };
-/** A thread whose first comment is none of its comments. The assignee's involvement is then not among the removals of a comment. */
+/**
+ * A thread for which no comment counts as the first one. The deletion of a comment then leaves the involvement of the assignee,
+ * which is removed with the head.
+ */
 const noFirstComment = { first: { commentId: -1, createdAt: 0 } };
 
 /** Purges the threads and comments of a deleted document. */

@@ -155,7 +155,8 @@ export class ThreadWriter {
     const { tenant, organizationKey } = scope;
     const recordIdOf = (id: string) => ({ kind: 'thread', id, within: document.documentId }) as const;
     const agentsIn = (threads: readonly ThreadDraft[]) => threads.flatMap(({ agents }) => agents);
-    // Numbers are reserved once per call, in parallel with the first reads. The number of a thread that fails stays unused.
+    // The thread numbers are reserved once per call, in parallel with the first reads. The number of a thread that fails stays
+    // unused.
     const reserveNumbers = lazy(() => reserveThreadNumbers(this.#table, scope, drafts.length));
     let agents: AgentLookup;
     let numbers: ReadonlyMap<string, number>;
@@ -176,7 +177,7 @@ export class ThreadWriter {
       decide: (draft, stored) => {
         const { annotationId } = draft;
         const refuse = (message: string) => ({ result: notAddedResult(annotationId, message), ops: [] });
-        // A thread of a deleted document does not count: it has the key of that document.
+        // A stored position with another document key belongs to a deleted document with the same id, and does not count.
         if (stored?.documentKey === scope.documentKey) return refuse('Annotation already exists.');
         const missing = agents.findMissing(draft.agents);
         if (missing !== undefined) return refuse(agentNotFound(missing));

@@ -10,7 +10,10 @@ import { type Editor, EditorItems, EditorPartEntity, type EditorUpdate, sinceVer
 import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
-/** The largest end of the log that is read alone. If more is missing, the whole editor is read from its snapshot. */
+/**
+ * The largest end of the log that is read without the snapshot: the number of its items and their bytes, and the number of
+ * parts of its blobs. For a larger end, the whole editor is read from its snapshot.
+ */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
 /** How often a read of an editor is tried if other requests change the editor between two pages. */

@@ -31,7 +31,7 @@ const Head = z.object({
       blob: Blob,
       /** The size of the blob in bytes. */
       bytes: z.number(),
-      /** `logBytes` of the update with this version. */
+      /** The value of `logBytes` in the update with this version. */
       logBytes: z.number(),
     })
     .optional(),

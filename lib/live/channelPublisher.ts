@@ -46,10 +46,10 @@ export class ChannelPublisher {
     call: PublishCall,
     isCurrent: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<void> {
-    const fence = new Fence(call.clock, isCurrent);
+    const use = new ChannelUse(call.clock, isCurrent);
     for (const texts of toPublishes(events)) {
       try {
-        await this.#publishOnce(channel, texts, call, fence);
+        await this.#publishOnce(channel, texts, call, use);
       } catch (error) {
         call.measures.count('LivePublishesFailed');
         call.log.error(logMessages.livePublishFailed, { events: texts.length, error });
@@ -62,10 +62,10 @@ export class ChannelPublisher {
     await this.#publishOnce(channel, [JSON.stringify(event)], call);
   }
 
-  async #publishOnce(channel: string, texts: readonly string[], { clock }: PublishCall, fence?: Fence): Promise<void> {
+  async #publishOnce(channel: string, texts: readonly string[], { clock }: PublishCall, use?: ChannelUse): Promise<void> {
     for (const pause of [...RETRY_PAUSES, undefined]) {
       await this.#waitForPace(channel, clock);
-      if (fence && !(await fence.isOpen())) return;
+      if (use && !(await use.isCurrent())) return;
       try {
         await this.#events.publish(channel, texts);
         return;
@@ -90,8 +90,8 @@ export class ChannelPublisher {
   }
 }
 
-/** Says whether a channel is still in use. Reads that again if the last answer is too old. */
-class Fence {
+/** Whether a channel is still in use. Asks the given function again if its last answer is too old. */
+class ChannelUse {
   readonly #clock: () => number;
   readonly #isCurrent: () => Promise<boolean>;
   #freshUntil: number;
@@ -102,10 +102,10 @@ class Fence {
     this.#freshUntil = clock() + FRESH_MILLISECONDS;
   }
 
-  async isOpen(): Promise<boolean> {
+  async isCurrent(): Promise<boolean> {
     if (this.#clock() < this.#freshUntil) return true;
-    const isOpen = await this.#isCurrent();
+    const isCurrent = await this.#isCurrent();
     this.#freshUntil = this.#clock() + FRESH_MILLISECONDS;
-    return isOpen;
+    return isCurrent;
   }
 }

@@ -8,9 +8,12 @@ import { replace, type Table } from '../table/table.ts';
 import { type Sweep, type SweepCall, sweepShards } from '../workers/sweep.ts';
 import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entities.ts';
 
-/** Sessions of one shard that are written at the same time. */
+/** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
-/** The run waits for no end in its last milliseconds. The next run finds such an end. */
+/**
+ * How long before its deadline a run stops to wait for ends of sessions, in milliseconds. The next run marks sessions that end
+ * later.
+ */
 const SPARE = 2_000;
 
 /** Finds sessions whose access has ended because a grant or a user token expired. */

@@ -21,7 +21,7 @@ export const NotificationId = z
   .max(limits.idCharacters)
   .regex(/^[A-Za-z0-9_-]*$/, { error: 'must consist of letters, digits, _ and -' });
 
-/** Users read their own notifications. */
+/** The rule for reads by users: each user reads the own notifications. */
 export const ownNotifications: UserRule = {
   needs: 'self',
   on: 'organization',
@@ -39,7 +39,7 @@ const serverFields = [
   'notificationSourceData',
 ];
 
-/** Users mark their own notifications as read. */
+/** The rule for changes by users: each user marks the own notifications as read. */
 export const notificationChangesByUsers: UserRule = {
   needs: 'self',
   on: 'organization',

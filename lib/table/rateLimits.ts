@@ -3,7 +3,10 @@ import { defineEntity } from './entity.ts';
 import type { Table } from './table.ts';
 import { storeCapability } from './storeCapability.ts';
 
-/** The number of calls of a subject in a time window. The item expires one window after the end of its own, because clocks differ. */
+/**
+ * The number of calls of a subject in a time window. The item expires one window after the end of this window, because clocks
+ * differ.
+ */
 export const RateLimitEntity = defineEntity({
   type: 'RateLimit',
   version: 1,

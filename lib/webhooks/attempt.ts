@@ -469,7 +469,7 @@ class DeliveryAttempt {
       durationMs: Math.round(durationMs),
       byHand: claimed.otherwise !== undefined,
     };
-    // The response body is data of the customer and must not be in our logs.
+    // The response body is data of the customer, so it is not logged.
     if (outcome !== 'delivered')
       this.#call.log.info(logMessages.webhookAttemptFailed, {
         tenant: this.#message.tenant,

@@ -1,7 +1,7 @@
 /**
- * `npm run bench [name...]`: prints one table per bench. A row has our figure, and a limit or a comparison from the same run.
- * Each bench runs in its own process, so that no bench affects another one, and is killed after its time limit. The exit code
- * is always 0, so that a bench never fails a build.
+ * `npm run bench [name...]`: prints one table per bench. A row has the measured figure, and a limit or a comparison from the
+ * same run. Each bench runs in its own process, so that no bench affects another one, and is killed after its time limit. The
+ * exit code is always 0, so that a bench never fails a build.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -609,7 +609,7 @@ describe('deliveries in npm start', () => {
 
     const [, link = ''] = /\r\nList-Unsubscribe: <([^>]+)>\r\n/.exec(mail) ?? [];
     expect(link.startsWith(`${system.baseUrl}/v2/notifications/email/unsubscribe?token=`)).toBe(true);
-    // First the request of a link scanner, then the request of a mail program.
+    // A link scanner sends the first request, and a mail program the second one.
     expect((await fetch(link)).status).toBe(200);
     await workspace.comment('clause-5', {}, [grace]);
     await mails(2);

@@ -42,7 +42,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     waitForExample(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
   [`${ORGANIZATIONS}/add`]: subscribeReceiver,
   '/v1/auth/token/get': async () => values.set('<signed token>', credentials['x-svc-auth-token']),
-  // The event of the editor comes some seconds later, so this runs before the deletion of the editor.
+  // Wait for the event of the editor before its deletion, because the event comes some seconds after the change.
   '/v2/crdt/delete': () => waitForWebhook('/advanced', ({ event }) => event === 'crdt.update_data'),
   '/v2/memory/search': async () => {
     const [{ agent: _, annotationId: __, ...judgment }] = (
@@ -299,7 +299,7 @@ describe('webhooks', () => {
         event,
         [],
       ]);
-      // Published events have fields of the caller.
+      // The data of this event is published by the caller, so its basic payloads have no documented fields.
       if (event === 'huddle.create') continue;
       for (const path of ['/raw', '/processed']) {
         const basic = await waitForWebhook(path, (body) => body.actionType === actionType);

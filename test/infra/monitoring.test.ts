@@ -597,7 +597,7 @@ describe('createDashboard', () => {
     expect(table!.expression).toBe(
       '(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests',
     );
-    // 512 MB for a millisecond, a million times.
+    // The first factor is the price of a million runs of one millisecond with 512 MB.
     expect(functions!.expression).toBe('(0.0066667 * duration + 0.2 * runs) / requests');
     expect(['duration', 'runs'].map((id) => expressions.find((each) => each.id === id)!.expression)).toEqual(
       ['Duration', 'Invocations'].map((name) => `SELECT SUM(${name}) FROM SCHEMA("AWS/Lambda", FunctionName)`),

@@ -37,7 +37,10 @@ export function inProportion<T extends { readonly weight: number }>(items: reado
   });
 }
 
-/** The number of documents of a run, and of comments in a thread. A long thread makes reads dearer than those in `npm run cost`. */
+/**
+ * The number of documents of a run, and of comments in a thread. A long thread makes reads costlier than those in `npm run
+ * cost`.
+ */
 const DOCUMENTS = { min: 10, max: 1_000 };
 const COMMENTS_PER_THREAD = 20;
 

@@ -17,7 +17,7 @@ import {
   zipfShares,
 } from './rules.ts';
 
-/** The number of secrets that functions read, and the time for which they keep them in memory. */
+/** The number of secrets that functions read, and how long functions keep them in memory. */
 const SECRETS = 2;
 const SECRETS_SECONDS = 5 * 60;
 const JUMP_SECONDS = 10;
@@ -35,7 +35,7 @@ export interface Component {
   readonly remedy: string;
 }
 
-/** Returns all components, in no order. */
+/** Returns all components. Their order has no meaning. */
 export function componentsOf(workload: Workload): Component[] {
   return [
     ...requestComponents(workload),
@@ -101,7 +101,10 @@ function tableComponents(workload: Workload): Component[] {
   });
 }
 
-/** The remedies, and the number of partitions in the tables, of everything, of an API key, and of its documents and users. */
+/**
+ * The groups of partitions by the data that they hold: of the whole account, of an API key, or of a document or user of it.
+ * `shown` is how many of their busiest partitions the tables contain.
+ */
 const partitionGroups = {
   account: { shown: 1, remedy: 'more shards in the code' },
   tenant: { shown: 2, remedy: 'several API keys, or none: DynamoDB splits a partition between its items' },
@@ -109,10 +112,10 @@ const partitionGroups = {
 } as const;
 type PartitionGroup = keyof typeof partitionGroups;
 
-/** The remedy for the partition whose only busy item is one organization, which DynamoDB cannot split. */
+/** The remedy for the partition of organizations. Its only busy item is one organization, and DynamoDB cannot split an item. */
 const organizationRemedy = 'several organizations or API keys';
 
-/** Returns the busiest partitions of everything, of the largest API key, and of its largest document or user. */
+/** Returns the busiest partitions of each group, for the largest API key and for its largest document and user. */
 function partitionComponents(workload: Workload): Component[] {
   const largestTenant = workload.tenantShares[0] ?? 0;
   const largestDocument = largestTenant * (zipfShares(assumptions.documentsPerTenant)[0] ?? 0);
@@ -261,7 +264,7 @@ function ofQuota(
   return steady(name, limit, use, condition === undefined ? REQUEST : `${REQUEST}; ${condition}`);
 }
 
-/** The load above which nothing is searched. */
+/** The largest load at which the search looks for a full component. */
 const MAX_REQUESTS_PER_SECOND = 1e9;
 const SEARCH_STEPS = 100;
 

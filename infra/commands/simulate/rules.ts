@@ -15,27 +15,27 @@ import type { PricedCall } from '../load/mix.ts';
 import { callFootprints, eventFootprint, type Footprint } from './footprints.ts';
 import { quotas } from './quotas.ts';
 
-/** What no bench measures. */
+/** Figures that no benchmark measures. */
 export const assumptions = {
   /** The number of API keys. Their shares of the load are a Zipf distribution. */
   tenants: 1_000_000,
-  /** The documents of an API key, and its users. Their shares of its load are a Zipf distribution too. */
+  /** The number of documents of an API key, and also of its users. Their shares of its load are a Zipf distribution too. */
   documentsPerTenant: 1_000,
-  /** The events of a new comment, the deliveries of an event, and its mails. */
+  /** The mean numbers of events of a new comment, and of deliveries and mails of an event. */
   eventsPerComment: 1,
   deliveriesPerEvent: 1,
   mailsPerEvent: 0.1,
-  /** The connected users of a document that changes. */
+  /** The number of users who are connected to a document that changes. */
   viewersPerDocument: 5,
   /** The time in which Lambda creates an execution environment and loads the function. */
   coldStartMilliseconds: 400,
-  /** The writes of logs per second of a busy execution environment. */
+  /** How many times per second a busy execution environment writes logs. */
   logWritesPerEnvironment: 1,
-  /** The parallel polls with which Lambda begins to read a queue. */
+  /** The number of parallel polls with which Lambda begins to read a queue. */
   polls: 5,
 } as const;
 
-/** The time for which functions keep credentials in memory. */
+/** How long functions keep credentials in memory. */
 const CREDENTIALS_SECONDS = 10;
 const COMMENT: PricedCall['path'] = '/v2/commentannotations/comments/add';
 const BATCH_SIZE = 10;
@@ -74,7 +74,7 @@ export function batchSize(messagesPerSecond: number): number {
   return Math.min(BATCH_SIZE, Math.max(1, messagesPerSecond / pollsPerSecond));
 }
 
-/** Returns the consumption of a delivery in batches of `size`: between those of one and of ten, by the share of a batch. */
+/** Returns the consumption of a delivery in batches of `size`, interpolated between the measured batches of one and of ten. */
 export function deliveryInBatches(size: number): DeliveryConsumption {
   const { alone, inTens } = deliveryConsumption;
   const toAlone = (1 / size - 1 / BATCH_SIZE) / (1 - 1 / BATCH_SIZE);
@@ -84,17 +84,16 @@ export function deliveryInBatches(size: number): DeliveryConsumption {
   ) as unknown as DeliveryConsumption;
 }
 
-/** Returns the share of a partition's throughput that these units per second use. */
+/** Returns which share of a partition's throughput is used by `read` and `written`, in units per second. */
 export function partitionUse({ read, written }: { readonly read: number; readonly written: number }): number {
   return read / quotas.partitionRead.limit + written / quotas.partitionWritten.limit;
 }
 
-/** What happens per second at a load, besides the requests. */
+/** Events, deliveries, mails and runs of workers per second at a load. */
 interface Work {
   readonly events: number;
   readonly deliveries: number;
   readonly mails: number;
-  /** The runs of the workers per second. */
   readonly streamRuns: number;
   readonly deliverRuns: number;
   readonly mailRuns: number;

@@ -1,4 +1,4 @@
-/** The quotas of AppSync Events that matter for one client. */
+/** The quotas of AppSync Events that limit one client. */
 export const quotas = {
   segments: 5,
   segmentCharacters: 50,

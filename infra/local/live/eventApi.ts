@@ -62,7 +62,7 @@ interface Message {
 
 /**
  * The Event API of AppSync on one machine. It supports publishing over HTTP and over WebSockets, subscriptions, keep-alives,
- * and the quotas that matter. It calls the authorizer of the template. Tokens are never logged.
+ * and the quotas that limit one client. It calls the authorizer of the template. Tokens are never logged.
  */
 export class EventApi {
   readonly #server: StoppableServer;

@@ -12,7 +12,7 @@ export interface Mail {
 
 /** A mail with everything that its provider needs. */
 export interface OutgoingMail extends Mail {
-  /** Our id of the mail. The provider adds it to its reports about the mail. */
+  /** The service's id of the mail. The provider adds the id to its reports about the mail. */
   readonly mailId: string;
   /** The customer's name and address. */
   readonly sender: { readonly name?: string | undefined; readonly address?: string | undefined };

@@ -17,7 +17,7 @@ export const LoggedAttempt = z.object({
   responseStatus: z.number().optional(),
   /** The first 16 KiB of the response body, unchanged. It is untrusted text of the receiver, so every page must escape it. */
   responseBody: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
-  /** The reason of a failure, as a short text of ours. */
+  /** The reason of a failure, as a short text of the service. */
   error: z.string().optional(),
   durationMs: z.number(),
   /** Whether the attempt is a resend. */

@@ -43,7 +43,7 @@ const idFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'messageId',
 ]);
 
-/** The fields with our own words, numbers and times that `enableDataProtection` keeps. */
+/** The fields with words of the service, numbers and times that `enableDataProtection` keeps. */
 const wordFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'type',
   'commentType',
@@ -153,7 +153,7 @@ const idOnlyFields: ReadonlySet<string> = /* @__PURE__ */ new Set([
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Returns `data` of a payload without personal data and user text. Ids, our own words and the structure remain. */
+/** Returns `data` of a payload without personal data and user text. Ids, words of the service and the structure remain. */
 export function protectData(data: Json): Record<string, unknown> {
   return protectFields(data, false);
 }

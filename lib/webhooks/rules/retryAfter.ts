@@ -1,4 +1,4 @@
-/** The largest result, in seconds. A larger value becomes this one. */
+/** The largest result, in seconds. For a larger value the result is this number. */
 const MAX_SECONDS = 24 * 60 * 60;
 
 /** The current date format of HTTP, and two obsolete formats that must be accepted (RFC 9110, 5.6.7). */

@@ -115,7 +115,7 @@ describe('pages of POST /v2/commentannotations/comments/get', () => {
         ),
       ),
     );
-    // Twenty users with large profiles.
+    // Each of the twenty users has a large profile.
     const fromUsers = times(20, (user) => ({
       from: { userId: `user-${user}`, photoUrl: '字'.repeat(2_048), name: '字'.repeat(512), initial: '字'.repeat(512) },
       lastUpdated: 1,

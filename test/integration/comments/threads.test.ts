@@ -286,7 +286,8 @@ describe('POST /v2/commentannotations/add', () => {
 
   test('starts without threads in a document that was deleted and created again', async () => {
     await addThreads(customer, [thread('a')]);
-    // A deleted document has no item. Its content has the internal id in its keys.
+    // Delete the item of the document, as a deletion does. The threads stay, because their keys have the document's internal
+    // id.
     const document = (await everyItem(engine)).find(
       (item) => item._t === 'Document' && item.PK.includes(customer.apiKey),
     )!;

@@ -187,7 +187,7 @@ describe('POST /v2/commentannotations/comments/add: size of one call', () => {
     expect((await add(comments(33, { to }))).status).toBe(503);
     faults.heal();
     expect(await contentOf(engine, customer)).toEqual(NOTHING_ELSE);
-    // One transaction is enough.
+    // The whole call fits one transaction, which succeeds before the fault.
     faults.fail('TransactWriteItems', 1);
     expect((await add(comments(33, { to }))).status).toBe(200);
     faults.heal();

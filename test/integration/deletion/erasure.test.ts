@@ -127,7 +127,8 @@ describe('users/data/delete', () => {
     for (const trace of traces) expect(JSON.stringify([...after])).not.toContain(trace);
     // A tombstone holds the id of a deleted thread, its document and the time.
     expect(added.filter((line) => !line.startsWith('DeletedThread '))).toEqual([]);
-    // In each organization: two comments in threads of other users, `byAda` with two and `long` with 25.
+    // In each of two organizations, the user has two comments in threads of other users, two in the thread `byAda` and 25 in
+    // `long`.
     expect(typesOf(removed)).toMatchObject({
       Thread: 4,
       Comment: 58,

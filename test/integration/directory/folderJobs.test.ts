@@ -83,7 +83,7 @@ async function runJobs(options: { twice?: boolean } = {}): Promise<number> {
   return steps;
 }
 
-/** Returns the place and access type of every folder, from folders/get and from permissions/get. */
+/** Returns the position and access type of every folder, from folders/get and from permissions/get. */
 async function tree(): Promise<Map<string, string>> {
   const folders = new Map<string, string>();
   const note = ({ folderId, ancestors, accessType, subFolders }: any) => {
@@ -117,7 +117,7 @@ describe('moving a subtree of 200 folders', () => {
   );
   const idsOf = (of: readonly string[]) => of.map((_parent, i) => `f${i}`);
 
-  /** Returns the place of each folder when f0 is in another folder. */
+  /** Returns the position of each folder when f0 is in another folder. */
   function expected(above: string, accessType: string): Map<string, string> {
     const locations = new Map<string, string>([['f0', above]]);
     const ownTypes = new Map([['f5', 'organizationPrivate']]);
@@ -171,7 +171,7 @@ describe('moving a subtree of 200 folders', () => {
     expect(await rewritten()).toBeLessThan(190);
     expect(sorted(await tree())).toEqual(after);
     expect(await accessOf()).toEqual(['restricted', 'restricted', 'restricted']);
-    // Folders that are added or moved while the job is half done.
+    // Add a folder and move a folder while the job is half done.
     await addFolders({ folderId: 'new', parentFolderId: 'f199' });
     await ok(`${FOLDERS}/update`, { folders: [{ folderId: 'f3', parentFolderId: 'from' }] });
     const meanwhile = sorted(await tree());

@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const get = (more: object = {}) => customer.ok(GET, { ...acme, ...more });
 const update = (...folders: object[]) => customer.ok(UPDATE, { ...acme, folders });
-/** Returns the place and access type of each folder, read one by one. */
+/** Returns the position and access type of each folder. Reads one folder after the other. */
 async function positions(...folderIds: string[]): Promise<Record<string, string>> {
   const folders = await Promise.all(folderIds.map(async (folderId) => (await get({ folderId }))[0]));
   return Object.fromEntries(
@@ -238,7 +238,7 @@ describe('folders/update', () => {
       z: { success: false, id: 'z', message: 'Parent folder does not exist.' },
       c: { success: true, id: 'c', message: 'Folder Updated.' },
     });
-    // A circle with a folder that moved in the same call.
+    // The second move would form a circle with the folder that the first one moved.
     expect(await update({ folderId: 'a', parentFolderId: 'z' }, { folderId: 'z', parentFolderId: 'c' })).toMatchObject({
       a: { success: true },
       z: { success: false },
@@ -272,7 +272,7 @@ describe('folders/update', () => {
     ]);
     expect(await positions('x', 'y', 'v')).toEqual({ x: 'root public', y: 'root/x public', v: 'root/z public' });
 
-    // Both calls at the same time, without a forced order.
+    // Both calls run at the same time, in a random order.
     for (const round of [1, 2, 3]) {
       const [first, second] = [`one${round}`, `other${round}`];
       await customer.ok(ADD, { ...acme, folders: [{ folderId: first }, { folderId: second }] });

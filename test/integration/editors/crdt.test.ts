@@ -216,7 +216,7 @@ describe('POST /v2/crdt/update', () => {
       http: 400,
       status: 'INVALID_ARGUMENT',
     });
-    // Text that does not compress.
+    // This text does not compress.
     const data = Array.from({ length: 500_000 }, (_each, index) =>
       Math.imul(index + 1, 0x9e3779b1)
         .toString(36)
@@ -421,7 +421,7 @@ describe('POST /v2/crdt/updates/get', () => {
     expect(after).toEqual({ update: expect.any(String), version: Number(version) + 2 });
     Y.applyUpdate(doc, bytes(after.update));
     expect(doc.getText('content').toJSON()).toBe('one two three');
-    // The state vector leaves out what the client has.
+    // With a state vector, the answer leaves out changes that the client has.
     const { update } = await customer.ok(PULL, { ...editor, version, stateVector: base64(Y.encodeStateVector(doc)) });
     expect(bytes(update).length).toBeLessThan(bytes(after.update).length);
   });

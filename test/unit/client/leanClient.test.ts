@@ -69,7 +69,7 @@ async function both(command: object, status: number, body: object) {
   const outcomes = [];
   for (const client of [sdk, compared] as { send(command: unknown): Promise<Json> }[]) {
     const outcome = await client.send(command as Command).then(
-      ({ $metadata: _, ...input }) => ({ input: input }),
+      ({ $metadata: _, ...output }) => ({ output }),
       (error: unknown) => ({ error: error as Json }),
     );
     outcomes.push({ request, outcome });
@@ -118,7 +118,7 @@ describe.each(['LeanClient', 'DocumentClient'])('%s', (client) => {
           LastEvaluatedKey: wire,
         });
         expect(readLean).toEqual(read);
-        expect((read.outcome as Json).given.Items).toHaveLength(2);
+        expect((read.outcome as Json).output.Items).toHaveLength(2);
       }),
       { numRuns: 150 },
     );

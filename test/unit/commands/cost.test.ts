@@ -35,7 +35,7 @@ describe('idleBill', () => {
   test('counts polls and runs of schedules', () => {
     const dollars = (Type: string, Properties: object) =>
       totalOf(idleBill([{ It: { Type, Properties: Properties as Record<string, unknown> } }]));
-    // Five long polls of 20 s for 730 hours: 657,000 requests.
+    // Five parallel long polls of 20 s send 657,000 requests in 730 hours.
     expect(dollars('AWS::Lambda::EventSourceMapping', { ScalingConfig: {} })).toBeCloseTo(0.2628, 4);
     expect(dollars('AWS::Lambda::EventSourceMapping', { StartingPosition: 'TRIM_HORIZON' })).toBe(0);
     expect(dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(2 minutes)' })).toBeCloseTo(
@@ -75,7 +75,7 @@ describe('costsOfCalls', () => {
 
   test('adds up gateway, function, table, messages and logs', () => {
     const cost = costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { sends: true });
-    // 15 ms of half a gigabyte, two units read including half a unit for credentials, and four units written.
+    // The call takes 15 ms of half a gigabyte. It reads two units, including half a unit for credentials, and writes four.
     expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
     expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
@@ -100,7 +100,7 @@ describe('costsOfCalls', () => {
 describe('deliveryDollars', () => {
   test('adds up table, queue and functions', () => {
     const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0 };
-    // Three SQS requests and 300 ms of half a gigabyte for ten messages.
+    // Ten messages take three SQS requests and 300 ms of half a gigabyte.
     expect(deliveryDollars(consumed)).toBeCloseTo(
       7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,
       2,

@@ -160,7 +160,7 @@ describe('dollarsPerMillion', () => {
       0,
     );
     const { event, alone, inTens } = deliveryConsumption;
-    // The units of Idempotency-Keys, and ten more milliseconds of half a gigabyte, for 5 writes of 20 calls.
+    // 5 of 20 calls are writes. Their Idempotency-Keys consume units and ten more milliseconds of half a gigabyte.
     const keys = (5 / 20) * (written * 0.625 + 0.01 * 0.5 * 13.3334);
     for (const [rate, delivery] of [[10, alone] as const, [100_000, inTens] as const])
       expect(dollarsPerMillion(workload, rate)).toBeCloseTo(
@@ -214,7 +214,8 @@ describe('concurrencyAt', () => {
   test('is the rate times the duration, for requests and the runs of workers', () => {
     const milliseconds = small.calls.reduce((sum, { share, cost }) => sum + share * cost.milliseconds, 0);
     const events = 100_000 * (3 / 20);
-    // A tenth of a run of the stream for 30 ms, and a tenth of a delivery run and a hundredth of a mail run for 300 ms.
+    // An event takes a tenth of a run of the stream for 30 ms, and a tenth of a delivery run and a hundredth of a mail run for
+    // 300 ms.
     const workers = events * (0.1 * 0.03 + 0.1 * 0.3 + 0.01 * 0.3);
     expect(concurrencyAt(small, 100_000)).toBeCloseTo(100 * milliseconds + workers, 6);
   });

@@ -244,7 +244,7 @@ describe('TokenIssuer and tokenHash', () => {
     expect(protectedHeader).toEqual({ alg: 'HS256', typ: 'JWT', kid: '1' });
     expect(payload).toEqual({ iss: 'svc', sub: 'key_a', jti: 'tok_1', iat: NOW / 1000 });
     await expect(jwtVerify(token, Buffer.from('k1'.padEnd(32)))).rejects.toThrow();
-    expect(token.length).toBeLessThanOrEqual(512); // The longest token that the verifier reads.
+    expect(token.length).toBeLessThanOrEqual(512); // The verifier reads no longer token.
   });
 
   test('match a hash with its own token among several, and with no other', () => {

@@ -142,7 +142,7 @@ describe('findUpdateFault for changes of a type', () => {
         pushOf(doc, (client) => void client.getMap(name).set('x', 1)),
       );
     expect(fault('meta')).toBe('Update must change only what is under "content", and not "meta".');
-    // The service stores the spelling of XML there.
+    // In this root type, the service stores the spelling of the XML.
     expect(fault('spelling:content')).toBe(
       'Update must change only what is under "content", and not "spelling:content".',
     );

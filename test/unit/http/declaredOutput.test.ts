@@ -17,7 +17,7 @@ function trimmed(schema: z.ZodType, value: unknown): { output: unknown; dropped:
 }
 
 describe('outputTrimmer', () => {
-  test.each<[what: string, schema: z.ZodType, value: unknown, left: unknown, dropped: string[]]>([
+  test.each<[what: string, schema: z.ZodType, value: unknown, output: unknown, dropped: string[]]>([
     ['an object', Row, { id: 'a', secret: 1 }, { id: 'a' }, ['secret']],
     ['an object in an object', z.object({ data: Row }), { data: { id: 'a', x: 1 } }, { data: { id: 'a' } }, ['data.x']],
     [
@@ -54,15 +54,15 @@ describe('outputTrimmer', () => {
       ['row.x'],
     ],
   ])('drops the undeclared fields of %s', (_what, schema, value, expected, dropped) => {
-    expect(trimmed(schema, value)).toEqual({ left: expected, dropped });
+    expect(trimmed(schema, value)).toEqual({ output: expected, dropped });
   });
 
   const union = z.union([z.array(Row), z.record(z.string(), z.array(Row)), z.object({ count: z.number(), by: Row })]);
-  test.each<[what: string, value: unknown, left: unknown, dropped: string[]]>([
+  test.each<[what: string, value: unknown, output: unknown, dropped: string[]]>([
     ['a list', [{ id: 'a', x: 1 }], [{ id: 'a' }], ['[].x']],
     ['a map', { nda: [{ id: 'a', x: 1 }] }, { nda: [{ id: 'a' }] }, ['*[].x']],
   ])('trims %s by the alternative of a union that drops the fewest fields', (_what, value, expected, dropped) => {
-    expect(trimmed(union, value)).toEqual({ left: expected, dropped });
+    expect(trimmed(union, value)).toEqual({ output: expected, dropped });
   });
 
   test('keeps every key of a map, `__proto__` too', () => {

@@ -75,7 +75,7 @@ const withKey = (body = '{"data":{}}', more: Record<string, string> = {}) =>
   eventOf(body, { 'x-svc-api-key': 'key_a', 'x-svc-auth-token': SECRET, ...more });
 
 describe('the access log', () => {
-  // The first test of the file, because it needs the first request of the process.
+  // This test comes first, because it needs the first request of the process.
   test('marks only the first request of a process as a cold start', async () => {
     for (let i = 0; i < 3; i++) await send(testHandler(), eventOf('{"data":{}}'));
     expect(accessLines().map(({ coldStart }) => coldStart)).toEqual([true, false, false]);

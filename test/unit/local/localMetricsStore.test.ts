@@ -72,7 +72,7 @@ describe('statistics', () => {
           added.push({ bucket: bucketAt(clock.now), value: each.value });
           latest = Math.max(latest, bucketAt(clock.now));
           const to = latest - each.ago;
-          // An aligned window, a moving window, and the whole ring.
+          // The windows are an aligned one, a moving one, and the whole ring.
           const aligned = Math.floor(to / 12) * 12 - 1;
           for (const window of [
             { from: aligned - 11, to: aligned },

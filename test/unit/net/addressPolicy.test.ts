@@ -9,7 +9,7 @@ const loopbackToo = { allowLoopback: true };
 const allowsUrl = (host: string, policy = { allowLoopback: false }) =>
   isAllowedHost(new URL(`http://${host}/hook`).hostname, policy);
 
-// From the IANA registries of special-purpose addresses, independent of the library.
+// These ranges are from the IANA registries of special-purpose addresses, and not from the library.
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
