@@ -10,8 +10,11 @@ import { STACK } from '../build/synthesise.ts';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
-/** Returns the templates of this source, with alarms that send mails. Does not bundle, which would take most of the time. */
-export async function sourceTemplates(): Promise<StackTemplates> {
+/**
+ * Returns the templates of this source, with alarms that send mails. Settings have their defaults, except those in `changes`. Does
+ * not bundle, which would take most of the time.
+ */
+export async function sourceTemplates(changes: Readonly<Record<string, string>> = {}): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
   try {
     const app = new App({
@@ -19,7 +22,7 @@ export async function sourceTemplates(): Promise<StackTemplates> {
       builtinCloudFormationValidation: false,
       context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true },
     });
-    const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : undefined));
+    const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : changes[name]));
     new Backend(app, STACK, {
       endpoints: registeredRoutes(),
       workers: registeredWorkers(),

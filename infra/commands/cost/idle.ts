@@ -79,6 +79,8 @@ const free = new Set([
   'AWS::ApiGatewayV2::Integration',
   'AWS::ApiGatewayV2::Route',
   'AWS::ApiGatewayV2::Stage',
+  'AWS::AppSync::Api',
+  'AWS::AppSync::ChannelNamespace',
   'AWS::CDK::Metadata',
   'AWS::CloudFormation::Stack',
   'AWS::DynamoDB::Table',

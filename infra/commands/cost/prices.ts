@@ -18,6 +18,9 @@ export const prices = {
   backupGigabyte: 0.2,
   /** SQS: a million requests of standard queues. */
   queueRequests: 0.4,
+  /** AppSync Events: a million operations, and a million minutes of connections. */
+  eventOperations: 1.0,
+  connectionMinutes: 0.08,
   /** Secrets Manager: a secret for a month. */
   secret: 0.4,
   /**

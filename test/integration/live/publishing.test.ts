@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { editConsumption } from '../../../infra/commands/cost/live.ts';
 import type { ChangedItem } from '../../../lib/app/worker.ts';
 import { ChannelPublisher } from '../../../lib/live/channelPublisher.ts';
 import { LiveStore } from '../../../lib/live/liveStore.ts';
@@ -169,6 +170,21 @@ describe('the publisher', () => {
       expect.objectContaining({ type: 'crdt.update', editorId: 'summary', version: 1, update: expect.any(String) }),
     ]);
     expect(await recordedHints()).toEqual([expect.not.objectContaining({ update: expect.anything() })]);
+  });
+
+  test('makes the table calls for an edit that npm run cost prices', async () => {
+    await connect('ada');
+    await customer.ok('/v2/crdt/add', { ...nda, editorId: 'summary', type: 'text', data: 'hello' });
+    const [update] = await insertionsOf('EditorUpdate');
+    const packed = Buffer.from(update!.item!.packed as Uint8Array).toString('base64');
+    const trial = new Trial();
+    await publish([{ ...update!, item: { ...update!.item, packed } }], trial);
+    expect(trial.calls).toEqual(['BatchGetCommand', 'BatchGetCommand', 'TransactWriteCommand', 'Publish']);
+    expect(editConsumption.calls).toBe(trial.calls.length - 1);
+    // The transaction writes two items of up to 1 kB, and each takes two units.
+    const written = await Promise.all(['LiveChannel', 'LiveHints'].map((type) => itemsOf(engine, customer, type)));
+    for (const item of written.flat()) expect(JSON.stringify(item).length).toBeLessThan(1_024);
+    expect(editConsumption).toMatchObject({ read: 2, written: 2 * written.flat().length });
   });
 
   test('publishes and records no text of comments', async () => {

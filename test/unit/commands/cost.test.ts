@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { costOfCall, costsOfCalls, pinnedCapacity } from '../../../infra/commands/cost/calls.ts';
 import { deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
 import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
+import { liveBill, workday } from '../../../infra/commands/cost/live.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
 import { deployedResources } from '../../../infra/commands/cost.ts';
+import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 
@@ -20,6 +24,13 @@ describe('idleBill', () => {
     expect(lines.get('metrics that alarms watch')!.count).toBeGreaterThan(30);
     expect(totalOf(bill)).toBeGreaterThan(5);
     expect(totalOf(bill)).toBeLessThan(11);
+  });
+
+  test('costs with the push service only its alarms more', async () => {
+    const [off, on] = [idleBill(await deployedResources()), idleBill(await deployedResources({ live: true }))];
+    const alarms = (bill: typeof off) => bill.find(({ item }) => item === 'metrics that alarms watch')!.dollars;
+    expect(totalOf(on) - totalOf(off)).toBeCloseTo(alarms(on) - alarms(off), 6);
+    expect(totalOf(on)).toBeLessThan(12);
   });
 
   test('counts an alarm by its metrics, and a query as one', () => {
@@ -107,5 +118,50 @@ describe('deliveryDollars', () => {
     );
     const others = deliveryDollars({ ...consumed, otherRuns: 1 }) - deliveryDollars(consumed);
     expect(others).toBeCloseTo(0.2 + 0.03 * 0.5 * 13.3334, 6);
+  });
+});
+
+describe('liveBill', () => {
+  const calls = costsOfCalls(registeredEndpoints());
+  const dollarsOf = (bill: ReturnType<typeof liveBill>, item: string) =>
+    bill.find((line) => line.item === item)?.dollars;
+
+  test('prices each event once as received and once per subscriber as sent', () => {
+    const bill = liveBill(
+      { users: 10, hours: 1, usersPerDocument: 4, editsPerSecond: 2, cursorsPerSecond: 0.5 },
+      calls,
+    );
+    expect(dollarsOf(bill, 'AppSync: edits that it receives')).toBeCloseTo(0.072, 9);
+    expect(dollarsOf(bill, 'AppSync: edits that it sends')).toBeCloseTo(4 * 0.072, 9);
+    expect(dollarsOf(bill, 'AppSync: cursors that it sends')).toBeCloseTo(4 * 0.018, 9);
+    expect(dollarsOf(bill, 'AppSync: minutes of connections')).toBeCloseTo(600 * 0.08e-6, 9);
+    expect(dollarsOf(bill, 'table: versions and hints')).toBeCloseTo(0.072 * (2 * 0.125 + 4 * 0.625), 9);
+    expect(dollarsOf(bill, 'calls of presence/add')).toBeCloseTo(
+      (3_600 / 1e6) * calls.find(({ name }) => name === '/v2/presence/add one')!.total,
+      9,
+    );
+  });
+
+  test('costs users who only read no more than their connections and the calls of their clients', () => {
+    const bill = liveBill({ ...workday, editsPerSecond: 0, cursorsPerSecond: 0 }, calls);
+    expect(bill.filter(({ dollars }) => dollars > 0.01).map(({ item }) => item)).toEqual([
+      'calls of presence/add',
+      'calls of live/changes',
+      'calls of live/connect',
+      'AppSync: minutes of connections',
+    ]);
+  });
+
+  test('has the most expensive item first, and throws for a call without a cost', () => {
+    const dollars = liveBill(workday, calls).map((line) => line.dollars);
+    expect(dollars).toEqual(dollars.toSorted((a, b) => b - a));
+    expect(() => liveBill(workday, [])).toThrow('The cost of /v2/crdt/updates/push one is unknown.');
+  });
+
+  test('costs what the page for operators says', () => {
+    const page = readFileSync(join(projectDir, 'infra/README.md'), 'utf8');
+    const bill = liveBill(workday, calls);
+    expect(page).toContain(`cost $${totalOf(bill).toFixed(0)}`);
+    expect(page).toContain(`$${(totalOf(bill) / workday.users / workday.hours).toFixed(3)} per user and hour`);
   });
 });

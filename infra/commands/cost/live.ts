@@ -1,0 +1,87 @@
+/** The cost of users who are connected to the push service, from the traffic that their clients cause. */
+import type { CallCost } from './calls.ts';
+import type { CostLine } from './idle.ts';
+import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
+
+/** The traffic of users who write in documents together. */
+export interface LiveTraffic {
+  readonly users: number;
+  readonly hours: number;
+  readonly usersPerDocument: number;
+  /** The number of edits of one user per second. */
+  readonly editsPerSecond: number;
+  /** The number of cursor movements of one user per second. */
+  readonly cursorsPerSecond: number;
+}
+
+export const workday: LiveTraffic = {
+  users: 1_000,
+  hours: 8,
+  usersPerDocument: 5,
+  editsPerSecond: 1,
+  cursorsPerSecond: 1,
+};
+
+/** How often the client renews the presence of its user, and reads missed changes, in seconds. */
+const PRESENCE_SECONDS = 10;
+const CHANGES_SECONDS = 120;
+/** How often the client renews the token of its connection, in seconds. The token lives 15 minutes. */
+const CONNECT_SECONDS = 14 * 60;
+/** A connection, and subscriptions to the document, the awareness channel and the user's own channel. */
+const OPERATIONS_TO_CONNECT = 4;
+/**
+ * The consumption of the publisher for an edit that it publishes alone: two reads of the channel, and a transaction that writes the
+ * channel and the hint. test/integration/live/publishing.test.ts asserts it.
+ */
+export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
+/** The assumed duration of a run of the publisher for one edit: three table calls, the publish, and own code. */
+const PUBLISHER_MILLISECONDS = 40;
+/** The assumed duration of a run of the authorizer. It remembers the rights of a session for ten seconds. */
+const AUTHORIZER_MILLISECONDS = 5;
+
+/**
+ * Returns the cost of traffic by billed item, the most expensive first. AppSync bills each event that it receives, and each event
+ * that it sends to one subscriber. Events up to 5 kB count as one operation. `calls` are the costs of a million calls.
+ */
+export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): CostLine[] {
+  const { users, hours, usersPerDocument, editsPerSecond, cursorsPerSecond } = traffic;
+  const userSeconds = users * hours * 3_600;
+  const edits = userSeconds * editsPerSecond;
+  const cursors = userSeconds * cursorsPerSecond;
+  const priced = (item: string, count: number, dollarsOfMillion: number): CostLine => ({
+    item,
+    count,
+    dollars: (count / MILLION) * dollarsOfMillion,
+  });
+  const call = (item: string, count: number, name: string): CostLine => {
+    const cost = calls.find((each) => each.name === name);
+    if (!cost) throw new Error(`The cost of ${name} is unknown.`);
+    return priced(item, count, cost.total);
+  };
+  const connects = userSeconds / CONNECT_SECONDS;
+  // Each event of a client and each subscription runs the authorizer.
+  const authorizations = users * OPERATIONS_TO_CONNECT + cursors;
+  return [
+    priced('AppSync: edits that it receives', edits, prices.eventOperations),
+    priced('AppSync: edits that it sends', edits * usersPerDocument, prices.eventOperations),
+    priced('AppSync: cursors that it receives', cursors, prices.eventOperations),
+    priced('AppSync: cursors that it sends', cursors * usersPerDocument, prices.eventOperations),
+    priced('AppSync: connections and subscriptions', users * OPERATIONS_TO_CONNECT, prices.eventOperations),
+    priced('AppSync: minutes of connections', users * hours * 60, prices.connectionMinutes),
+    call('calls of crdt/updates/push', edits, '/v2/crdt/updates/push one'),
+    call('calls of presence/add', userSeconds / PRESENCE_SECONDS, '/v2/presence/add one'),
+    call('calls of live/changes', userSeconds / CHANGES_SECONDS, '/v2/live/changes one'),
+    call('calls of live/connect', connects, '/v2/live/connect one'),
+    {
+      item: 'table: versions and hints',
+      count: edits,
+      dollars: tableDollars({ read: edits * editConsumption.read, written: edits * editConsumption.written }),
+    },
+    { item: 'runs of publishLive', count: edits, dollars: lambdaDollars(edits, PUBLISHER_MILLISECONDS) },
+    {
+      item: 'runs of authorizeLive',
+      count: authorizations,
+      dollars: lambdaDollars(authorizations, AUTHORIZER_MILLISECONDS),
+    },
+  ].sort((a, b) => b.dollars - a.dollars);
+}
