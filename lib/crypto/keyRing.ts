@@ -7,7 +7,7 @@ const Secret = z.object({ current: z.string() }).catchall(z.string());
 /** The least time between two reads of the secret for missing versions. Invented versions must not flood Secrets Manager. */
 const RETRY_MILLISECONDS = 10_000;
 /** How long a process uses the current version before it reads the secret again. A rotation takes effect within this time. */
-const CURRENT_MILLISECONDS = 5 * 60_000;
+export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
 /** The longest time that a repeated read can delay a call. After that, the call uses the earlier keys. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
@@ -28,7 +28,7 @@ export class KeyRing {
 
   /** Returns the version that seals new values, and its key. */
   async current(): Promise<{ version: string; key: string }> {
-    if (this.#keys && Date.now() - this.#readAt > CURRENT_MILLISECONDS) this.#refresh(this.#keys);
+    if (this.#keys && Date.now() - this.#readAt > CURRENT_KEY_MILLISECONDS) this.#refresh(this.#keys);
     const keys = await this.#read();
     const version = keys.get('current') ?? '';
     return { version, key: await this.byVersion(version) };

@@ -1,5 +1,5 @@
 /** How long a record is kept in memory. A revoked token stops working within this time. */
-const POSITIVE_MILLISECONDS = 10_000;
+export const POSITIVE_MILLISECONDS = 10_000;
 /** How long a missing record is kept in memory. Also the shortest time between two repeated reads of the same record. */
 const NEGATIVE_MILLISECONDS = 1_000;
 const MAX_RECORDS = 1_000;

@@ -1,4 +1,5 @@
 /** The components of `npm run simulate` that have limits, and the load that fills each of them. */
+import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
 import { CREDENTIALS_UNITS_READ } from '../cost/calls.ts';
 import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
 import { ORGANIZATIONS, type Scope } from './footprints.ts';
@@ -17,9 +18,8 @@ import {
   zipfShares,
 } from './rules.ts';
 
-/** The number of secrets that functions read, and how long functions keep them in memory. */
+/** The number of secrets that functions read. */
 const SECRETS = 2;
-const SECRETS_SECONDS = 5 * 60;
 const JUMP_SECONDS = 10;
 
 /** A component with a limit. */
@@ -188,16 +188,12 @@ function workerComponents(workload: Workload): Component[] {
 
 function platformComponents(workload: Workload): Component[] {
   const environments = (rps: number) => concurrencyAt(workload, rps);
+  const secretReads = (rps: number) => (environments(rps) * SECRETS * 1000) / CURRENT_KEY_MILLISECONDS;
   const writes = shareOf(workload.calls, isWrite);
   const live = 'only with the setting `live`';
   return [
-    steady(
-      'reads of Secrets Manager',
-      quotas.secretReads.limit,
-      (rps) => (environments(rps) * SECRETS) / SECRETS_SECONDS,
-      'keep keys in memory for longer',
-    ),
-    ofQuota('decryptions of KMS', quotas.keyOperations, (rps) => (environments(rps) * SECRETS) / SECRETS_SECONDS),
+    steady('reads of Secrets Manager', quotas.secretReads.limit, secretReads, 'keep keys in memory for longer'),
+    ofQuota('decryptions of KMS', quotas.keyOperations, secretReads),
     ofQuota(
       'writes of CloudWatch Logs',
       quotas.logWrites,

@@ -2,6 +2,7 @@
  * The model of `npm run simulate`: what happens at a load, and what it costs. Everything is computed from averages and shares,
  * without randomness and without a clock.
  */
+import { POSITIVE_MILLISECONDS } from '../../../lib/table/recordCache.ts';
 import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../cost/calls.ts';
 import {
   deliveryConsumption,
@@ -35,8 +36,6 @@ export const assumptions = {
   polls: 5,
 } as const;
 
-/** How long functions keep credentials in memory. */
-const CREDENTIALS_SECONDS = 10;
 const COMMENT: PricedCall['path'] = '/v2/commentannotations/comments/add';
 const BATCH_SIZE = 10;
 const SECONDS_PER_MONTH = MINUTES_PER_MONTH * 60;
@@ -240,5 +239,5 @@ function environmentsOf(call: PricedCall, requestsPerSecond: number): number {
  * spread evenly over the environments. After a read, an environment needs no other read for ten seconds.
  */
 function readsOfKey(requestsPerSecond: number, environments: number): number {
-  return requestsPerSecond / (1 + (requestsPerSecond / environments) * CREDENTIALS_SECONDS);
+  return requestsPerSecond / (1 + ((requestsPerSecond / environments) * POSITIVE_MILLISECONDS) / 1000);
 }
