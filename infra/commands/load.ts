@@ -29,7 +29,7 @@ const MAX_MINUTES = 60;
 /** The number of unanswered calls at which the run fails, because the API is too slow for the rate. */
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
-/** The number of calls at the same time that create the data of a run. */
+/** The number of parallel calls that create the data of a run. */
 const PARALLEL_CREATIONS = 8;
 /** The number of documents in one call of `documents/add`. */
 const DOCUMENTS_PER_CALL = 100;
@@ -94,7 +94,7 @@ export async function runLoad({
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
-  // If this fails, for example for wrong credentials, there is nothing to delete.
+  // If this call fails, for example for wrong credentials, the run has no data to delete.
   await retryingClient.v2.organizations.add({ organizations: [{ organizationId }] });
   try {
     const starts = plannedStarts(perSecond, minutes);

@@ -56,10 +56,10 @@ export class OwnPresence {
 
   /** Stops showing the user. Another tab of the user shows the user again. */
   async leave(): Promise<void> {
-    const wasShown = this.#fields !== undefined;
+    const wasPresent = this.#fields !== undefined;
     this.#fields = undefined;
     clearTimeout(this.#renewal);
-    if (wasShown && this.#isConnected) await this.#ports.leave().catch(() => undefined);
+    if (wasPresent && this.#isConnected) await this.#ports.leave().catch(() => undefined);
   }
 
   setConnected(isConnected: boolean): void {

@@ -213,8 +213,8 @@ async function readUsers(
  */
 function purgeLimit({ job, removal }: RemovalStep, user: Stored<User> | undefined): number | undefined {
   const revocation = user?.revocations?.find(({ jobId }) => jobId === job.jobId);
-  const wasKnown = user !== undefined && user.createdAt <= removal.at;
-  return revocation?.at ?? (wasKnown ? undefined : removal.at);
+  const existed = user !== undefined && user.createdAt <= removal.at;
+  return revocation?.at ?? (existed ? undefined : removal.at);
 }
 
 /** Removes the revocations of the job, and ends the job. */

@@ -79,12 +79,12 @@ export interface AddedResult {
 export const ORGANIZATION_BUSY = 'Organization is being changed by another request.';
 
 /** The number of organizations whose keys a process keeps. */
-const MOST_KNOWN = 1_000;
+const MAX_CACHED_ORGANIZATIONS = 1_000;
 
 export class OrganizationReader {
   readonly #table: Table;
   /** The keys of the organizations that were read last, with the revision that they had. */
-  readonly #known = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
+  readonly #cached = new Map<string, { readonly keys: OrganizationKeys; readonly revision: number }>();
 
   constructor(table: Table) {
     this.#table = table;
@@ -111,29 +111,29 @@ export class OrganizationReader {
     read: (organization: OrganizationKeys) => Promise<T>,
   ): Promise<{ readonly organization: Stored<Organization>; readonly content: T }> {
     const id = JSON.stringify([tenant, organizationId]);
-    const known = this.#known.get(id);
+    const cached = this.#cached.get(id);
     const [organizationRead, earlyRead] = await Promise.allSettled([
       this.require(tenant, organizationId),
-      known && read(known.keys),
+      cached && read(cached.keys),
     ]);
     if (organizationRead.status === 'rejected') throw organizationRead.reason;
     const organization = organizationRead.value;
-    if (known?.revision === organization._r && known.keys.internalId === organization.internalId) {
+    if (cached?.revision === organization._r && cached.keys.internalId === organization.internalId) {
       if (earlyRead.status === 'rejected') throw earlyRead.reason;
       return { organization, content: earlyRead.value as T };
     }
-    this.#remember(id, organization);
+    this.#cacheKeys(id, organization);
     return { organization, content: await read(organization) };
   }
 
-  #remember(
+  #cacheKeys(
     id: string,
     { internalId, organizationId, folderChanges, folderRevocations, _r }: Stored<Organization>,
   ): void {
-    this.#known.delete(id);
-    this.#known.set(id, { keys: { internalId, organizationId, folderChanges, folderRevocations }, revision: _r });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#cached.delete(id);
+    this.#cached.set(id, { keys: { internalId, organizationId, folderChanges, folderRevocations }, revision: _r });
+    const [oldest] = this.#cached.keys();
+    if (this.#cached.size > MAX_CACHED_ORGANIZATIONS && oldest !== undefined) this.#cached.delete(oldest);
   }
 
   /** Returns the organizations with these ids, in the same order. An entry is undefined if the organization does not exist. */

@@ -1,6 +1,6 @@
 import { createDecipheriv, privateDecrypt } from 'node:crypto';
 
-/** What is in an encrypted body, `{ encryptedData, encryptedKey, iv }`. `privateKey` is yours, as PEM. */
+/** Returns the content of an encrypted body, `{ encryptedData, encryptedKey, iv }`. `privateKey` is your private key as PEM. */
 export function openPayload({ encryptedData, encryptedKey, iv }, privateKey) {
   const key = privateDecrypt({ key: privateKey, oaepHash: 'sha256' }, Buffer.from(encryptedKey, 'base64'));
   const decipher = createDecipheriv('aes-256-cbc', key, Buffer.from(iv, 'base64'));

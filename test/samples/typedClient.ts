@@ -1,6 +1,6 @@
 import { createClient, pages, ServiceError } from '../../lib/client/index.ts';
 
-/** Adds a document that a user may see, and gives the ids of all documents of the organization. */
+/** Adds a document that a user may see. Returns the ids of all documents of the organization. */
 export async function shareContract(credentials: {
   baseUrl: string;
   apiKey: string;

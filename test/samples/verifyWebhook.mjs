@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** `secret` is the endpoint's (`whsec_...`), `body` the request's body as it came: bytes or text, not parsed. */
+/**
+ * Returns whether a delivery is genuine. `secret` is the signing secret of the endpoint (`whsec_...`). `body` is the unparsed
+ * body of the request, as bytes or text.
+ */
 export function isGenuine(headers, body, secret, now = Date.now()) {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers;
   if (Math.abs(now / 1000 - Number(timestamp)) > 300) return false;

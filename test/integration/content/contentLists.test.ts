@@ -149,7 +149,7 @@ describe('a list of several pages and more than 1 MB', () => {
     expect(parts.flat().map(idOf)).toEqual(whole.map(idOf));
   });
 
-  test('has responses below 5 MB and returns each record once: the data of a user, which have no pageSize', async () => {
+  test('returns each record of the data of a user once, in responses below 5 MB without a pageSize', async () => {
     for (const [userId, counts] of [
       ['ada', [COUNT, 0, COUNT, COUNT]],
       ['bob', [2 * COUNT, 0, 0, COUNT]],

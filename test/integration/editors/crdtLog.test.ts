@@ -138,7 +138,7 @@ class YjsClient {
   }
 }
 
-/** Does what the endpoint does, without the queue message. */
+/** Adds an update like the endpoint, but sends no queue message. */
 async function pushAndCompact(editor: ReturnType<typeof editorOf>, update: Uint8Array, now: number): Promise<Changed> {
   const changed = await editor.push(update, now);
   if (changed.isDueForCompaction) await compact(now);

@@ -19,9 +19,9 @@ function workingApi(stored: { name?: string | undefined } = { name: 'old' }): Re
   return (path, data) => {
     if (path === '/v2/organizations/get')
       return { body: { result: { data: stored.name === undefined ? [] : [{ organizationName: stored.name }] } } };
-    const isKnown = path === '/v2/organizations/add' || stored.name !== undefined;
-    if (isKnown) stored.name = data.organizations[0].organizationName;
-    return { body: { result: { data: { heartbeat: { success: isKnown, id: '', message: '' } } } } };
+    const exists = path === '/v2/organizations/add' || stored.name !== undefined;
+    if (exists) stored.name = data.organizations[0].organizationName;
+    return { body: { result: { data: { heartbeat: { success: exists, id: '', message: '' } } } } };
   };
 }
 

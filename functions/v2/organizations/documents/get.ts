@@ -29,7 +29,7 @@ export const endpoint = defineEndpoint(
       filters: optional(MetadataFilters),
       orderByCommentViews: optional(
         z.boolean().check(
-          z.refine((isAsked) => !isAsked, {
+          z.refine((isRequested) => !isRequested, {
             error:
               'must not be true: this service does not record who viewed comments, so documents have no such order',
           }),
