@@ -7,8 +7,8 @@ const MAX_AGE_SECONDS = 7_200;
 const ALLOWED_HEADERS = 'content-type, authorization, idempotency-key';
 
 /**
- * Answers a CORS preflight. A preflight has no credentials, so every origin may ask. The call that follows is answered
- * to the browser only if the API key of its user token allows the origin.
+ * Answers a CORS preflight. A preflight has no credentials, so every origin gets this answer. The browser may read the answer
+ * of the later call only if the API key of the user token allows the origin.
  */
 export function answerPreflight({ headers }: APIGatewayProxyEventV2): APIGatewayProxyStructuredResultV2 {
   return {

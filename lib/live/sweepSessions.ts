@@ -11,8 +11,8 @@ import { DocumentSessionEntity, endingSessions, SESSION_SHARDS } from './entitie
 /** The number of sessions of one shard that are written at the same time. */
 const PARALLEL = 4;
 /**
- * How long before its deadline a run stops to wait for ends of sessions, in milliseconds. The next run marks sessions that end
- * later.
+ * How long before its deadline a run stops to wait for ends of sessions, in milliseconds. The next run marks the sessions that
+ * end then.
  */
 const SPARE = 2_000;
 

@@ -165,7 +165,10 @@ export class Table {
     this.#now = now;
   }
 
-  /** The client and the table name, for operations that few functions need. Every method of this class is in every bundle. */
+  /**
+   * The client and the table name. Code outside of this class uses them for operations that few functions need, because every
+   * method of this class is in every bundle.
+   */
   get connection(): { readonly client: DynamoDBDocumentClient; readonly name: string } {
     return { client: this.#client, name: this.#name };
   }

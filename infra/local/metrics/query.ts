@@ -2,8 +2,8 @@ import { Scanner } from './scanner.ts';
 import type { MetricId } from './series.ts';
 
 /**
- * A query of Metrics Insights. It selects the metrics that have the name and exactly these dimensions. It returns their sum for
- * each value of the dimension `groupBy`, or without `groupBy` one sum.
+ * A query of Metrics Insights. It selects the metrics that have the name and exactly these dimensions. It returns one sum for
+ * each value of the dimension `groupBy`, or a single sum without `groupBy`.
  */
 export interface Query {
   readonly kind: 'query';
