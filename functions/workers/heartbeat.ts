@@ -15,7 +15,7 @@ export const worker = defineWorker(
   },
   async ({ deps, clock, log, measures }) => {
     try {
-      await deps.heartbeat.beat(clock());
+      await deps.heartbeat.check(clock());
     } catch (error) {
       // The run counts as successful, because the API failed and not the worker. The metric has an alarm of its own.
       measures.count('HeartbeatsFailed');

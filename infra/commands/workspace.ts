@@ -279,11 +279,11 @@ function parsedArguments(args: string[]) {
   }
 }
 
-function parseOrThrow(schema: z.ZodType<string>, value: string, what: string): string {
+function parseOrThrow(schema: z.ZodType<string>, value: string, label: string): string {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new Error(
-    `${what} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`,
+    `${label} ${JSON.stringify(value)} is not valid: ${parsed.error.issues.map(({ message }) => message).join('; ')}\n\n${USAGE}`,
   );
 }
 

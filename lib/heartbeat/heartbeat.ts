@@ -39,7 +39,7 @@ export class Heartbeat {
    * Writes the time `now` (epoch ms) into an organization and reads the organization. Creates a missing organization. Throws an
    * error without credentials if the secret has none, if a call fails, or if the read returns an older time.
    */
-  async beat(now: number): Promise<void> {
+  async check(now: number): Promise<void> {
     try {
       await this.#writeAndRead(isoTime(now));
     } catch (error) {

@@ -62,7 +62,12 @@ export class ChannelPublisher {
     await this.#publishOnce(channel, [JSON.stringify(event)], call);
   }
 
-  async #publishOnce(channel: string, texts: readonly string[], { clock }: PublishCall, use?: ChannelUse): Promise<void> {
+  async #publishOnce(
+    channel: string,
+    texts: readonly string[],
+    { clock }: PublishCall,
+    use?: ChannelUse,
+  ): Promise<void> {
     for (const pause of [...RETRY_PAUSES, undefined]) {
       await this.#waitForPace(channel, clock);
       if (use && !(await use.isCurrent())) return;

@@ -146,11 +146,11 @@ function toError({ status, headers, body }: Reply): Error {
   const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
   const requestId = headers['x-amzn-requestid'];
   const $metadata = { httpStatusCode: status, ...(requestId !== undefined && { requestId }) };
-  const what = [message, Message, name].find((part) => typeof part === 'string') ?? name;
+  const text = [message, Message, name].find((part) => typeof part === 'string') ?? name;
   if (name === 'ConditionalCheckFailedException')
-    return new ConditionalCheckFailedException({ message: what, $metadata, ...fields });
+    return new ConditionalCheckFailedException({ message: text, $metadata, ...fields });
   const $fault = status < 500 ? 'client' : 'server';
-  return Object.assign(new DynamoDBServiceException({ name, message: what, $fault, $metadata }), fields);
+  return Object.assign(new DynamoDBServiceException({ name, message: text, $fault, $metadata }), fields);
 }
 
 /** Returns the fields of an error's body. A proxy can answer with text that is not JSON. */

@@ -12,7 +12,7 @@ import { printTable, ratio, reached } from './report.ts';
 const GOALS = { SILENT: 5, INFO: 10 };
 
 const rows = [];
-for (const [level, label] of [
+for (const [level, logging] of [
   ['SILENT', 'without logging'],
   ['INFO', 'with the access log'],
 ] as const) {
@@ -23,10 +23,10 @@ for (const [level, label] of [
   const ended = once(probe, 'exit');
   const [times] = (await once(probe, 'message')) as [ChainTimes[]];
   await ended;
-  for (const { what, ours, bare } of times) {
+  for (const { label, ours, bare } of times) {
     const extra = ours - bare;
     rows.push([
-      `${what}, ${label}`,
+      `${label}, ${logging}`,
       ours.toFixed(2),
       bare.toFixed(2),
       extra.toFixed(2),
@@ -36,7 +36,7 @@ for (const [level, label] of [
   }
 }
 printTable(
-  `Middleware chain with a warm auth hit, µs of CPU time per call; goal: at most ${GOALS.SILENT} µs more than bare parse and stringify, ${GOALS.INFO} µs with the access log`,
+  `Middleware chain with warm credentials, µs of CPU time per call; goal: at most ${GOALS.SILENT} µs more than bare parse and stringify, ${GOALS.INFO} µs with the access log`,
   ['request and answer', 'ours', 'bare', 'more', 'ratio', 'reached'],
   rows,
 );

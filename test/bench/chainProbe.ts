@@ -12,7 +12,7 @@ import { quantile } from './report.ts';
 
 /** The CPU time of one call, in microseconds. */
 export interface ChainTimes {
-  readonly what: string;
+  readonly label: string;
   readonly ours: number;
   readonly bare: number;
 }
@@ -33,7 +33,7 @@ const context = {
 } as unknown as Context;
 
 const times: ChainTimes[] = [];
-for (const [what, bytes] of [
+for (const [label, bytes] of [
   ['100 bytes', 100],
   ['10 KB', 10_000],
 ] as const) {
@@ -62,7 +62,7 @@ for (const [what, bytes] of [
     return { statusCode: 200, body: successBody('Done.', answer) };
   };
   const event = eventOf(JSON.stringify({ data: { organizationId: 'acme', text } }), keyHeaders);
-  times.push({ what, ...(await compare(ours, bare, event)) });
+  times.push({ label, ...(await compare(ours, bare, event)) });
 }
 process.send!(times);
 process.disconnect();

@@ -36,7 +36,7 @@ printTable(
       ['a paragraph', 300, 300],
       ['a deleted sentence', 80, 0],
     ] as const
-  ).map(([what, remove, insert]) => {
+  ).map(([label, remove, insert]) => {
     const before = prose(SIZE);
     let after = before;
     for (let edit = 9; edit >= 0; edit--) {
@@ -46,7 +46,7 @@ printTable(
     const doc = stored('text', before);
     const ours = replaceValue(doc, 'text', 'content', after)!.length;
     const theirs = myersUpdate(doc, before, after);
-    return [what, ours, theirs, ratio(ours, theirs), reached(ours / theirs, 1.1)];
+    return [label, ours, theirs, ratio(ours, theirs), reached(ours / theirs, 1.1)];
   }),
 );
 
@@ -61,7 +61,7 @@ printTable(
       ['repetitive', 'a'.repeat(SIZE), 'ab'.repeat(SIZE / 2)],
       ['lines in another order', ...reordered()],
     ] as [string, string, string][]
-  ).map(([what, before, after]) => {
+  ).map(([label, before, after]) => {
     const doc = stored('text', before);
     const times = Array.from({ length: 9 }, () => timed(() => replaceValue(doc, 'text', 'content', after)));
     const pass = timed(() => {
@@ -70,7 +70,7 @@ printTable(
       return same;
     });
     return [
-      what,
+      label,
       times[0]!.toFixed(1),
       quantile(times, 0.5).toFixed(1),
       pass.toFixed(2),
@@ -91,7 +91,7 @@ printTable(
       ['100 keys of 100 bytes, in turn', 100, 100, 80],
       ['1,000 keys, in turn', 1_000, 1_000, 0],
     ] as const
-  ).map(([what, keys, changed, extra]) => {
+  ).map(([label, keys, changed, extra]) => {
     const valueOf = (round: number) => (keys === 1 ? round : `value ${round} ${'x'.repeat(extra)}`);
     let value: Record<string, unknown> = Object.fromEntries(
       Array.from({ length: keys }, (_, key) => [`key${key}`, valueOf(key)]),
@@ -105,7 +105,7 @@ printTable(
       encodeState(doc).length,
       encodeState(stored('map', readValue(doc, 'map', 'content'))).length,
     ];
-    return [what, ours, fresh, ratio(ours, fresh), stateVectorOf(doc).length, reached(ours / fresh, 1.5)];
+    return [label, ours, fresh, ratio(ours, fresh), stateVectorOf(doc).length, reached(ours / fresh, 1.5)];
   }),
 );
 

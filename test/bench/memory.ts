@@ -119,7 +119,7 @@ async function printCosts(): Promise<void> {
   });
   const rows: Row[] = [];
   const random = numbers(11);
-  for (const [what, count, content] of [
+  for (const [label, count, content] of [
     ['one', 1, false],
     ['one with 1 KB of content', 1, true],
     ['of a hundred', 100, false],
@@ -141,7 +141,7 @@ async function printCosts(): Promise<void> {
     await add();
     const [read, written] = [units(READS) / count, units(WRITES) / count];
     rows.push([
-      what,
+      label,
       read.toFixed(2),
       written.toFixed(2),
       Math.round(vectorBytes() / count),
@@ -226,7 +226,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
     ['three weeks', ...range(timeAfterDays(40.3), timeAfterDays(61.9))],
     ['all but a day', ...range(timeAfterDays(0.5), timeAfterDays(729.5))],
   ];
-  for (const [what, data, meets] of among) {
+  for (const [label, data, meets] of among) {
     const random = numbers(23);
     const matching = judgments.filter(meets);
     let [hits, expected] = [0, 0];
@@ -249,7 +249,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
     const searches = calls.filter(({ name }) => name === 'SearchVectors').length / RECALL_QUERIES;
     recalls.push([
       judgments.length,
-      what,
+      label,
       matching.length,
       expected === 0 ? '-' : (hits / expected).toFixed(2),
       searches.toFixed(1),

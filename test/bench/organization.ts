@@ -137,8 +137,8 @@ client.destroy();
 await queues.stop();
 await engine.stop();
 
-const row = (what: string, { items, perSecond, units }: Removed) => [
-  what,
+const row = (label: string, { items, perSecond, units }: Removed) => [
+  label,
   items,
   perSecond,
   ratio(perSecond, raw.perSecond),

@@ -107,12 +107,11 @@ describe('the request body', () => {
     ['with data a list', '{"data":[]}'],
     ['with data a text', '{"data":"data"}'],
   ];
-  test.each(cases.flatMap(([path, endpoint]) => bodies.map(([what, body]) => [path, what!, body!, endpoint] as const)))(
-    '%s: %s is INVALID_ARGUMENT',
-    async (_path, _what, body, endpoint) => {
-      expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
-    },
-  );
+  test.each(
+    cases.flatMap(([path, endpoint]) => bodies.map(([label, body]) => [path, label!, body!, endpoint] as const)),
+  )('%s: %s is INVALID_ARGUMENT', async (_path, _what, body, endpoint) => {
+    expect(issuesOf(endpoint, await callWithBody(endpoint, body))).toHaveLength(1);
+  });
 
   test.each(cases)(
     '%s: is INVALID_ARGUMENT if it is missing or has no data, unless it is optional',

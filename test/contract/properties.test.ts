@@ -257,7 +257,7 @@ describe('an expensive body', () => {
   );
 
   async function expectCheap(
-    what: string,
+    label: string,
     path: string,
     headers: Headers,
     body: string | Buffer,
@@ -273,9 +273,9 @@ describe('an expensive body', () => {
     const { user, system } = process.cpuUsage(from);
     const cost = (user + system) / 1_000 / slowdown;
     sent++;
-    if (cost > mostCpu) [mostCpu, costliest] = [cost, `${what} to ${path}`];
-    expect({ what, isCheap: cost < maxCpu, cost: cost < maxCpu ? 0 : cost }).toEqual({
-      what,
+    if (cost > mostCpu) [mostCpu, costliest] = [cost, `${label} to ${path}`];
+    expect({ label, isCheap: cost < maxCpu, cost: cost < maxCpu ? 0 : cost }).toEqual({
+      label,
       isCheap: true,
       cost: 0,
     });
@@ -308,9 +308,9 @@ describe('an expensive body', () => {
 
   test.each(cases)('is refused by %s', async (path, endpoint) => {
     const { headers } = callers[endpoint.auth];
-    for (const [what, body] of Object.entries(largest.has(path) ? large : small)) {
-      const answer = await expectCheap(what, path, headers, body);
-      expect([what, answer.status, answer.body.error.status]).toEqual([what, 400, 'INVALID_ARGUMENT']);
+    for (const [label, body] of Object.entries(largest.has(path) ? large : small)) {
+      const answer = await expectCheap(label, path, headers, body);
+      expect([label, answer.status, answer.body.error.status]).toEqual([label, 400, 'INVALID_ARGUMENT']);
     }
   });
 
@@ -343,8 +343,8 @@ describe('an expensive body', () => {
   test('is answered by the endpoints that read documents and files', async () => {
     const { headers } = callers.apiKey;
     const editor = { organizationId: 'acme', documentId: 'nda', editorId: 'costly' };
-    const post = (what: string, path: string, data: object) =>
-      expectCheap(what, path, headers, JSON.stringify({ data }));
+    const post = (label: string, path: string, data: object) =>
+      expectCheap(label, path, headers, JSON.stringify({ data }));
     await post('blanks in XML', '/v2/crdt/add', { ...editor, type: 'xml', data: `<p>a</p>${'\n'.repeat(2_000_000)}x` });
     await post('an editor', '/v2/crdt/add', { ...editor, editorId: 'pushed', type: 'text', data: 'a' });
     const update = (clients: number, content: readonly number[]) =>
@@ -366,16 +366,16 @@ describe('an expensive body', () => {
         ),
         Buffer.of(0),
       ]);
-    for (const [what, bytes] of [
+    for (const [label, bytes] of [
       ['many clients', update(30_000, [4, 1, 120])],
       ['many subdocuments', update(60_000, [9, 1, 120, 118, 0])],
     ] as const) {
-      const answer = await post(what, '/v2/crdt/updates/push', {
+      const answer = await post(label, '/v2/crdt/updates/push', {
         ...editor,
         editorId: 'pushed',
         update: bytes.toString('base64'),
       });
-      expect([what, answer.status]).toEqual([what, 400]);
+      expect([label, answer.status]).toEqual([label, 400]);
     }
     const xlsx = workbook(
       Array.from({ length: 10 }, (_each, at) => ({

@@ -10,10 +10,10 @@ import { endpoints } from './contract.ts';
 /** Imports a module in a process without an environment, and prints the variables and clocks that it read and the handles that it opened. */
 const probe = `
   const noted = [];
-  const note = (what) => {
+  const note = (name) => {
     const [, , , caller = ''] = new Error().stack.split('\\n');
     // Reads by libraries are allowed.
-    if (/\\/(lib|functions)\\//.test(caller) && !caller.includes('node_modules')) noted.push(what);
+    if (/\\/(lib|functions)\\//.test(caller) && !caller.includes('node_modules')) noted.push(name);
   };
   const { now } = Date;
   Date.now = () => { note('Date.now'); return now(); };

@@ -475,11 +475,11 @@ export class Cloud {
   }
 
   /** Returns the entries of the due index, each with the time from which the sweep processes it. */
-  async due(): Promise<{ readonly what: string; readonly at: number }[]> {
+  async due(): Promise<{ readonly kind: string; readonly at: number }[]> {
     return (await this.#entries()).flatMap(({ gsi3pk, gsi3sk }) => {
       if (!isSwept(String(gsi3pk))) return [];
-      const what = kindOf(String(gsi3pk));
-      return [{ what, at: Date.parse(String(gsi3sk).split('#')[0]!) + (what === 'PENDING' ? RECONCILE_AFTER : 0) }];
+      const kind = kindOf(String(gsi3pk));
+      return [{ kind, at: Date.parse(String(gsi3sk).split('#')[0]!) + (kind === 'PENDING' ? RECONCILE_AFTER : 0) }];
     });
   }
 
@@ -636,7 +636,7 @@ function nameOf(command: Command): string {
   const { input } = command;
   // As in the SDK, all retries of a transaction have the same token.
   if (input.TransactItems) input.ClientRequestToken ??= randomUUID();
-  const what = input.IndexName
+  const objects = input.IndexName
     ? // The name has the kind of the partition without ids and shards.
       [
         String(input.ExpressionAttributeValues[':pk'])
@@ -644,7 +644,7 @@ function nameOf(command: Command): string {
           .find((part) => /^[A-Z]{2,}$/.test(part)),
       ]
     : [...new Set(writtenItems(command).map(({ _t }) => String(_t)))];
-  return [command.constructor.name.replace('Command', ''), ...what].join(' ');
+  return [command.constructor.name.replace('Command', ''), ...objects].join(' ');
 }
 
 /** Returns what a partition of the due index contains, by its key. */

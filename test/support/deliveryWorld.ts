@@ -207,9 +207,9 @@ export class World {
     this.now += MINUTE + 1;
   }
 
-  #lose(what: () => void): void {
+  #lose(lose: () => void): void {
     this.#remainingFaults.losses--;
-    what();
+    lose();
   }
 
   #resend(row: Delivery & { _r: number }): void {

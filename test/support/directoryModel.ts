@@ -132,22 +132,22 @@ export class ModelOrganization {
       ...(accessType && { accessType }),
       ...(expiresAt !== undefined && { expiresAt }),
     });
-    const denied = (what: string, accessType?: AccessType) => ({
-      error: `User does not have access to ${what}`,
+    const denied = (type: string, accessType?: AccessType) => ({
+      error: `User does not have access to ${type}`,
       errorCode: 'permission_denied',
       ...(accessType && { accessType }),
     });
     const member = live(this);
-    const entry = (what: string, resource: ModelFolder | ModelDocument, accessType: AccessType) => {
+    const entry = (type: string, resource: ModelFolder | ModelDocument, accessType: AccessType) => {
       const nearest = withAncestors(resource)
         .map(live)
         .find((grant) => grant !== undefined);
       if (nearest) return toEntry(nearest, accessType);
       if (accessType === 'public' && member) return { accessRole: member.role, accessType };
       if (accessType === 'organizationPrivate' && member) return toEntry(member, accessType);
-      return accessType === 'public' && hasProfile ? { accessRole: 'editor', accessType } : denied(what, accessType);
+      return accessType === 'public' && hasProfile ? { accessRole: 'editor', accessType } : denied(type, accessType);
     };
-    const missing = (what: string) => ({ error: `${what} does not exist`, errorCode: 'does_not_exist' });
+    const missing = (type: string) => ({ error: `${type} does not exist`, errorCode: 'does_not_exist' });
     const fields = [...new Set([...grants.keys()].flatMap((resource) => live(resource)?.fields ?? []))].sort();
     return {
       folders: Object.fromEntries(

@@ -339,28 +339,28 @@ export class Fixture {
 
   /** Changes the status, the assignee or the location of a thread. */
   change(thread: WrittenThread): PlannedChange {
-    const [what, statusId, assignee, pickedLocation] = [
+    const [field, statusId, assignee, pickedLocation] = [
       this.#pick(['status', 'assignedTo', 'location']),
       this.#pick(statusIds),
       this.#pick(authors),
       this.#pickLocation(),
     ];
     const differs =
-      what === 'status' ? statusId !== thread.statusId : what === 'assignedTo' && assignee !== thread.assignee;
+      field === 'status' ? statusId !== thread.statusId : field === 'assignedTo' && assignee !== thread.assignee;
     const flags = [differs && this.#chance(0.3), differs && this.#chance(0.2)];
     const triggers = this.#triggers(
       thread.document,
-      what === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
+      field === 'status' ? 'comment_annotation.status_change' : 'comment_annotation.assign',
       `${thread.annotationId}/`,
       flags,
     );
-    if (what === 'status') thread.statusId = statusId;
-    if (what === 'assignedTo') thread.assignee = assignee;
-    if (what === 'location' && pickedLocation) thread.scope = pickedLocation.scope;
+    if (field === 'status') thread.statusId = statusId;
+    if (field === 'assignedTo') thread.assignee = assignee;
+    if (field === 'location' && pickedLocation) thread.scope = pickedLocation.scope;
     const updatedData =
-      what === 'status'
+      field === 'status'
         ? { status: statuses[statusId] }
-        : what === 'assignedTo'
+        : field === 'assignedTo'
           ? { assignedTo: { userId: assignee } }
           : { location: pickedLocation?.location, targetElement: { line: this.#lastNumber } };
     return () =>

@@ -77,8 +77,8 @@ export function asDocumentClient(client: { send(command: Command): Promise<Json>
 function errorOf(status: number, { __type = '', message, Message, ...more }: Json): Error {
   const name = String(__type).split('#').at(-1)!;
   const $metadata = { httpStatusCode: status, attempts: 1 };
-  const what = message ?? Message ?? name;
+  const text = message ?? Message ?? name;
   if (name === 'ConditionalCheckFailedException')
-    return new ConditionalCheckFailedException({ message: what, $metadata, ...(more.Item && { Item: more.Item }) });
-  return Object.assign(new Error(what), { ...more, name, $metadata });
+    return new ConditionalCheckFailedException({ message: text, $metadata, ...(more.Item && { Item: more.Item }) });
+  return Object.assign(new Error(text), { ...more, name, $metadata });
 }

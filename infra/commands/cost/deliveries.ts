@@ -26,26 +26,26 @@ export const OTHER_MILLISECONDS = 30;
  */
 export const deliveryConsumption = {
   event: {
-    what: 'events of 2 kB without deliveries, in batches of ten',
+    label: 'events of 2 kB without deliveries, in batches of ten',
     consumed: { calls: 2.1, read: 0.4, written: 12, sqs: 0, postingRuns: 0, otherRuns: 0.1 },
   },
   inTens: {
-    what: 'deliveries that succeed at the first attempt, in batches of ten',
+    label: 'deliveries that succeed at the first attempt, in batches of ten',
     consumed: { calls: 1.1, read: 3.2, written: 2, sqs: 0.3, postingRuns: 0.1, otherRuns: 0 },
   },
   alone: {
-    what: 'deliveries that succeed at the first attempt, in batches of one',
+    label: 'deliveries that succeed at the first attempt, in batches of one',
     consumed: { calls: 2, read: 5, written: 2, sqs: 2.1, postingRuns: 1, otherRuns: 0 },
   },
   fifty: {
-    what: 'events of 2 kB to 50 endpoints',
+    label: 'events of 2 kB to 50 endpoints',
     consumed: { calls: 61, read: 107, written: 124, sqs: 3, postingRuns: 1, otherRuns: 1 },
   },
   exhausted: {
-    what: 'deliveries that are exhausted behind a dead endpoint',
+    label: 'deliveries that are exhausted behind a dead endpoint',
     consumed: { calls: 4.04, read: 5, written: 9, sqs: 0.3, postingRuns: 0, otherRuns: 0.02 },
   },
-} as const satisfies Readonly<Record<string, { readonly what: string; readonly consumed: DeliveryConsumption }>>;
+} as const satisfies Readonly<Record<string, { readonly label: string; readonly consumed: DeliveryConsumption }>>;
 
 /** Returns the cost of the table in dollars per million events or deliveries. */
 export function deliveryTableDollars({ read, written }: Pick<DeliveryConsumption, 'read' | 'written'>): number {

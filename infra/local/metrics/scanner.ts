@@ -43,7 +43,7 @@ export class Scanner {
     if (remaining.length > 0) throw this.problem(`"${remaining.join(' ')}" is left over`);
   }
 
-  problem(what: string): UnsupportedDefinition {
-    return new UnsupportedDefinition(`${what}, in: ${this.#text}`);
+  problem(reason: string): UnsupportedDefinition {
+    return new UnsupportedDefinition(`${reason}, in: ${this.#text}`);
   }
 }

@@ -33,19 +33,19 @@ Of publishing, only the writes count. A delivery is the difference between an ev
   ['what', 'calls', 'read', 'written', 'SQS', 'runs', 'table $', 'all $', 'before', 'goal', 'reached'],
   [
     row('single', 'an event of 2 kB with one delivery, alone'),
-    ...Object.entries(deliveryConsumption).map(([name, { what }]) =>
-      row(name as keyof typeof deliveryConsumption, what),
+    ...Object.entries(deliveryConsumption).map(([name, { label }]) =>
+      row(name as keyof typeof deliveryConsumption, label),
     ),
   ],
 );
 process.exit();
 
-function row(name: keyof Measured, what: string): Row {
+function row(name: keyof Measured, label: string): Row {
   const consumed = measured[name];
   const { calls, read, written, sqs, postingRuns, otherRuns } = consumed;
   const aim = aims[name];
   return [
-    what,
+    label,
     ...[calls, read, written, sqs, postingRuns + otherRuns].map((value) => value.toFixed(1)),
     deliveryTableDollars(consumed).toFixed(2),
     deliveryDollars(consumed).toFixed(2),

@@ -117,13 +117,13 @@ async function measureLatency(): Promise<Row[]> {
 }
 
 function latencyRow(
-  what: string,
+  label: string,
   values: readonly number[],
   part: number,
   { before, goal, peer }: { before: string; goal: number; peer: string },
 ): Row {
   const figure = quantile(values, part);
-  return [what, figure.toFixed(1), before, goal, reached(figure, goal), peer];
+  return [label, figure.toFixed(1), before, goal, reached(figure, goal), peer];
 }
 
 /** Publishes with many clients, each of which waits for its answers. */

@@ -485,9 +485,9 @@ describe('erasure under faults', () => {
     [3, { failure: 'crash', when: 'after' }],
     [2, { failure: 'error', when: 'after' }],
     [1, { failure: 'repetition', when: 'after' }],
-  ])('an interrupted erasure ends with the same result: at every %ith write %j', async (every, what) => {
-    const trial = new RepeatedFault(every, what);
-    expect(await outcomeOf(`faults-${every}-${what.failure}-${what.when}`, trial)).toEqual(expected);
+  ])('an interrupted erasure ends with the same result: at every %ith write %j', async (every, fault) => {
+    const trial = new RepeatedFault(every, fault);
+    expect(await outcomeOf(`faults-${every}-${fault.failure}-${fault.when}`, trial)).toEqual(expected);
     // The faults hit every n-th write of the work.
     expect(trial.injected.length).toBeGreaterThanOrEqual(Math.floor(writes / every / 2));
   });

@@ -252,7 +252,7 @@ describe('purgeUserContent of a user who is removed from an organization', () =>
       ['Reaction both', 2],
       ['Thread byGrace', 2],
     ]);
-    const rounds = (what: string) => seen.map((n) => `${what}${n + 1}`);
+    const rounds = (prefix: string) => seen.map((n) => `${prefix}${n + 1}`);
     const { comments } = (await customer.ok('/v2/commentannotations/get', { ...acme, annotationIds: ['byGrace'] }))[0];
     expect(comments.slice(3).map(({ commentText }: Item) => commentText)).toEqual(rounds('round'));
     expect([comments[1].from, comments[1].metadata]).toEqual([

@@ -450,11 +450,11 @@ describe('a worker that receives a queue message', () => {
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
     'sends nothing to an endpoint that was %s in the meantime, and cancels its deliveries',
-    async (what) => {
+    async (change) => {
       const endpointId = await endpoint('/a');
       const eventId = await system.publish(tenant);
-      if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
-      else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
+      if (change === 'deleted') await customer.ok(paths.delete, { endpointId });
+      else if (change === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
       else await customer.ok(paths.updateConfig, { isEnabled: false });
       await system.drain();
       expect(hooks.received).toEqual([]);

@@ -127,10 +127,10 @@ describe('the content of a delivery', () => {
 
   test.each(['organization', 'document'])(
     'does not exist after the %s of the thread was deleted, even if its id exists again',
-    async (what) => {
+    async (deleted) => {
       const eventId = await thread();
       const organization = (await system.table.get(OrganizationEntity, { tenant, organizationId: 'acme' }))!;
-      if (what === 'organization')
+      if (deleted === 'organization')
         await system.table.write([upsert(OrganizationEntity, { ...organization, tenant, internalId: 'org_other' })]);
       else {
         const key = { tenant, organizationKey: organization.internalId, documentId: 'nda' };

@@ -559,7 +559,7 @@ describe('queue messages', () => {
       queue === 'deliver' && (calls++ % 3 === 0 || (isSecondGroup(body as DeliveryMessage) && cloud.now < healsAt));
     const eventId = await writeEvent(tenant);
     await cloud.run(cloud.now + 2 * MINUTE);
-    expect((await cloud.due()).map(({ what }) => what).sort()).toEqual(['FIRST', 'PENDING']);
+    expect((await cloud.due()).map(({ kind }) => kind).sort()).toEqual(['FIRST', 'PENDING']);
     expect(arrivals.size).toBe(20);
     await cloud.run();
     await expectNothingLost([{ trial: new Trial(), tenant, events: [eventId] }], allDelivered(25));

@@ -330,11 +330,11 @@ describe('a parked delivery', () => {
 
   test.each(['deleted', 'disabled', 'advanced webhooks disabled'])(
     'is cancelled when the endpoint was %s',
-    async (what) => {
+    async (change) => {
       await openBreaker();
       const ids = await park(20);
-      if (what === 'deleted') await customer.ok(paths.delete, { endpointId });
-      else if (what === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
+      if (change === 'deleted') await customer.ok(paths.delete, { endpointId });
+      else if (change === 'disabled') await customer.ok(paths.update, { endpointId, disabled: true });
       else await customer.ok(paths.updateConfig, { isEnabled: false });
       hooks.received.length = 0;
       await system.drain();

@@ -126,18 +126,18 @@ describe('advanced webhooks by state', () => {
     ['endpoints/secret/rotate', paths.rotate, (endpointId) => ({ endpointId }), onlyEnabled],
     ['endpoints/delete', paths.delete, (endpointId) => ({ endpointId }), onlyEnabled],
   ];
-  const transitions = inputs.flatMap(([what, path, data, expected]) =>
-    states.map((state) => ({ what, state, path, data, ...expected[state] })),
+  const transitions = inputs.flatMap(([call, path, data, expected]) =>
+    states.map((state) => ({ call, state, path, data, ...expected[state] })),
   );
 
-  test.each(transitions)('$state: $what', async ({ state, path, data, answer, next = state }) => {
+  test.each(transitions)('$state: $call', async ({ state, path, data, answer, next = state }) => {
     const { customer, endpointId } = await customerIn(state);
     expect(await outcome(customer, path, data(endpointId))).toEqual(answer);
     expect(await stateOf(customer)).toBe(next);
   });
 
-  test.each(transitions.filter(({ what }) => !what.includes('no field') && !what.includes('does not know')))(
-    '$state and withheld: $what',
+  test.each(transitions.filter(({ call }) => !call.includes('no field') && !call.includes('does not know')))(
+    '$state and withheld: $call',
     async ({ state, path, data }) => {
       const { customer, endpointId } = await customerIn(state);
       await offer(customer, false);

@@ -421,13 +421,13 @@ describe('counts of a thread', () => {
               thread = done(changeComments(thread, [before], [after], LATER));
               comments = comments.map((each) => (each === before ? after : each));
             } else {
-              const went = [...new Set(step.remove.map((index) => comments[index % comments.length]!))];
-              const remainingComments = comments.filter((each) => !went.includes(each));
+              const deletedComments = [...new Set(step.remove.map((index) => comments[index % comments.length]!))];
+              const remainingComments = comments.filter((each) => !deletedComments.includes(each));
               if (remainingComments.length === 0) continue;
-              const isRemoved = (commentId: number) => went.some((each) => each.commentId === commentId);
+              const isRemoved = (commentId: number) => deletedComments.some((each) => each.commentId === commentId);
               thread = removeComments(
                 thread,
-                went,
+                deletedComments,
                 {
                   first: isRemoved(thread.first.commentId) ? remainingComments[0] : undefined,
                   last: isRemoved(thread.last.commentId) ? remainingComments.at(-1) : undefined,

@@ -124,10 +124,10 @@ describe('SecretBox', () => {
     ['tenant', 'key_b'],
     ['purpose', 'webhookSecret'],
     ['id', 'tok_2'],
-  ] as const)('does not open a secret that was copied to another %s', async (what, value) => {
+  ] as const)('does not open a secret that was copied to another %s', async (field, value) => {
     const box = new SecretBox(ringOf({ current: '1', 1: 'k1' }).ring);
     const sealed = await box.seal('text', owner);
-    await expect(box.open(sealed, { ...owner, [what]: value })).rejects.toThrow(/does not open for its owner/);
+    await expect(box.open(sealed, { ...owner, [field]: value })).rejects.toThrow(/does not open for its owner/);
   });
 
   test('opens old secrets after a rotation of the master key and seals new ones under the new key', async () => {

@@ -45,7 +45,7 @@ function heartbeatWith(respond: Respond, secrets: readonly string[] = [JSON.stri
 /** Returns the error of a heartbeat, with its causes and its stack. */
 async function failureOf(heartbeat: Heartbeat): Promise<Error & { text: string }> {
   try {
-    await heartbeat.beat(NOW);
+    await heartbeat.check(NOW);
   } catch (error) {
     const { message, stack, cause } = error as Error;
     return Object.assign(error as Error, { text: `${message} ${stack} ${String(cause)} ${JSON.stringify(error)}` });
@@ -56,7 +56,7 @@ async function failureOf(heartbeat: Heartbeat): Promise<Error & { text: string }
 describe('a heartbeat', () => {
   test('writes the time and reads it back through the public URL, with the credentials of the secret', async () => {
     const { heartbeat, calls } = heartbeatWith(workingApi());
-    await heartbeat.beat(NOW);
+    await heartbeat.check(NOW);
     expect(calls).toEqual([
       {
         url: 'https://api.example.com/v2/organizations/update',
@@ -76,7 +76,7 @@ describe('a heartbeat', () => {
 
   test('creates the organization at the first time', async () => {
     const { heartbeat, calls } = heartbeatWith(workingApi({ name: undefined }));
-    await heartbeat.beat(NOW);
+    await heartbeat.check(NOW);
     expect(calls.map(({ url }) => new URL(url).pathname)).toEqual([
       '/v2/organizations/update',
       '/v2/organizations/add',
@@ -86,8 +86,8 @@ describe('a heartbeat', () => {
 
   test('reads the secret once while it succeeds', async () => {
     const { heartbeat, secretReads } = heartbeatWith(workingApi());
-    await heartbeat.beat(NOW);
-    await heartbeat.beat(NOW);
+    await heartbeat.check(NOW);
+    await heartbeat.check(NOW);
     expect(secretReads()).toBe(1);
   });
 
@@ -97,7 +97,7 @@ describe('a heartbeat', () => {
         ? { body: { result: { data: [{ organizationName: LATER }] } } }
         : workingApi()(path, data),
     );
-    await expect(heartbeat.beat(NOW)).resolves.toBeUndefined();
+    await expect(heartbeat.check(NOW)).resolves.toBeUndefined();
   });
 
   test.each([
@@ -108,7 +108,7 @@ describe('a heartbeat', () => {
     const { heartbeat } = heartbeatWith((path, sent) =>
       path === '/v2/organizations/get' ? { body: { result: { data } } } : workingApi()(path, sent),
     );
-    await expect(heartbeat.beat(NOW)).rejects.toThrow(`after a write of ${TIME}`);
+    await expect(heartbeat.check(NOW)).rejects.toThrow(`after a write of ${TIME}`);
   });
 
   test.each(['/v2/organizations/update', '/v2/organizations/get'])(
@@ -119,14 +119,14 @@ describe('a heartbeat', () => {
           ? { status: 503, body: { error: { status: 'UNAVAILABLE', message: 'Try again.' } } }
           : workingApi()(path, data),
       );
-      await expect(heartbeat.beat(NOW)).rejects.toThrow(`${failing}: UNAVAILABLE: Try again.`);
+      await expect(heartbeat.check(NOW)).rejects.toThrow(`${failing}: UNAVAILABLE: Try again.`);
       expect(calls.filter(({ url }) => url.endsWith(failing))).toHaveLength(1);
     },
   );
 
   test('fails if an answer has another shape', async () => {
     const { heartbeat } = heartbeatWith(() => ({ body: { result: { data: 'something else' } } }));
-    await expect(heartbeat.beat(NOW)).rejects.toThrow();
+    await expect(heartbeat.check(NOW)).rejects.toThrow();
   });
 
   test('uses new credentials after a failure, so that a reset token needs no deployment', async () => {
@@ -138,9 +138,9 @@ describe('a heartbeat', () => {
         valid ? working(path, data) : { status: 403, body: { error: { status: 'PERMISSION_DENIED', message: 'No.' } } },
       [JSON.stringify(credentials), renewed],
     );
-    await expect(heartbeat.beat(NOW)).rejects.toThrow('PERMISSION_DENIED');
+    await expect(heartbeat.check(NOW)).rejects.toThrow('PERMISSION_DENIED');
     valid = true;
-    await heartbeat.beat(NOW);
+    await heartbeat.check(NOW);
     expect(calls.map(({ headers }) => headers['x-acme-auth-token'])).toEqual([
       'a-secret-token',
       'new-token',
@@ -158,7 +158,7 @@ describe('a heartbeat', () => {
         throw signal.reason;
       }) as unknown as typeof fetch,
     });
-    await expect(heartbeat.beat(NOW)).rejects.toThrow('/v2/organizations/update: UNAVAILABLE: too slow');
+    await expect(heartbeat.check(NOW)).rejects.toThrow('/v2/organizations/update: UNAVAILABLE: too slow');
     expect(timeout).toHaveBeenCalledWith(8_000);
     timeout.mockRestore();
   });

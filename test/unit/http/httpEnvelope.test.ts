@@ -245,9 +245,9 @@ describe('an answer', () => {
     ['a success', '{"data":{}}'],
     ['a refusal', '[]'],
     ['a fault', '{"data":{}}'],
-  ])('%s has the request id', async (what, body) => {
+  ])('%s has the request id', async (result, body) => {
     const event = eventOf(body);
-    const { headers } = await send(what === 'a fault' ? failing : echo, event);
+    const { headers } = await send(result === 'a fault' ? failing : echo, event);
     expect(headers['x-request-id']).toBe(event.requestContext.requestId);
   });
 

@@ -13,12 +13,12 @@ beforeEach(() => {
   switchCalls = [];
   hold = Promise.resolve();
   const part = (name: string): PartSwitch => {
-    const tell = (what: string) => async () => {
-      switchCalls.push(`${what} ${name}`);
+    const recordSwitch = (action: string) => async () => {
+      switchCalls.push(`${action} ${name}`);
       await hold;
       switchCalls.push(`done ${name}`);
     };
-    return { meaning: `The ${name}.`, stop: tell('stop'), start: tell('start') };
+    return { meaning: `The ${name}.`, stop: recordSwitch('stop'), start: recordSwitch('start') };
   };
   parts = new Parts({ table: part('table'), queues: part('queues'), mail: part('mail'), live: part('live') });
 });
