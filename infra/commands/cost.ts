@@ -39,7 +39,9 @@ function report(templates: readonly StackTemplates['resources'][], { live }: { l
     ),
     '',
     'A million, dollars',
-    ...Object.values(deliveryConsumption).map(({ label, consumed }) => `${dollars(deliveryDollars(consumed))}  ${label}`),
+    ...Object.values(deliveryConsumption).map(
+      ({ label, consumed }) => `${dollars(deliveryDollars(consumed))}  ${label}`,
+    ),
     ...(live ? liveReport(liveBill(workday, calls)) : []),
   ].join('\n');
 }

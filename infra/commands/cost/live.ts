@@ -22,21 +22,24 @@ export const workday: LiveTraffic = {
   cursorsPerSecond: 1,
 };
 
-/** How often the client renews the presence of its user, and reads missed changes, in seconds. */
+/** How often the client renews the presence of its user, in seconds, and how often it reads missed changes. */
 const PRESENCE_SECONDS = 10;
 const CHANGES_SECONDS = 120;
 /** How often the client renews the token of its connection, in seconds. The token lives 15 minutes. */
 const CONNECT_SECONDS = 14 * 60;
-/** A connection, and subscriptions to the document, the awareness channel and the user's own channel. */
+/**
+ * The number of operations with which a client connects: the connection, and the subscriptions to the document channel, the
+ * awareness channel and the user's own channel.
+ */
 const OPERATIONS_TO_CONNECT = 4;
 /**
  * The consumption of the publisher for an edit that it publishes alone: two reads of the channel, and a transaction that writes the
  * channel and the hint. test/integration/live/publishing.test.ts asserts it.
  */
 export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
-/** The assumed duration of a run of the publisher for one edit: three table calls, the publish, and own code. */
+/** The assumed duration of a run of the publisher for one edit: three table calls, the publish, and the code of the function. */
 const PUBLISHER_MILLISECONDS = 40;
-/** The assumed duration of a run of the authorizer. It remembers the rights of a session for ten seconds. */
+/** The assumed duration of a run of the authorizer, which keeps the rights of a session for ten seconds. */
 const AUTHORIZER_MILLISECONDS = 5;
 
 /**
