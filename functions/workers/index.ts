@@ -9,3 +9,4 @@ export { worker as publishLive } from './publishLive.ts';
 export { worker as runJobs } from './runJobs.ts';
 export { worker as sendEmail } from './sendEmail.ts';
 export { worker as sweep } from './sweep.ts';
+export { worker as sweepShard } from './sweepShard.ts';

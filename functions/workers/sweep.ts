@@ -1,23 +1,42 @@
-import { outboxSweep } from '../../lib/events/sweepOutbox.ts';
-import { jobSweep } from '../../lib/jobs/jobSweep.ts';
+import { outboxIndex } from '../../lib/events/sweepOutbox.ts';
+import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { liveSessionSweep } from '../../lib/live/sweepSessions.ts';
-import { mailSweep } from '../../lib/mail/mailSweep.ts';
+import { dueMailIndex } from '../../lib/mail/mailStore.ts';
 import { presenceSweep } from '../../lib/presence/sweepPresence.ts';
-import { deliverySweep, endpointHealthSweep } from '../../lib/webhooks/sweepDeliveries.ts';
+import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
+import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
+import { endpointHealthSweep } from '../../lib/webhooks/sweepDeliveries.ts';
+import { readDueIndexes, sendDueShards } from '../../lib/workers/dueShards.ts';
+import * as sendTo from '../../lib/workers/sendTo.ts';
 import { runSweeps } from '../../lib/workers/sweep.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
+const indexes = {
+  deliveries: dueDeliveryIndex,
+  firstAttempts: dueGroupIndex,
+  mails: dueMailIndex,
+  jobs: dueJobIndex,
+};
+
 export const worker = defineWorker(
   {
     name: 'sweep',
-    summary: 'Sends due deliveries, mails and jobs, and replaces lost queue messages',
+    summary: 'Finds the shards with due deliveries, mails and jobs, and ends expired presences and live sessions',
     on: { every: 'minute' },
-    uses: { deliverySweep, endpointHealthSweep, outboxSweep, jobSweep, mailSweep, presenceSweep, liveSessionSweep },
+    uses: {
+      reader: readDueIndexes,
+      queue: sendTo.sweep,
+      events: outboxIndex,
+      endpointHealthSweep,
+      presenceSweep,
+      liveSessionSweep,
+    },
     impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
     timeoutSeconds: 55,
   },
-  async ({ deps, ...call }) => runSweeps(Object.values(deps), call),
+  async ({ deps: { reader, queue, events, ...sweeps }, ...call }) =>
+    runSweeps([sendDueShards({ reader, queue, indexes: { ...indexes, events } }), ...Object.values(sweeps)], call),
 );
 
 export const handler = toWorkerLambda(worker);

@@ -15,7 +15,7 @@ import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { MessageReader } from '../../lib/webhooks/messages.ts';
 import { EndpointHealthStore } from '../../lib/webhooks/endpointHealth.ts';
 import { outboxShards } from '../../lib/events/outbox.ts';
-import { JobStore, JobSweeper, jobShards } from '../../lib/jobs/jobStore.ts';
+import { JobStore, JobSweeper, dueJobIndex } from '../../lib/jobs/jobStore.ts';
 import { openTable } from '../../lib/table/table.ts';
 import { WebhookEndpointStore } from '../../lib/webhooks/endpoints.ts';
 import { requireRecoverable, startRecovery } from '../../lib/webhooks/recover.ts';
@@ -141,7 +141,7 @@ async function status(context: OperatorContext, now: number): Promise<string> {
       delays.push(...values.flatMap(({ endpointIds, createdAt }) => endpointIds.map(() => now - createdAt)));
   });
   let jobs = 0;
-  await inShards(jobShards, async (shard) => {
+  await inShards(dueJobIndex.shards, async (shard) => {
     const read = (after?: string) => new JobSweeper(table).listDue(shard, now, { limit: PAGE, after });
     for await (const due of pages(read)) jobs += due.jobs.length;
   });

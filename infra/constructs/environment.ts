@@ -36,6 +36,7 @@ export function environmentValues(
     EMAIL_STATUS_PER_MINUTE_PER_EMAIL: String(settings.emailStatusPerMinutePerEmail),
     EMBEDDING_MODEL: settings.embeddingModel,
     EMBED_QUEUE_URL: queues.embed.queue.ref,
+    SWEEP_QUEUE_URL: queues.sweep.queue.ref,
     EXPENSIVE_CALLS_PER_SECOND_PER_KEY: String(settings.expensiveCallsPerSecondPerKey),
     HEARTBEAT_SECRET_ARN: secrets.heartbeat?.ref ?? '',
     JOBS_QUEUE_URL: queues.jobs.queue.ref,
@@ -88,6 +89,7 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
     'queue/jobs': [queues.jobs.queue.attrArn],
     'queue/mail': [queues.mail.queue.attrArn],
     'secret/heartbeat': secrets.heartbeat ? [secrets.heartbeat.ref] : [],
+    'queue/sweep': [queues.sweep.queue.attrArn],
     'secret/masterKey': [secrets.masterKey.ref],
     'secret/signingKey': [secrets.signingKey.ref],
   };

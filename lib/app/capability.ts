@@ -36,7 +36,7 @@ export type TableAction =
   | 'BatchWriteItem'
   | 'ConditionCheckItem';
 /** The queues. `lib/workers/queues.ts` declares them. */
-export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed';
+export type QueueName = 'deliver' | 'deliverSlow' | 'mail' | 'jobs' | 'embed' | 'sweep';
 export type QueueAction = 'GetQueueAttributes' | 'SendMessage';
 /** The models of Amazon Bedrock. */
 export type ModelName = 'embedding' | 'claude' | 'nova';
@@ -68,6 +68,7 @@ export type EnvironmentName =
   | 'READS_PER_SECOND_PER_KEY'
   | 'RECONCILE_AFTER_SECONDS'
   | 'SERVICE_NAME'
+  | 'SWEEP_QUEUE_URL'
   | 'TABLE_NAME'
   | 'MASTER_KEY_SECRET_ARN'
   | 'SIGNING_KEY_SECRET_ARN'

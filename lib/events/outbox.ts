@@ -72,7 +72,8 @@ export function tenantEvents(tenant: string, shard: number): string[] {
   return [tenant, 'EVENTS', String(shard)];
 }
 
-function pendingEvents(shard: number): string[] {
+/** Returns the index partition (gsi3) of the events of a shard that are in the outbox. */
+export function pendingEvents(shard: number): string[] {
   return ['PENDING', String(shard)];
 }
 

@@ -1,8 +1,9 @@
 import { type Capability, combine } from '../app/capability.ts';
-import { type Sweep, sweepShards } from '../workers/sweep.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
+import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
 import { firstAttemptBacklog, type IsBacklogged } from '../webhooks/firstAttemptBacklog.ts';
 import { fanOut, fanOutCapability, type FanOutPorts } from './fanOut.ts';
-import { listOutbox, outboxShards, type OutboxStore } from './outbox.ts';
+import { listOutbox, outboxShards, type OutboxStore, pendingEvents } from './outbox.ts';
 
 export interface OutboxSweepPorts {
   readonly outbox: Pick<OutboxStore, 'listPending'>;
@@ -14,8 +15,8 @@ export interface OutboxSweepPorts {
 }
 
 /**
- * Returns the sweep that fans out old events in the outbox: the stream did not bring them, their fan-out failed, or their first
- * attempts have not ended. The sweep stores their first attempts in groups. Throws if the fan-out of an event fails.
+ * Returns the sweep that fans out the old events of a shard of the outbox: the stream did not bring them, their fan-out failed, or
+ * their first attempts have not ended. The sweep stores their first attempts in groups. Throws if the fan-out of an event fails.
  *
  * During a backlog, the sweep sends no messages, because earlier messages may still be in the queue. The sweep of groups sends them
  * later.
@@ -25,15 +26,14 @@ export function sweepOutbox({
   fanOut: ports,
   isBacklogged: readBacklog,
   reconcileAfterMs,
-}: OutboxSweepPorts): Sweep {
-  return async (call) => {
+}: OutboxSweepPorts): ShardSweep {
+  return async (shard, call) => {
     const before = call.clock() - reconcileAfterMs;
     const isBacklogged = await readBacklog(call);
     let failed = 0;
-    await sweepShards(
-      outboxShards,
+    await sweepPages(
       call,
-      (shard, options) => outbox.listPending(shard, before, options),
+      (options) => outbox.listPending(shard, before, options),
       async (events) => {
         const { size } = await fanOut(ports, events, call, { isBacklogged, isSwept: true });
         failed += size;
@@ -48,6 +48,13 @@ const reconcileAfter: Capability<number> = {
   env: ['RECONCILE_AFTER_SECONDS'],
   open: (env) => Number(env.RECONCILE_AFTER_SECONDS) * 1000,
 };
+
+/** The capability to find the shards of the outbox that have old events. */
+export const outboxIndex = /* @__PURE__ */ combine({ dueAfterMs: reconcileAfter }, ({ dueAfterMs }): DueIndex => ({
+  shards: outboxShards,
+  partition: pendingEvents,
+  dueAfterMs,
+}));
 
 export const outboxSweep = /* @__PURE__ */ combine(
   { outbox: listOutbox, fanOut: fanOutCapability, isBacklogged: firstAttemptBacklog, reconcileAfterMs: reconcileAfter },

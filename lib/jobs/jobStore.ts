@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Capability, QueueName } from '../app/capability.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import type { Log } from '../app/endpoint.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
 import { notifyQueue } from '../workers/notifyQueue.ts';
 import type { QueueMessage, QueueSender } from '../workers/sender.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
@@ -82,8 +83,8 @@ function dueJobs(shard: number): string[] {
   return ['JOBS', String(shard)];
 }
 
-/** The number of shards in the index of due jobs. */
-export const jobShards = SHARDS;
+/** The index of due jobs. */
+export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
 /** A job to start. If its first message is lost, the sweeper sends another at `dueAt` (epoch ms). */
 export interface NewJob {

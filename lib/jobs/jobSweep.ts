@@ -2,34 +2,28 @@ import { combine } from '../app/capability.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { type Sweep, sweepShards } from '../workers/sweep.ts';
-import {
-  jobMessage,
-  type JobQueue,
-  jobShards,
-  type JobSweeper,
-  queueOfJob,
-  type StoredJob,
-  sweepJobs,
-} from './jobStore.ts';
+import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
+import { jobMessage, type JobQueue, type JobSweeper, queueOfJob, type StoredJob, sweepJobs } from './jobStore.ts';
 
 export interface JobSweepPorts {
   readonly jobs: Pick<JobSweeper, 'listDue' | 'postpone'>;
   readonly queues: Readonly<Record<JobQueue, QueueSender>>;
 }
 
-/** The number of writes of one shard at the same time. */
+/** The number of jobs of a shard that are postponed at the same time. */
 const PARALLEL = 4;
 /** How long after its message a job is due again if no worker has started it, in milliseconds. */
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
-/** Returns the sweep that sends the messages of due jobs. A conditional write postpones each job before its message is sent. */
-export function sweepDueJobs({ jobs, queues }: JobSweepPorts): Sweep {
-  return async (call) => {
-    await sweepShards(
-      jobShards,
+/**
+ * Returns the sweep that sends the messages of the due jobs of a shard. A conditional write postpones each job before its message
+ * is sent.
+ */
+export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
+  return async (shard, call) => {
+    await sweepPages(
       call,
-      async (shard, options) => {
+      async (options) => {
         const { jobs: values, next } = await jobs.listDue(shard, call.clock(), options);
         return { values, next };
       },

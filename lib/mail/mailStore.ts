@@ -9,6 +9,7 @@ import { shardOf } from '../table/queryShards.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, type Table, upsert } from '../table/table.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
 import {
   isReadyMail,
   isSendingMail,
@@ -22,9 +23,11 @@ import {
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 
 /** The number of index partitions for due mails. */
-export const mailShards = 16;
+const mailShards = 16;
 
 const dueMails = (shard: number) => ['MAILS', String(shard)];
+/** The index of due mails. */
+export const dueMailIndex: DueIndex = { shards: mailShards, partition: dueMails };
 
 /** A mail to one person. It is in gsi3 until its status is final. */
 export const MailEntity = defineEntity({

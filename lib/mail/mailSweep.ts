@@ -3,9 +3,9 @@ import { inParallel } from '../shared/inParallel.ts';
 import type { Timing } from '../webhooks/rules/schedule.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { type Sweep, sweepShards } from '../workers/sweep.ts';
+import { type ShardSweep, sweepPages } from '../workers/sweep.ts';
 import { mailMessage, mailTiming } from './mailMessage.ts';
-import { findDueMails, mailShards, type MailStore, type StoredMail } from './mailStore.ts';
+import { findDueMails, type MailStore, type StoredMail } from './mailStore.ts';
 import { isReadyMail, type ReadyMail, rescheduleSweep, type SendingMail } from './rules/mailRecord.ts';
 
 export interface MailSweepDeps {
@@ -14,20 +14,20 @@ export interface MailSweepDeps {
   readonly timing: Timing;
 }
 
-/** The number of writes of one shard at the same time. */
+/** The number of mails of a shard that are written at the same time. */
 const PARALLEL = 8;
 
 /**
- * Returns the sweep that sends the queue messages of due mails again. A mail is due if its message was lost, or if its worker ended
- * while it was sending. A conditional write before each message makes sure that only one of several sweepers sends it.
+ * Returns the sweep that sends the queue messages of the due mails of a shard again. A mail is due if its message was lost, or if
+ * its worker ended while it was sending. A conditional write before each message makes sure that only one of several sweepers
+ * sends it.
  */
-export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
-  return async (call) => {
+export function sweepMails({ mails, queue, timing }: MailSweepDeps): ShardSweep {
+  return async (shard, call) => {
     const startedAt = call.clock();
-    await sweepShards(
-      mailShards,
+    await sweepPages(
       call,
-      (shard, options) => mails.listDue(shard, startedAt, options),
+      (options) => mails.listDue(shard, startedAt, options),
       async (values) => {
         const now = call.clock();
         const rescheduled: StoredMail<ReadyMail | SendingMail>[] = [];
@@ -44,7 +44,7 @@ export function sweepMails({ mails, queue, timing }: MailSweepDeps): Sweep {
 }
 
 /** The capability to sweep mails. */
-export const mailSweep: Capability<Sweep> = /* @__PURE__ */ combine(
+export const mailSweep: Capability<ShardSweep> = /* @__PURE__ */ combine(
   { mails: findDueMails, queue: sendTo.mail, timing: mailTiming },
   sweepMails,
 );

@@ -8,6 +8,7 @@ import { queryShards, shardNumbers } from '../table/queryShards.ts';
 import { retryOnConflict } from '../table/retryOnConflict.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, replace, itemOf, type Table, upsert, type WriteOp } from '../table/table.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
 import type { DueDelivery } from './deliveryMessage.ts';
 import { type FirstAttemptGroup, insertFirstAttempts, toFirstAttempts } from './firstAttempts.ts';
 import {
@@ -26,6 +27,8 @@ import type { EndpointKey } from './targets.ts';
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const eventPartition = (of: { tenant: string; eventId: string }) => [of.tenant, 'EVENT', of.eventId];
 const duePartition = (shard: number) => ['DUE', String(shard)];
+/** The index of due deliveries. */
+export const dueDeliveryIndex: DueIndex = { shards: outboxShards, partition: duePartition };
 /**
  * The number of index partitions (gsi4) for the deliveries to one endpoint. Each partition allows about 1,000 writes per second.
  */

@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Capability } from '../app/capability.ts';
-import type { StoredEvent } from '../events/outbox.ts';
+import { outboxShards, type StoredEvent } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import { isoTime } from '../shared/isoTime.ts';
 import { defineEntity, indexPartition, type Stored } from '../table/entity.ts';
 import { tenantOf } from '../table/keys.ts';
 import { storeCapability } from '../table/storeCapability.ts';
 import { insert, remove, replace, type Table, type WriteOp } from '../table/table.ts';
+import type { DueIndex } from '../workers/dueShards.ts';
 import { afterGroupSweep, FirstAttempts, newFirstAttempts } from './rules/firstAttempts.ts';
 import type { Timing } from './rules/schedule.ts';
 
 const LIFETIME_SECONDS = 30 * 24 * 60 * 60;
 const groupPartition = (shard: number) => ['FIRST', String(shard)];
+/** The index of due groups. */
+export const dueGroupIndex: DueIndex = { shards: outboxShards, partition: groupPartition };
 
 /** A group of first attempts. It is deleted after each of its endpoints has a delivery. Until then, it has an entry in gsi3. */
 export const FirstAttemptsEntity = defineEntity({

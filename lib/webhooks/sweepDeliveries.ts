@@ -1,9 +1,8 @@
 import { combine } from '../app/capability.ts';
-import { outboxShards } from '../events/outbox.ts';
 import { inParallel } from '../shared/inParallel.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { QueueSender } from '../workers/sender.ts';
-import { type Sweep, sweepShards } from '../workers/sweep.ts';
+import { type ShardSweep, type Sweep, type SweepCall, sweepPages } from '../workers/sweep.ts';
 import { type DeliveryStore, dueDeliveries, type StoredDelivery } from './deliveries.ts';
 import { deliveryTiming, firstAttemptMessage, nextAttemptMessages } from './deliveryMessage.ts';
 import { countUnhealthyEndpoints, type EndpointHealthStore } from './endpointHealth.ts';
@@ -21,40 +20,30 @@ export interface DeliverySweepPorts {
   readonly timing: Timing;
 }
 
-/** The number of writes of one shard at the same time. All shards together use about as many connections as the SDK has. */
+/** The number of writes of one shard at the same time. The shards of a batch use about as many connections as the SDK has. */
 const PARALLEL = 4;
 
 /**
- * Returns the sweep that sends the messages of due deliveries and of first attempts that have not ended. A conditional write
- * postpones each of them before its message is sent. Two sweepers therefore send it only once, and a later run sends a message that
- * is lost.
+ * Returns the sweep that sends the messages of the due deliveries of a shard. A conditional write postpones each delivery before its
+ * message is sent. Two sweepers therefore send it only once, and a later run sends a message that is lost.
  *
  * During a backlog, first attempts are only postponed. Their messages are still in the queue, and copies would make the queue
  * longer.
  */
 export function sweepDeliveries({
   deliveries,
-  groups,
-  isBacklogged: readBacklog,
   retryQueue,
+  isBacklogged: readBacklog,
   timing,
-}: DeliverySweepPorts): Sweep {
-  return async (call) => {
+}: Omit<DeliverySweepPorts, 'groups'>): ShardSweep {
+  return measureDelays(timing, async (shard, call, addDelay) => {
     const startedAt = call.clock();
     const isBacklogged = await readBacklog(call);
-    let [due, overdue, oldest] = [0, 0, 0];
-    const measure = (delays: readonly number[]) => {
-      const late = delays.filter((delay) => delay >= timing.marginMs);
-      due += delays.length;
-      overdue += late.length;
-      oldest = Math.max(oldest, ...late);
-    };
-    const sweepRows = sweepShards(
-      outboxShards,
+    await sweepPages(
       call,
-      (shard, options) => deliveries.listDue(shard, startedAt, options),
+      (options) => deliveries.listDue(shard, startedAt, options),
       async (values) => {
-        measure(values.map(({ nextAt }) => startedAt - nextAt));
+        for (const { nextAt } of values) addDelay(startedAt - nextAt);
         const now = call.clock();
         const postponed: StoredDelivery<PendingDelivery>[] = [];
         await inParallel(values, PARALLEL, async (delivery) => {
@@ -65,12 +54,27 @@ export function sweepDeliveries({
         await retryQueue.send(postponed.flatMap((delivery) => nextAttemptMessages(delivery, now)));
       },
     );
-    const sweepGroups = sweepShards(
-      outboxShards,
+  });
+}
+
+/**
+ * Returns the sweep that sends the messages of the due groups of first attempts of a shard. A group is postponed before its message
+ * is sent. During a backlog, groups are only postponed.
+ */
+export function sweepFirstAttempts({
+  groups,
+  retryQueue,
+  isBacklogged: readBacklog,
+  timing,
+}: Omit<DeliverySweepPorts, 'deliveries'>): ShardSweep {
+  return measureDelays(timing, async (shard, call, addDelay) => {
+    const startedAt = call.clock();
+    const isBacklogged = await readBacklog(call);
+    await sweepPages(
       call,
-      (shard, options) => groups.listDue(shard, startedAt, options),
+      (options) => groups.listDue(shard, startedAt, options),
       async (values) => {
-        measure(values.map(({ createdAt }) => startedAt - createdAt));
+        for (const { createdAt } of values) addDelay(startedAt - createdAt);
         const now = call.clock();
         const postponed: FirstAttemptGroup[] = [];
         await inParallel(values, PARALLEL, async (group) => {
@@ -79,11 +83,29 @@ export function sweepDeliveries({
         await retryQueue.send(postponed.map((group) => firstAttemptMessage(group, 0)));
       },
     );
-    const results = await Promise.allSettled([sweepRows, sweepGroups]);
-    call.measures.record('DeliveriesDue', due);
-    call.measures.record('DeliveriesOverdue', overdue);
-    call.measures.record('OldestOverdueDeliveryAge', Math.round(oldest / 1000));
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  });
+}
+
+/** Returns a sweep that also writes the metrics of its delays. `sweep` passes each delay in milliseconds to `addDelay`. */
+function measureDelays(
+  { marginMs }: Timing,
+  sweep: (shard: number, call: SweepCall, addDelay: (delay: number) => void) => Promise<void>,
+): ShardSweep {
+  return async (shard, call) => {
+    let [due, overdue, oldest] = [0, 0, 0];
+    try {
+      await sweep(shard, call, (delay) => {
+        due++;
+        if (delay < marginMs) return;
+        overdue++;
+        oldest = Math.max(oldest, delay);
+      });
+    } finally {
+      // CloudWatch charges for a metric that is written, also for a count of 0.
+      if (due > 0) call.measures.count('DeliveriesDue', due);
+      if (overdue > 0) call.measures.count('DeliveriesOverdue', overdue);
+      if (overdue > 0) call.measures.record('OldestOverdueDeliveryAge', Math.round(oldest / 1000));
+    }
   };
 }
 
@@ -103,12 +125,21 @@ export function measureUnhealthyEndpoints(health: Pick<EndpointHealthStore, 'cou
 export const deliverySweep = /* @__PURE__ */ combine(
   {
     deliveries: dueDeliveries,
-    groups: dueFirstAttempts,
     retryQueue: sendTo.deliverSlow,
     isBacklogged: firstAttemptBacklog,
     timing: deliveryTiming,
   },
   sweepDeliveries,
+);
+
+export const firstAttemptSweep = /* @__PURE__ */ combine(
+  {
+    groups: dueFirstAttempts,
+    retryQueue: sendTo.deliverSlow,
+    isBacklogged: firstAttemptBacklog,
+    timing: deliveryTiming,
+  },
+  sweepFirstAttempts,
 );
 
 export const endpointHealthSweep = /* @__PURE__ */ combine({ health: countUnhealthyEndpoints }, ({ health }) =>

@@ -53,6 +53,14 @@ export const queues = {
     // Each invocation calls the model eight times in parallel.
     maxConcurrency: 4,
   },
+  sweep: {
+    purpose: 'Shards of the table with due deliveries, mails and jobs',
+    impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
+    batchSize: 10,
+    maxConcurrency: 20,
+    // The worker drops messages that are older than a minute, so older messages mean that it does not run.
+    lateAfterSeconds: 600,
+  },
 } as const satisfies Readonly<Record<QueueName, QueueDeclaration>>;
 
 /** How often SQS delivers a message before it moves the message to the dead-letter queue. */
@@ -65,4 +73,5 @@ export const queueVariable = {
   mail: 'MAIL_QUEUE_URL',
   jobs: 'JOBS_QUEUE_URL',
   embed: 'EMBED_QUEUE_URL',
+  sweep: 'SWEEP_QUEUE_URL',
 } as const satisfies Readonly<Record<QueueName, string>>;

@@ -12,6 +12,7 @@ export const deliverSlow = /* @__PURE__ */ sending('deliverSlow');
 export const mail = /* @__PURE__ */ sending('mail');
 export const jobs = /* @__PURE__ */ sending('jobs');
 export const embed = /* @__PURE__ */ sending('embed');
+export const sweep = /* @__PURE__ */ sending('sweep');
 
 function sending(name: QueueName): Capability<QueueSender> {
   const variable = queueVariable[name];

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Uses } from '../app/capability.ts';
 import type { WorkerCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
@@ -6,12 +7,25 @@ import { shardNumbers } from '../table/queryShards.ts';
 
 export type SweepCall = Pick<WorkerCall<Uses>, 'clock' | 'deadline' | 'log' | 'measures'>;
 
-/** Finds overdue work of one kind in the table and starts it. Each feature with such work registers a sweep. */
+/** Work that runs every minute. */
 export type Sweep = (call: SweepCall) => Promise<void>;
+
+/** Finds the overdue work of one kind in one shard of the table and starts it. */
+export type ShardSweep = (shard: number, call: SweepCall) => Promise<void>;
+
+/** The kinds of work that are swept by shard. Each kind has its own partitions of gsi3. */
+export const sweptWork = ['deliveries', 'firstAttempts', 'events', 'mails', 'jobs'] as const;
+export type SweptWork = (typeof sweptWork)[number];
+
+/** A message to sweep one shard of one kind of work. */
+export const SweepMessage = z.object({ work: z.enum(sweptWork), shard: z.number().int().min(0) });
+export type SweepMessage = z.output<typeof SweepMessage>;
 
 const PAGE = 100;
 /** How long before its deadline a run stops to read pages, in milliseconds. The next run starts with the oldest work. */
 const STOP_BEFORE_DEADLINE = 5_000;
+/** The age at which a message is dropped, in milliseconds. The timer has then sent a newer message for the shard. */
+const MESSAGE_LIFETIME = 60_000;
 
 /** Runs all sweeps in parallel. A failed sweep does not stop other sweeps. Throws the first failure after all sweeps have ended. */
 export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Promise<void> {
@@ -22,22 +36,45 @@ export async function runSweeps(sweeps: readonly Sweep[], call: SweepCall): Prom
   if (first) throw first.reason;
 }
 
-/** Reads the shards of an index in parallel and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
+/**
+ * Sweeps the shard of a message that was sent at `sentAt` (epoch ms). Does nothing for a message that is older than a minute, so
+ * that messages do not pile up while the workers are too slow. A failed message is also dropped when SQS redelivers it.
+ */
+export async function sweepShard(
+  sweeps: Readonly<Record<SweptWork, ShardSweep>>,
+  { work, shard }: SweepMessage,
+  sentAt: number,
+  call: SweepCall,
+): Promise<void> {
+  if (call.clock() - sentAt <= MESSAGE_LIFETIME) await sweeps[work](shard, call);
+}
+
+/** Reads the pages of a shard and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
+export async function sweepPages<T>(
+  { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
+  read: (options: {
+    limit: number;
+    after: string | undefined;
+  }) => Promise<{ values: readonly T[]; next: string | undefined }>,
+  work: (values: readonly T[]) => Promise<void>,
+): Promise<void> {
+  let after: string | undefined;
+  do {
+    const { values, next } = await read({ limit: PAGE, after });
+    await work(values);
+    after = next;
+  } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
+}
+
+/** Reads all shards of an index in parallel and passes each page to `work`. Stops 5 seconds before the deadline of the run. */
 export async function sweepShards<T>(
   shards: number,
-  { clock, deadline }: Pick<SweepCall, 'clock' | 'deadline'>,
+  call: Pick<SweepCall, 'clock' | 'deadline'>,
   read: (
     shard: number,
     options: { limit: number; after: string | undefined },
   ) => Promise<{ values: readonly T[]; next: string | undefined }>,
   work: (values: readonly T[]) => Promise<void>,
 ): Promise<void> {
-  await inParallel(shardNumbers(shards), shards, async (shard) => {
-    let after: string | undefined;
-    do {
-      const { values, next } = await read(shard, { limit: PAGE, after });
-      await work(values);
-      after = next;
-    } while (after !== undefined && clock() < deadline - STOP_BEFORE_DEADLINE);
-  });
+  await inParallel(shardNumbers(shards), shards, (shard) => sweepPages(call, (options) => read(shard, options), work));
 }

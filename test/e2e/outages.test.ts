@@ -347,7 +347,7 @@ describe('outage of a part of the system', () => {
     const activeAlarms = now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : []));
     expect(activeAlarms).toContain('FanOutEventsBehind');
     expect(activeAlarms.filter((name) => !['FanOutEventsBehind', 'PublishLiveBehind'].includes(name))).toEqual([]);
-    for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'stream'])
+    for (const label of ['deliver', 'deliverSlow', 'mail', 'jobs', 'embed', 'sweep', 'stream'])
       expect(Math.max(...line(now, 'Health', 'Dead letters', label))).toBe(0);
     expect(now.parts.map(({ running }) => running)).toEqual([true, true, true, true]);
   });

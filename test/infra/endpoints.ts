@@ -36,6 +36,7 @@ const everything: Capability<undefined> = {
     'MAIL_RETRY_SCHEDULE',
     'PUBLIC_URL',
     'RECONCILE_AFTER_SECONDS',
+    'SWEEP_QUEUE_URL',
     'WEBHOOK_RETRY_SCHEDULE',
     'TABLE_NAME',
     'MASTER_KEY_SECRET_ARN',

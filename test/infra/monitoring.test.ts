@@ -202,8 +202,8 @@ describe('queueAlarms', () => {
     });
   });
 
-  test('watches the waiting time of first attempts and mails only', () => {
-    expect(queueNames.filter((name) => 'lateAfterSeconds' in queues[name])).toEqual(['deliver', 'mail']);
+  test('watches the waiting time of first attempts, mails and sweeps only', () => {
+    expect(queueNames.filter((name) => 'lateAfterSeconds' in queues[name])).toEqual(['deliver', 'mail', 'sweep']);
   });
 });
 

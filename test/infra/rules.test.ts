@@ -200,6 +200,8 @@ describe('resources', () => {
       'JobsQueue',
       'EmbedDeadLetters',
       'EmbedQueue',
+      'SweepDeadLetters',
+      'SweepQueue',
       'StreamDeadLetters',
     ]);
     for (const [, { DeletionPolicy = 'Delete', UpdateReplacePolicy = 'Delete' }] of carriers)

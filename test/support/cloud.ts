@@ -36,8 +36,15 @@ import { FirstAttemptStore } from '../../lib/webhooks/firstAttempts.ts';
 import { AttemptLoader } from '../../lib/webhooks/loadAttempt.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
 import { sweepDueJobs } from '../../lib/jobs/jobSweep.ts';
-import { measureUnhealthyEndpoints, sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
-import { runSweeps } from '../../lib/workers/sweep.ts';
+import { measureUnhealthyEndpoints, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
+import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
+import {
+  runSweeps,
+  type ShardSweep,
+  type SweepCall,
+  type SweepMessage,
+  type SweptWork,
+} from '../../lib/workers/sweep.ts';
 import type { Timing } from '../../lib/webhooks/rules/schedule.ts';
 import { SesSender } from '../../lib/mail/senders/ses.ts';
 import { UnsubscribeLinks } from '../../lib/mail/unsubscribeLinks.ts';
@@ -53,6 +60,7 @@ import type { MessageCall } from '../../lib/app/worker.ts';
 import { Invocation, type Trial } from './crashes.ts';
 import { TABLE_NAME } from './engine.ts';
 import { asDocumentClient, type Command, LeanClient } from './leanClient.ts';
+import { dueIndexes, RECONCILE_AFTER, runShardSweeps } from './sweeps.ts';
 import { insertsEvent, recordingMeasures, messagesEvent } from './workers.ts';
 
 const SECOND = 1_000;
@@ -63,7 +71,6 @@ const MAX_CONCURRENCY = 20;
 const MAX_RUN = 48 * 60 * MINUTE;
 /** How often the stream delivers a failing record. */
 const STREAM_TRIES = 3;
-const RECONCILE_AFTER = 3 * MINUTE;
 /** The pause between two deliveries of a failing record. */
 const STREAM_PAUSE = 30 * SECOND;
 
@@ -130,6 +137,7 @@ export class Cloud {
     mail: [],
     jobs: [],
     embed: [],
+    sweep: [],
   };
   readonly #stream: StreamRecord[] = [];
   readonly #streamed = new Set<string>();
@@ -225,53 +233,68 @@ export class Cloud {
     return this.#partitions !== undefined && isSwept(partition) && !this.#partitions.has(partition);
   }
 
-  /** Runs the sweep once. Returns false if its process crashed or failed. */
+  /** Runs the timer of the sweep once, and its worker for each message. Returns false if a process crashed or failed. */
   async sweep(trial?: Trial): Promise<boolean> {
     this.sweeps++;
     this.#partitions = new Set((await this.#entries()).map(({ gsi3pk }) => String(gsi3pk)));
+    const timer = new Invocation(trial);
+    const process = this.#process(timer, 'Timer ');
+    const hasSent = await hasSucceeded(timer, () =>
+      runSweeps(
+        [
+          sendDueShards({
+            reader: new DueIndexReader(process.table),
+            indexes: dueIndexes,
+            queue: process.sender('sweep'),
+          }),
+          measureUnhealthyEndpoints(process.health),
+        ],
+        this.#sweepCall(),
+      ),
+    );
+    const messages = this.#queues.sweep.splice(0).map(({ body }) => JSON.parse(body) as SweepMessage);
+    const swept = await Promise.all(messages.map((message) => this.#sweepShard(message, trial)));
+    return hasSent && swept.every(Boolean);
+  }
+
+  #sweepCall(): SweepCall {
+    return { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
+  }
+
+  /** Runs the worker for a message. SQS would redeliver a failed message after more than a minute, so the worker would drop it. */
+  async #sweepShard(message: SweepMessage, trial: Trial | undefined): Promise<boolean> {
     const invocation = new Invocation(trial);
     const process = this.#process(invocation);
-    const call = { clock: this.#clock, log: this.#log, measures: this.measures, deadline: this.now + 55 * SECOND };
     const isBacklogged = readBacklog(() =>
       invocation.call('GetQueueAttributes', async () => this.#queues.deliver.length),
     );
-    const mails = sweepMails({
-      mails: new MailStore(process.table),
-      queue: process.sender('mail'),
-      timing: this.mailTiming,
-    });
-    try {
-      await Promise.race([
-        invocation.crashed,
-        runSweeps(
-          [
-            sweepDeliveries({
-              deliveries: process.deliveries,
-              retryQueue: process.sender('deliverSlow'),
-              groups: process.groups,
-              isBacklogged,
-              timing: this.webhookTiming,
-            }),
-            measureUnhealthyEndpoints(process.health),
-            sweepOutbox({
-              outbox: new OutboxStore(process.table),
-              fanOut: process.fanOut,
-              isBacklogged,
-              reconcileAfterMs: RECONCILE_AFTER,
-            }),
-            sweepDueJobs({
-              jobs: new JobSweeper(process.table),
-              queues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
-            }),
-            mails,
-          ],
-          call,
-        ),
-      ]);
-      return true;
-    } catch {
-      return false;
-    }
+    const ports = {
+      deliveries: process.deliveries,
+      groups: process.groups,
+      retryQueue: process.sender('deliverSlow'),
+      isBacklogged,
+      timing: this.webhookTiming,
+    };
+    const sweeps: Readonly<Record<SweptWork, ShardSweep>> = {
+      deliveries: sweepDeliveries(ports),
+      firstAttempts: sweepFirstAttempts(ports),
+      events: sweepOutbox({
+        outbox: new OutboxStore(process.table),
+        fanOut: process.fanOut,
+        isBacklogged,
+        reconcileAfterMs: RECONCILE_AFTER,
+      }),
+      mails: sweepMails({
+        mails: new MailStore(process.table),
+        queue: process.sender('mail'),
+        timing: this.mailTiming,
+      }),
+      jobs: sweepDueJobs({
+        jobs: new JobSweeper(process.table),
+        queues: { jobs: process.sender('jobs'), embed: process.sender('embed') },
+      }),
+    };
+    return hasSucceeded(invocation, () => runShardSweeps(sweeps, [message], this.#sweepCall()));
   }
 
   /** Starts invocations for all work that is ready, and waits until all invocations have ended or sleep. */
@@ -488,9 +511,10 @@ export class Cloud {
     return Items as Item[];
   }
 
-  /** Opens the ports of a simulated process. Each call through them is a call of the invocation. */
-  #process(invocation: Invocation) {
-    const send = (command: Command) => invocation.call(nameOf(command), () => this.#send(command, invocation.trial));
+  /** Opens the ports of a simulated process. Each call through them is a call of the invocation. `prefix` begins the names of its calls of the table. */
+  #process(invocation: Invocation, prefix = '') {
+    const send = (command: Command) =>
+      invocation.call(`${prefix}${nameOf(command)}`, () => this.#send(command, invocation.trial));
     const table = new Table(asDocumentClient({ send }), TABLE_NAME, this.#clock);
     const secrets = {
       send: () =>
@@ -622,6 +646,16 @@ export class Cloud {
     if (refusal) throw refusal;
     this.mailCounts.set(mailId, (this.mailCounts.get(mailId) ?? 0) + 1);
     return { MessageId: `ses-${mailId}` };
+  }
+}
+
+/** Runs the work of an invocation. Returns false if its process crashed or failed. */
+async function hasSucceeded(invocation: Invocation, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await Promise.race([invocation.crashed, work()]);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -39,7 +39,7 @@ export function faultsOfEveryKind(calls: readonly string[]): Fault[] {
 }
 
 function faultsOf(kind: string): readonly Omit<Fault, 'occurrence' | 'kind'>[] {
-  const reads = /^(Get|BatchGet|Query)/.test(kind);
+  const reads = /^(Timer )?(Get|BatchGet|Query)/.test(kind);
   return allFailures.slice(0, reads ? 3 : undefined);
 }
 

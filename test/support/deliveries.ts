@@ -21,11 +21,14 @@ import {
   type DeliverySweepPorts,
   measureUnhealthyEndpoints,
   sweepDeliveries,
+  sweepFirstAttempts,
 } from '../../lib/webhooks/sweepDeliveries.ts';
-import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
+import { DueIndexReader, sendDueShards } from '../../lib/workers/dueShards.ts';
+import { runSweeps, type ShardSweep, type SweptWork } from '../../lib/workers/sweep.ts';
 import { newId } from '../../lib/shared/ids.ts';
 import type { QueueMessage, QueueSender } from '../../lib/workers/sender.ts';
 import { createWebhookClient } from '../../lib/webhooks/transport/send.ts';
+import { dueIndexes, RECONCILE_AFTER, runShardSweeps } from './sweeps.ts';
 import { recordingMeasures } from './workers.ts';
 
 export const SECOND = 1000;
@@ -168,8 +171,8 @@ export class DeliverySystem {
     };
   }
 
-  /** The sweeps of the worker, without the sweep of mails. */
-  get sweeps(): Sweep[] {
+  /** The sweeps of shards. The sweep of mails does nothing. */
+  get shardSweeps(): Readonly<Record<SweptWork, ShardSweep>> {
     const outbox = new OutboxStore(this.table);
     const queues = {
       jobs: {
@@ -180,12 +183,14 @@ export class DeliverySystem {
       },
       embed: { send: async () => undefined },
     };
-    return [
-      sweepDeliveries(this.sweepPorts),
-      measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
-      sweepOutbox({ outbox, fanOut: this.fanOutPorts, isBacklogged: this.isBacklogged, reconcileAfterMs: 3 * MINUTE }),
-      sweepDueJobs({ jobs: new JobSweeper(this.table), queues }),
-    ];
+    const { fanOutPorts, isBacklogged } = this;
+    return {
+      deliveries: sweepDeliveries(this.sweepPorts),
+      firstAttempts: sweepFirstAttempts(this.sweepPorts),
+      events: sweepOutbox({ outbox, fanOut: fanOutPorts, isBacklogged, reconcileAfterMs: RECONCILE_AFTER }),
+      mails: async () => undefined,
+      jobs: sweepDueJobs({ jobs: new JobSweeper(this.table), queues }),
+    };
   }
 
   /** Writes an event in a transaction, as a change does. Returns its id. */
@@ -334,8 +339,22 @@ export class DeliverySystem {
     this.#sleepers = undefined;
   }
 
+  /** Runs the timer of the sweep, and then the worker for its messages. */
   async sweep(): Promise<void> {
-    await runSweeps(this.sweeps, { ...this.call, deadline: this.now + 50 * SECOND });
+    const call = { ...this.call, deadline: this.now + 50 * SECOND };
+    const sent: object[] = [];
+    const queue = {
+      send: async (messages: readonly QueueMessage[]) => void sent.push(...messages.map(({ body }) => body)),
+    };
+    const reader = new DueIndexReader(this.table);
+    await runSweeps(
+      [
+        measureUnhealthyEndpoints(new EndpointHealthStore(this.table)),
+        sendDueShards({ reader, indexes: dueIndexes, queue }),
+      ],
+      call,
+    );
+    await runShardSweeps(this.shardSweeps, sent, call);
   }
 
   /** Advances the time until all deliveries have ended. Runs a sweep in each minute that has due items. */

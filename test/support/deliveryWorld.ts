@@ -9,7 +9,7 @@ import { attemptDelivery, type AttemptPorts } from '../../lib/webhooks/attempt.t
 import { fanOut, type FanOutPorts } from '../../lib/events/fanOut.ts';
 import type { DeliveryMessage } from '../../lib/webhooks/deliveryMessage.ts';
 import { sweepOutbox } from '../../lib/events/sweepOutbox.ts';
-import { type DeliverySweepPorts, sweepDeliveries } from '../../lib/webhooks/sweepDeliveries.ts';
+import { type DeliverySweepPorts, sweepDeliveries, sweepFirstAttempts } from '../../lib/webhooks/sweepDeliveries.ts';
 import { runSweeps, type Sweep } from '../../lib/workers/sweep.ts';
 import {
   type Delivery,
@@ -513,9 +513,18 @@ export class World {
     } satisfies DeliverySweepPorts['groups'];
     const retryQueue = this.#sender(actor);
     const isBacklogged = async () => false;
-    return [
-      sweepDeliveries({ deliveries, groups, retryQueue, isBacklogged, timing: worldTiming }),
+    const sweeps = [
+      sweepDeliveries({ deliveries, retryQueue, isBacklogged, timing: worldTiming }),
+      sweepFirstAttempts({ groups, retryQueue, isBacklogged, timing: worldTiming }),
       sweepOutbox({ outbox, fanOut: this.#fanOutPorts(actor), isBacklogged, reconcileAfterMs: 3 * MINUTE }),
     ];
+    const shards = new Set([0, ...[...this.rows.values()].map(({ shard }) => shard)]);
+    return sweeps.flatMap((sweep) =>
+      [...shards].map(
+        (shard): Sweep =>
+          (call) =>
+            sweep(shard, call),
+      ),
+    );
   }
 }

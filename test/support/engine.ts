@@ -43,6 +43,7 @@ const environment = {
   MAIL_RETRY_SCHEDULE: '0,60,300,1800,7200,21600',
   EMBEDDING_MODEL: 'lexical',
   EMBED_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/embed',
+  SWEEP_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/000000000000/sweep',
   NOVA_MODEL_ID: '',
   PUBLIC_URL: 'https://api.test',
   RECONCILE_AFTER_SECONDS: '180',

@@ -1,6 +1,7 @@
 import { environment } from '../../lib/app/capability.ts';
 import { secretBox } from '../../lib/crypto/secretBox.ts';
-import { type StoredMail, MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
+import { dueMailIndex, type StoredMail, MailEntity, MailStore } from '../../lib/mail/mailStore.ts';
+import { shardNumbers } from '../../lib/table/queryShards.ts';
 import { openTable, type Table } from '../../lib/table/table.ts';
 import type { OccurredEvent } from '../../lib/events/audience.ts';
 import { MailComposer } from '../../lib/mail/mailComposer.ts';
@@ -136,12 +137,9 @@ export class MailSystem {
 
   /** Runs the sweep of mails once. */
   async sweep(): Promise<void> {
-    await sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing })({
-      clock: this.#clock,
-      deadline: this.now + 60_000,
-      log: this.#log,
-      measures: this.measures,
-    });
+    const sweep = sweepMails({ mails: this.store, queue: this.#sender, timing: this.timing });
+    const call = { clock: this.#clock, deadline: this.now + 60_000, log: this.#log, measures: this.measures };
+    await Promise.all(shardNumbers(dueMailIndex.shards).map((shard) => sweep(shard, call)));
   }
 
   /** Returns the stored mails, ordered by user. */

@@ -1,10 +1,17 @@
 import { DeleteCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { environment } from '../../../lib/app/capability.ts';
-import { type JobKind, type JobMessage, queueOfJob, REQUESTS_ENDED_MS } from '../../../lib/jobs/jobStore.ts';
+import {
+  dueJobIndex,
+  type JobKind,
+  type JobMessage,
+  queueOfJob,
+  REQUESTS_ENDED_MS,
+} from '../../../lib/jobs/jobStore.ts';
 import { EmbeddingStateEntity } from '../../../lib/memory/entities.ts';
 import { openTable } from '../../../lib/table/table.ts';
 import { jobSweep } from '../../../lib/jobs/jobSweep.ts';
+import { shardNumbers } from '../../../lib/table/queryShards.ts';
 import { LEXICAL_MODEL } from '../../../lib/memory/rules/lexical.ts';
 import { startEmbedding } from '../../../lib/memory/embeddingJobs.ts';
 import { TITAN_MODEL } from '../../../lib/bedrock/titan.ts';
@@ -368,5 +375,6 @@ describe('a change of the embedding model', () => {
 async function sweepAt(now: number): Promise<void> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const sweep = jobSweep.open(environment(process.env));
-  await sweep({ clock: () => now, deadline: now + MINUTE, log, measures: recordingMeasures() });
+  const call = { clock: () => now, deadline: now + MINUTE, log, measures: recordingMeasures() };
+  await Promise.all(shardNumbers(dueJobIndex.shards).map((shard) => sweep(shard, call)));
 }

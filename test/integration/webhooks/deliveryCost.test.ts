@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { worker as sweep } from '../../../functions/workers/sweep.ts';
+import { SWEEP_UNITS_READ } from '../../../infra/commands/cost/idle.ts';
+import { environment, openAll } from '../../../lib/app/capability.ts';
 import { type AwsCall, type Recorder, startRecorder } from '../../support/capacity.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
@@ -111,4 +114,14 @@ test('costs one more write unit for a delivery to an endpoint with recent failur
   await system.publish(tenant);
   const { calls } = await recorder.record(() => system.processMessage(system.firstQueue.messages[0]!.body));
   expect(written(calls)).toBe(4 + 1);
+});
+
+test('reads half a unit for each shard when a sweep finds no work, as the idle bill assumes', async () => {
+  const system = new DeliverySystem();
+  const deps = openAll(sweep.uses, environment(process.env));
+  const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));
+  expect(new Set(calls.map(({ operation }) => operation))).toEqual(new Set(['Query']));
+  // Deliveries, first attempts and events have 128 shards each, mails and jobs 16, presences 8. The endpoints have one.
+  expect(calls).toHaveLength(3 * 128 + 2 * 16 + 8 + 1);
+  expect([read(calls), written(calls)]).toEqual([SWEEP_UNITS_READ, 0]);
 });

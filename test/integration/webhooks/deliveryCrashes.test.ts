@@ -4,8 +4,10 @@ import { worker as deliverWebhook } from '../../../functions/workers/deliverWebh
 import { worker as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import { ApiKeyEntity } from '../../../lib/workspaces/entities.ts';
 import { DeliveryEntity } from '../../../lib/webhooks/deliveries.ts';
+import { parkingJob } from '../../../lib/webhooks/endpointHealth.ts';
 import { EndpointSlotsEntity } from '../../../lib/webhooks/rateSlots.ts';
 import { emit, EventEntity } from '../../../lib/events/outbox.ts';
+import { startJob } from '../../../lib/jobs/jobStore.ts';
 import { MailEntity } from '../../../lib/mail/mailStore.ts';
 import { insert } from '../../../lib/table/table.ts';
 import { AdvancedWebhookConfigEntity } from '../../../lib/webhooks/configs.ts';
@@ -15,6 +17,7 @@ import { ALL_FIRST_ATTEMPTS, type DeliveryMessage } from '../../../lib/webhooks/
 import { initialAdvancedConfig } from '../../../lib/webhooks/rules/advanced.ts';
 import type { WebhookEndpoint } from '../../../lib/webhooks/rules/endpoints.ts';
 import { inParallel } from '../../../lib/shared/inParallel.ts';
+import type { QueueName } from '../../../lib/app/capability.ts';
 import { MAX_RECEIVE_COUNT } from '../../../lib/workers/queues.ts';
 import { toWorkerLambda } from '../../../lib/workers/lambda.ts';
 import { Cloud } from '../../support/cloud.ts';
@@ -451,13 +454,14 @@ describe('mails with a fault at any call of AWS', () => {
   );
 });
 
-/** The kinds of AWS calls of a sweep that finds every kind of work. */
+/** The kinds of AWS calls of a sweep that finds every kind of work: of the timer, and of the worker for its messages. */
 const sweepCalls: readonly string[] = [
   'BatchGet',
   'GetQueueAttributes',
   'Put Delivery',
   'Put Event',
   'Put FirstAttempts',
+  'Put Job',
   'Put Mail',
   'Query',
   'Query DUE',
@@ -465,10 +469,17 @@ const sweepCalls: readonly string[] = [
   'Query JOBS',
   'Query MAILS',
   'Query PENDING',
-  'Query UNHEALTHY',
   'SendMessageBatch deliver',
   'SendMessageBatch deliverSlow',
+  'SendMessageBatch jobs',
   'SendMessageBatch mail',
+  'SendMessageBatch sweep',
+  'Timer Query DUE',
+  'Timer Query FIRST',
+  'Timer Query JOBS',
+  'Timer Query MAILS',
+  'Timer Query PENDING',
+  'Timer Query UNHEALTHY',
 ];
 
 describe('the sweeper', () => {
@@ -478,7 +489,8 @@ describe('the sweeper', () => {
     let losing = true;
     // The stream delivers no record, and the queues lose each message.
     cloud.stubs.tries = () => (losing ? 0 : 3);
-    cloud.stubs.lost = () => losing;
+    const isLost = (queue: QueueName) => losing && queue !== 'sweep';
+    cloud.stubs.lost = isLost;
     const stored: { readonly tenant: string; readonly eventId: string }[] = [];
     /** Makes an event in the outbox, a group of first attempts, a failed first attempt, mails and a job, all of them due. */
     const prepare = async () => {
@@ -488,13 +500,15 @@ describe('the sweeper', () => {
       const retried = await writeEvent(bad);
       stored.push({ tenant: bad, eventId: retried });
       cloud.now += 4 * MINUTE;
-      cloud.stubs.lost = (_queue, { eventId }) => losing && eventId !== retried;
+      cloud.stubs.lost = (queue, { eventId }) => isLost(queue) && eventId !== retried;
       // The sweep stores both groups of first attempts. One message is lost. The attempt of the other message fails.
       await cloud.sweep();
       await cloud.run(cloud.now);
-      cloud.stubs.lost = () => losing;
+      cloud.stubs.lost = isLost;
       cloud.now += 16 * MINUTE;
       stored.push({ tenant: good, eventId: await writeEvent(good) });
+      // The job finds no parked deliveries and ends.
+      await cloud.table.write([startJob(good, parkingJob(`${good}_ep_0`, cloud.now), cloud.now)]);
       cloud.now += 4 * MINUTE;
     };
     /** Sends everything that is due, so that the next sweep has only the work of its own fault. */

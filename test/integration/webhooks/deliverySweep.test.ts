@@ -5,16 +5,19 @@ import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { targetItem } from '../../../lib/webhooks/targets.ts';
 import { startJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { EventEntity } from '../../../lib/events/outbox.ts';
-import { replace, upsert } from '../../../lib/table/table.ts';
+import { replace, upsert, type WriteOp } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { readBacklog } from '../../../lib/webhooks/firstAttemptBacklog.ts';
 import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
-import { runSweeps } from '../../../lib/workers/sweep.ts';
+import { DueIndexReader, sendDueShards } from '../../../lib/workers/dueShards.ts';
+import type { QueueMessage } from '../../../lib/workers/sender.ts';
+import { runSweeps, type SweepMessage, sweepShard } from '../../../lib/workers/sweep.ts';
 import type { Customer } from '../../support/customer.ts';
 import { DeliverySystem, HOUR, MINUTE, SECOND } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
 import { clearTable } from '../../support/items.ts';
+import { dueIndexes } from '../../support/sweeps.ts';
 import { newWebhookCustomer, paths } from '../../support/webhooks.ts';
 
 const DAY = 24 * HOUR;
@@ -127,13 +130,13 @@ describe('the sweep of deliveries', () => {
   test('measures due and overdue deliveries and the oldest delay', async () => {
     await publishInGroup();
     await system.sweep();
-    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([0, 0, 0]);
+    const { counted, recorded } = system.measures;
+    expect([counted.size, recorded.get('OldestOverdueDeliveryAge')]).toEqual([0, undefined]);
     await publishInGroup();
     system.now += 12 * MINUTE;
     await system.sweep();
-    expect([gauge('DeliveriesDue'), gauge('DeliveriesOverdue'), gauge('OldestOverdueDeliveryAge')]).toEqual([
-      2, 2, 720,
-    ]);
+    expect([counted.get('DeliveriesDue'), counted.get('DeliveriesOverdue')]).toEqual([2, 2]);
+    expect(recorded.get('OldestOverdueDeliveryAge')?.at(-1)).toBe(720);
   });
 
   test('reads all pages of due deliveries', async () => {
@@ -162,8 +165,8 @@ describe('the sweep of deliveries', () => {
         },
       },
     };
-    await runSweeps(system.sweeps, { ...system.call, deadline: system.now + SECOND });
-    expect(due).toHaveLength(128);
+    await system.shardSweeps.deliveries(7, { ...system.call, deadline: system.now + SECOND });
+    expect(due).toEqual([7]);
   });
 });
 
@@ -334,16 +337,69 @@ describe('the other sweeps', () => {
   });
 
   test('runs every other sweep when one sweep fails', async () => {
-    await publishInGroup();
-    system.firstQueue.messages.length = 0;
-    system.now += 6 * MINUTE;
     const seen: string[] = [];
-    const others = [async () => Promise.reject(new Error('no gauge')), async () => void seen.push('mails')];
-    await expect(
-      runSweeps([...others, ...system.sweeps], { ...system.call, deadline: system.now + MINUTE }),
-    ).rejects.toThrow('no gauge');
-    expect(seen).toEqual(['mails']);
-    expect(system.retryQueue.messages).toHaveLength(1);
+    const sweeps = [async () => Promise.reject(new Error('no gauge')), async () => void seen.push('presences')];
+    await expect(runSweeps(sweeps, { ...system.call, deadline: system.now + MINUTE })).rejects.toThrow('no gauge');
+    expect(seen).toEqual(['presences']);
+  });
+});
+
+describe('the timer of the sweep', () => {
+  /** Runs the timer. Returns its messages. */
+  const messagesOfTimer = async (reader: Pick<DueIndexReader, 'oldestDue'> = new DueIndexReader(system.table)) => {
+    const sent: QueueMessage[] = [];
+    const queue = { send: async (messages: readonly QueueMessage[]) => void sent.push(...messages) };
+    const failure = await sendDueShards({ reader, indexes: dueIndexes, queue })({
+      ...system.call,
+      deadline: system.now + MINUTE,
+    }).catch((error: unknown) => error);
+    return { bodies: sent.map(({ body }) => body), failure };
+  };
+  const storeJob = async (jobId: string, dueAt: number) => {
+    const { put } = startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now) as {
+      put: { shard: number };
+    };
+    await system.table.write([{ put } as WriteOp]);
+    return { work: 'jobs', shard: put.shard };
+  };
+
+  test('sends one message for each shard with due work, the most overdue shard first', async () => {
+    expect(await messagesOfTimer()).toEqual({ bodies: [], failure: undefined });
+    const [event] = await system.insertedEvents(tenant, [await system.emit(tenant)]);
+    const jobs = [await storeJob('job_b', system.now + 2 * MINUTE), await storeJob('job_a', system.now + MINUTE)];
+    await storeJob('job_b2', system.now + HOUR);
+    system.now += 3 * MINUTE + 1;
+    const [later, sooner] = jobs;
+    expect((await messagesOfTimer()).bodies).toEqual([{ work: 'events', shard: event!.shard }, sooner, later]);
+    // Nothing was written, so the next run sends the same messages.
+    expect((await messagesOfTimer()).bodies).toHaveLength(3);
+  });
+
+  test('sends the messages of the other shards when the query of a shard fails, and then throws', async () => {
+    const due = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
+    system.now += SECOND;
+    const reader = new DueIndexReader(system.table);
+    const result = await messagesOfTimer({
+      oldestDue: async (index, shard, time) => {
+        if (index === dueIndexes.jobs && shard === due[0]!.shard) throw new Error('throttled');
+        return reader.oldestDue(index, shard, time);
+      },
+    });
+    expect(result).toEqual({ bodies: [due[1]], failure: new Error('throttled') });
+  });
+
+  test('is followed by a worker that sweeps only the shard of its message, and drops messages older than a minute', async () => {
+    const [other, due] = [await storeJob('job_a', system.now), await storeJob('job_b', system.now)];
+    expect(other.shard).not.toBe(due.shard);
+    const sentAt = system.now;
+    const sweep = async (message: object) =>
+      sweepShard(system.shardSweeps, message as SweepMessage, sentAt, { ...system.call, deadline: sentAt + HOUR });
+    system.now += MINUTE + 1;
+    await sweep(due);
+    expect(system.jobs).toEqual([]);
+    system.now = sentAt + MINUTE;
+    await sweep(due);
+    expect(system.jobs).toEqual([{ tenant, jobId: 'job_b' }]);
   });
 });
 

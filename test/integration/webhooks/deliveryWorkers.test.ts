@@ -3,6 +3,7 @@ import { handler as deliverWebhook } from '../../../functions/workers/deliverWeb
 import { handler as deliverWebhookSlow } from '../../../functions/workers/deliverWebhookSlow.ts';
 import { handler as fanOutEvents } from '../../../functions/workers/fanOutEvents.ts';
 import { handler as sweep } from '../../../functions/workers/sweep.ts';
+import { handler as sweepShard } from '../../../functions/workers/sweepShard.ts';
 import { DeliverySystem } from '../../support/deliveries.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { WebhookReceiver } from '../../support/hooks.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
 });
 beforeEach(() => queues.clear());
 
-const bodies = (name: 'deliver' | 'deliverSlow') => queues.messagesOf(name).map(({ body }) => body);
+const bodies = (name: 'deliver' | 'deliverSlow' | 'sweep') => queues.messagesOf(name).map(({ body }) => body);
 const eventItems = async (...ids: string[]) =>
   (await everyItem(engine)).filter(({ _t, eventId }) => _t === 'Event' && ids.includes(eventId));
 const nothingFailed = { batchItemFailures: [] };
@@ -65,13 +66,16 @@ test('ignores an event that was written as fanned out', async () => {
   expect(bodies('deliver')).toEqual([]);
 });
 
-test('fans out an event that the stream did not bring by the timer', async () => {
+test('fans out an event that the stream did not bring, by the timer and the worker for its shard', async () => {
   const customer = await newWebhookCustomer();
   const { id: endpointId } = await customer.ok(paths.create, { url: hooks.url('/c') });
   const system = new DeliverySystem();
   system.now -= 10 * 60_000;
   const eventId = await system.emit(customer.apiKey);
   await sweep({}, lambdaContext());
+  const messages = bodies('sweep');
+  expect(messages).toEqual([{ work: 'events', shard: expect.any(Number) }]);
+  expect(await sweepShard(messagesEvent(messages), lambdaContext())).toEqual(nothingFailed);
   expect(bodies('deliver')).toEqual([
     { tenant: customer.apiKey, eventId, endpointId, group: expect.any(String), attemptNo: 1 },
   ]);

@@ -1,0 +1,71 @@
+import { inParallel } from '../shared/inParallel.ts';
+import { isoTime } from '../shared/isoTime.ts';
+import { indexPartition } from '../table/entity.ts';
+import { shardNumbers } from '../table/queryShards.ts';
+import { storeCapability } from '../table/storeCapability.ts';
+import type { Table } from '../table/table.ts';
+import type { QueueSender } from './sender.ts';
+import { type Sweep, type SweepMessage, type SweptWork, sweptWork } from './sweep.ts';
+
+/** The partitions of gsi3 that contain one kind of work. Their sort keys begin with a time. */
+export interface DueIndex {
+  readonly shards: number;
+  readonly partition: (shard: number) => readonly string[];
+  /** How long after the time in its sort key an entry is due, in milliseconds. */
+  readonly dueAfterMs?: number;
+}
+
+/** The number of queries at the same time. The SDK has about as many connections. */
+const PARALLEL = 50;
+
+/** Reads the oldest entries of partitions of gsi3. */
+export class DueIndexReader {
+  readonly #table: Pick<Table, 'queryIndex'>;
+
+  constructor(table: Pick<Table, 'queryIndex'>) {
+    this.#table = table;
+  }
+
+  /** Returns the sort key of the oldest entry that is due at a time (epoch ms). Returns undefined if nothing is due. */
+  async oldestDue({ partition, dueAfterMs = 0 }: DueIndex, shard: number, time: number): Promise<string | undefined> {
+    const { positions } = await this.#table.queryIndex('gsi3', indexPartition('tenant', partition(shard)), {
+      between: [isoTime(0), isoTime(time - dueAfterMs)],
+      limit: 1,
+    });
+    const [oldest] = positions;
+    return oldest === undefined ? undefined : (JSON.parse(oldest) as { gsi3sk: string }).gsi3sk;
+  }
+}
+
+export const readDueIndexes = /* @__PURE__ */ storeCapability(DueIndexReader, [], ['gsi3']);
+
+export interface DueShardPorts {
+  readonly reader: Pick<DueIndexReader, 'oldestDue'>;
+  readonly indexes: Readonly<Record<SweptWork, DueIndex>>;
+  /** The queue `sweep`. */
+  readonly queue: QueueSender;
+}
+
+/**
+ * Returns the sweep that sends a message for each shard with due work, the most overdue shard first. If a query fails, the other
+ * shards still get their messages. The sweep then throws the first error.
+ */
+export function sendDueShards({ reader, indexes, queue }: DueShardPorts): Sweep {
+  return async ({ clock }) => {
+    const now = clock();
+    const due: { readonly oldest: string; readonly body: SweepMessage }[] = [];
+    const errors: unknown[] = [];
+    const shards = sweptWork.flatMap((work) => shardNumbers(indexes[work].shards).map((shard) => ({ work, shard })));
+    await inParallel(shards, PARALLEL, async (body) => {
+      try {
+        const oldest = await reader.oldestDue(indexes[body.work], body.shard, now);
+        if (oldest !== undefined) due.push({ oldest, body });
+      } catch (error) {
+        errors.push(error);
+      }
+    });
+    if (due.length > 0)
+      await queue.send(due.sort((a, b) => (a.oldest < b.oldest ? -1 : 1)).map(({ body }) => ({ body })));
+    if (errors.length > 0) throw errors[0];
+  };
+}

@@ -1,0 +1,31 @@
+import { outboxShards, pendingEvents } from '../../lib/events/outbox.ts';
+import { dueJobIndex } from '../../lib/jobs/jobStore.ts';
+import { dueMailIndex } from '../../lib/mail/mailStore.ts';
+import { dueDeliveryIndex } from '../../lib/webhooks/deliveries.ts';
+import { dueGroupIndex } from '../../lib/webhooks/firstAttempts.ts';
+import type { DueIndex } from '../../lib/workers/dueShards.ts';
+import { type ShardSweep, sweepShard, SweepMessage, type SweepCall, type SweptWork } from '../../lib/workers/sweep.ts';
+
+/** How long an event is in the outbox before the sweep finds it, in milliseconds. */
+export const RECONCILE_AFTER = 3 * 60_000;
+
+/** The indexes that the timer reads. */
+export const dueIndexes: Readonly<Record<SweptWork, DueIndex>> = {
+  deliveries: dueDeliveryIndex,
+  firstAttempts: dueGroupIndex,
+  events: { shards: outboxShards, partition: pendingEvents, dueAfterMs: RECONCILE_AFTER },
+  mails: dueMailIndex,
+  jobs: dueJobIndex,
+};
+
+/** Runs the worker of the queue `sweep` for messages, all at the same time. Throws the first failure after all have ended. */
+export async function runShardSweeps(
+  sweeps: Readonly<Record<SweptWork, ShardSweep>>,
+  messages: readonly object[],
+  call: SweepCall,
+): Promise<void> {
+  const results = await Promise.allSettled(
+    messages.map((message) => sweepShard(sweeps, SweepMessage.parse(message), call.clock(), call)),
+  );
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
