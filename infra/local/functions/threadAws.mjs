@@ -24,12 +24,12 @@ const socket = Object.freeze({
 /**
  * Replaces `http.request` for calls that the SDK signed with this access key. A request to a customer's URL, such as a
  * webhook, has no such signature and never becomes an AWS call. Returns a function that receives the answers.
- * @param {import('node:worker_threads').MessagePort} port
+ * @param {(message: object) => void} post sends a message to the main thread
  * @param {readonly number[]} awsPorts
  * @param {string | undefined} accessKeyId
  * @returns {(answer: Answer) => void}
  */
-export function callAwsThrough(port, awsPorts, accessKeyId) {
+export function callAwsThrough(post, awsPorts, accessKeyId) {
   /** @type {Map<number, AwsRequest>} */
   const waiting = new Map();
   let lastId = 0;
@@ -50,7 +50,7 @@ export function callAwsThrough(port, awsPorts, accessKeyId) {
       const { port: awsPort, method, path, headers } = this.#options;
       this.#id = ++lastId;
       waiting.set(this.#id, this);
-      port.postMessage({
+      post({
         aws: this.#id,
         port: Number(awsPort),
         method,
@@ -62,7 +62,7 @@ export function callAwsThrough(port, awsPorts, accessKeyId) {
     }
 
     destroy() {
-      if (waiting.delete(this.#id)) port.postMessage({ aborted: this.#id });
+      if (waiting.delete(this.#id)) post({ aborted: this.#id });
       this.emit('close');
       return this;
     }

@@ -78,6 +78,7 @@ export function startEventSources({
   ];
   return {
     wakeStreams() {
+      for (const { shared } of streams) shared.expire();
       for (const source of streamSources) source.wake();
     },
     async stop(patienceMilliseconds) {

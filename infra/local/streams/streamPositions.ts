@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** The last processed record of a stream. */
 export interface StreamPosition {
@@ -9,12 +9,14 @@ export interface StreamPosition {
 /** The position of each event source in its stream. */
 export class StreamPositions {
   readonly #database: DatabaseSync;
+  readonly #set: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     database.exec(
       'CREATE TABLE IF NOT EXISTS positions (source TEXT PRIMARY KEY, stream TEXT NOT NULL, shard TEXT NOT NULL, sequence TEXT NOT NULL)',
     );
+    this.#set = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)');
   }
 
   /**
@@ -29,6 +31,6 @@ export class StreamPositions {
   }
 
   set(source: string, stream: string, { shard, sequence }: StreamPosition): void {
-    this.#database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)').run(source, stream, shard, sequence);
+    this.#set.run(source, stream, shard, sequence);
   }
 }

@@ -30,17 +30,49 @@ export async function streamOf(engine: EngineCall, table: string): Promise<strin
   );
 }
 
+/** The answer to one read of a stream. */
+interface Read {
+  readonly Records: readonly StreamRecord[];
+  readonly NextShardIterator?: string;
+}
+
+/**
+ * Shares the reads of one stream between its readers, so that records are read and parsed once. Two readers at the same position get
+ * the same answer, until `expire` is called.
+ */
+export class SharedReads {
+  readonly #reads = new Map<string, Promise<Read>>();
+
+  /** Returns the records after a position. Calls `read` unless another reader has read from there. */
+  after(position: string, read: () => Promise<Read>): Promise<Read> {
+    const earlier = this.#reads.get(position);
+    if (earlier) return earlier;
+    const answer = read();
+    this.#reads.set(position, answer);
+    const forget = () => this.#reads.get(position) === answer && this.#reads.delete(position);
+    answer.then(({ Records }) => Records.length === 0 && forget(), forget);
+    return answer;
+  }
+
+  /** Forgets all answers, because there may be new records. */
+  expire(): void {
+    this.#reads.clear();
+  }
+}
+
 /** Reads a stream from a position, or from its beginning. Reads its shards one after the other. */
 export class StreamReader {
   readonly #engine: EngineCall;
   readonly #stream: string;
+  readonly #shared: SharedReads;
   #last: StreamPosition | undefined;
   #shard: string | undefined;
   #iterator: string | undefined;
 
-  constructor(engine: EngineCall, stream: string, after: StreamPosition | undefined) {
+  constructor(engine: EngineCall, stream: string, after: StreamPosition | undefined, shared = new SharedReads()) {
     this.#engine = engine;
     this.#stream = stream;
+    this.#shared = shared;
     this.#last = after;
     this.#shard = after?.shard;
   }
@@ -51,9 +83,10 @@ export class StreamReader {
       this.#iterator ??= await this.#open();
       const shard = this.#shard;
       if (this.#iterator === undefined || shard === undefined) return [];
-      const { Records, NextShardIterator } = await this.#call<{ Records: StreamRecord[]; NextShardIterator?: string }>(
-        'GetRecords',
-        { ShardIterator: this.#iterator },
+      const iterator = this.#iterator;
+      const position = JSON.stringify([shard, this.#last]);
+      const { Records, NextShardIterator } = await this.#shared.after(position, () =>
+        this.#call<Read>('GetRecords', { ShardIterator: iterator }),
       );
       const read = Records.map((record) => ({ record, position: { shard, sequence: record.dynamodb.SequenceNumber } }));
       this.#last = read.at(-1)?.position ?? this.#last;

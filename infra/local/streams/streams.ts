@@ -1,12 +1,14 @@
 import type { Engine } from '../table/engine.ts';
 import type { StreamSourceModel } from './eventSourceModels.ts';
 import type { StreamPosition, StreamPositions } from './streamPositions.ts';
-import { streamOf, StreamReader } from './streamReader.ts';
+import { SharedReads, streamOf, StreamReader } from './streamReader.ts';
 
 /** The open stream of one event source. */
 export interface OpenStream {
   readonly model: StreamSourceModel;
   readonly reader: StreamReader;
+  /** The reads that all event sources of the table share. */
+  readonly shared: SharedReads;
   /** Stores the position up to which all records are done. */
   readonly save: (position: StreamPosition) => void;
 }
@@ -20,12 +22,14 @@ export async function openStreams(
   models: readonly StreamSourceModel[],
   positions: StreamPositions,
 ): Promise<OpenStream[]> {
+  const sharedByTable = new Map(models.map(({ table }) => [table, new SharedReads()]));
   const opened = await Promise.all(
     models.map(async (model) => {
       const stream = await streamOf(engine.call, model.table);
       const after = positions.get(model.path, stream);
       const save = (position: StreamPosition) => positions.set(model.path, stream, position);
-      return { model, after, reader: new StreamReader(engine.call, stream, after), save };
+      const shared = sharedByTable.get(model.table) ?? new SharedReads();
+      return { model, after, reader: new StreamReader(engine.call, stream, after, shared), shared, save };
     }),
   );
   for (const [table, sources] of Map.groupBy(opened, ({ model }) => model.table)) {

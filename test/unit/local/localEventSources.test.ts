@@ -13,7 +13,12 @@ import { QueueSource } from '../../../infra/local/queues/queueSource.ts';
 import { QueueStore } from '../../../infra/local/queues/queueStore.ts';
 import { Schedule } from '../../../infra/local/functions/schedule.ts';
 import { StoppableMessages } from '../../../infra/local/queues/stoppableMessages.ts';
-import { type ReadRecord, StreamReader, type StreamRecord } from '../../../infra/local/streams/streamReader.ts';
+import {
+  type ReadRecord,
+  SharedReads,
+  StreamReader,
+  type StreamRecord,
+} from '../../../infra/local/streams/streamReader.ts';
 import { StreamSource } from '../../../infra/local/streams/streamSource.ts';
 
 const worker = { name: 'worker', arn: 'arn:worker' } as FunctionModel;
@@ -646,6 +651,26 @@ describe('StreamReader', () => {
     expect(await read(reader, 5)).toEqual(['a1', 'a2', 'a3', 'b4']);
     shards.c!.push(5);
     expect(await read(reader, 1)).toEqual(['c5']);
+  });
+
+  test('shares a read with a reader at the same position, until the next write', async () => {
+    const { call, asked, shards } = engineWith({ a: [1, 2] });
+    const shared = new SharedReads();
+    const [first, second] = [1, 2].map(() => new StreamReader(call, 'stream', undefined, shared));
+    const reads = () => asked.filter((each) => each.startsWith('GetRecords')).length;
+    expect(await Promise.all([read(first!, 1), read(second!, 1)])).toEqual([
+      ['a1', 'a2'],
+      ['a1', 'a2'],
+    ]);
+    expect(reads()).toBe(1);
+    // An empty answer is not shared, because it says nothing about later records.
+    expect([await read(first!, 1), await read(second!, 1), reads()]).toEqual([[], [], 3]);
+    shards.a!.push(3);
+    expect([await read(first!, 1), reads()]).toEqual([['a3'], 4]);
+    shards.a!.push(4);
+    shared.expire();
+    // The second reader also gets the record that was written after the read of the first.
+    expect([await read(second!, 1), reads()]).toEqual([['a3', 'a4'], 5]);
   });
 
   test('continues from the position of an earlier run', async () => {
