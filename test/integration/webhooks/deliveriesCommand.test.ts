@@ -58,6 +58,7 @@ beforeAll(async () => {
     MAIL_QUEUE_URL: urls.get('MailQueue'),
     JOBS_QUEUE_URL: urls.get('JobsQueue'),
     EMBED_QUEUE_URL: urls.get('EmbedQueue'),
+    SWEEP_QUEUE_URL: urls.get('SweepQueue'),
   });
 });
 afterAll(() => Promise.all([engine.stop(), queues.stop()]));
@@ -335,7 +336,7 @@ describe('npm run deliveries', () => {
     [
       'an unknown queue',
       ['redrive', 'all'],
-      /^Unknown queue "all"\. The queues are deliver, deliverSlow, mail, jobs, embed\.$/,
+      /^Unknown queue "all"\. The queues are deliver, deliverSlow, mail, jobs, embed, sweep\.$/,
     ],
     ['no time', ['recover', 'key', 'ep', 'monday'], /^"monday" is not a time/],
     ['too early a time', ['recover', 'key', 'ep', '2020-01-01'], /^since must be at most 14 days ago$/],
@@ -390,6 +391,7 @@ describe('the addresses that npm run deliveries uses', () => {
       MAIL_QUEUE_URL,
       JOBS_QUEUE_URL,
       EMBED_QUEUE_URL,
+      SWEEP_QUEUE_URL,
     } = process.env;
     await writeFile(
       join(dataDir, 'operator.json'),
@@ -400,6 +402,7 @@ describe('the addresses that npm run deliveries uses', () => {
         MAIL_QUEUE_URL,
         JOBS_QUEUE_URL,
         EMBED_QUEUE_URL,
+        SWEEP_QUEUE_URL,
       }),
     );
     send('DeliverDeadLetters', '{}');
