@@ -121,7 +121,7 @@ test('reads half a unit for each shard when a sweep finds no work, as the idle b
   const deps = openAll(sweep.uses, environment(process.env));
   const { calls } = await recorder.record(() => sweep.run({ ...system.call, deps, deadline: Date.now() + 50_000 }));
   expect(new Set(calls.map(({ operation }) => operation))).toEqual(new Set(['Query']));
-  // Deliveries, first attempts and events have 128 shards each, mails and jobs 16, presences 8. The endpoints have one.
-  expect(calls).toHaveLength(3 * 128 + 2 * 16 + 8 + 1);
+  // Deliveries, first attempts and events have 128 shards each, mails and jobs 16, presences 8, sessions 2, endpoints 1.
+  expect(calls).toHaveLength(3 * 128 + 2 * 16 + 8 + 2 + 1);
   expect([read(calls), written(calls)]).toEqual([SWEEP_UNITS_READ, 0]);
 });

@@ -5,7 +5,7 @@ import { EndpointHealthEntity } from '../../../lib/webhooks/endpointHealth.ts';
 import { targetItem } from '../../../lib/webhooks/targets.ts';
 import { startJob, endJob, JobEntity } from '../../../lib/jobs/jobStore.ts';
 import { EventEntity } from '../../../lib/events/outbox.ts';
-import { replace, upsert, type WriteOp } from '../../../lib/table/table.ts';
+import { replace, upsert } from '../../../lib/table/table.ts';
 import { WebhookEndpointEntity } from '../../../lib/webhooks/endpoints.ts';
 import { readBacklog } from '../../../lib/webhooks/firstAttemptBacklog.ts';
 import { firstAttemptMessage, nextAttemptMessages } from '../../../lib/webhooks/deliveryMessage.ts';
@@ -359,7 +359,7 @@ describe('the timer of the sweep', () => {
     const { put } = startJob(tenant, { jobId, kind: 'recoverDeliveries', data: {}, dueAt }, system.now) as {
       put: { shard: number };
     };
-    await system.table.write([{ put } as WriteOp]);
+    await system.table.write([{ put }]);
     return { work: 'jobs', shard: put.shard };
   };
 

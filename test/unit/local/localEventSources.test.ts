@@ -654,10 +654,10 @@ describe('StreamReader', () => {
   });
 
   test('shares a read with a reader at the same position, until the next write', async () => {
-    const { call, asked, shards } = engineWith({ a: [1, 2] });
+    const { call, calls, shards } = engineWith({ a: [1, 2] });
     const shared = new SharedReads();
     const [first, second] = [1, 2].map(() => new StreamReader(call, 'stream', undefined, shared));
-    const reads = () => asked.filter((each) => each.startsWith('GetRecords')).length;
+    const reads = () => calls.filter((each) => each.startsWith('GetRecords')).length;
     expect(await Promise.all([read(first!, 1), read(second!, 1)])).toEqual([
       ['a1', 'a2'],
       ['a1', 'a2'],
