@@ -1,4 +1,4 @@
-import { strToU8, zipSync, type Zippable } from 'fflate';
+import { zip } from './zip.ts';
 
 /** A cell: a shared text, a number with a style, or XML. */
 export type TestCell =
@@ -24,7 +24,7 @@ export function escaped(text: string): string {
 /** Returns an XLSX file. `parts` replace its own parts. */
 export function workbook(
   sheets: readonly TestSheet[],
-  { parts = {}, dates1904 = false }: { parts?: Zippable; dates1904?: boolean } = {},
+  { parts = {}, dates1904 = false }: { parts?: Readonly<Record<string, Uint8Array>>; dates1904?: boolean } = {},
 ): Buffer {
   const shared: string[] = [];
   const cellXml = (cell: TestCell, row: number, column: number) => {
@@ -41,37 +41,31 @@ export function workbook(
     return `${HEAD}<worksheet xmlns="${MAIN}"><dimension ref="A1:XFD1048576"/>${data}</worksheet>`;
   };
   const sheetParts = Object.fromEntries(
-    sheets.map((sheet, index) => [`xl/worksheets/sheet${index + 1}.xml`, strToU8(sheetXml(sheet))]),
+    sheets.map((sheet, index) => [`xl/worksheets/sheet${index + 1}.xml`, Buffer.from(sheetXml(sheet))]),
   );
   const relation = (id: number | string, type: string, target: string) =>
     `<Relationship Id="rId${id}" Type="${RELATIONS}/${type}" Target="${target}"/>`;
-  // The compression level is low, because compressing large sheets takes longer than reading them.
-  return Buffer.from(
-    zipSync(
-      {
-        '[Content_Types].xml': strToU8(
-          `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
-        ),
-        '_rels/.rels': strToU8(
-          `${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
-        ),
-        'xl/workbook.xml': strToU8(
-          `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
-        ),
-        'xl/_rels/workbook.xml.rels': strToU8(
-          `${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`,
-        ),
-        ...sheetParts,
-        'xl/sharedStrings.xml': strToU8(
-          `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
-        ),
-        // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
-        'xl/styles.xml': strToU8(
-          `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
-        ),
-        ...parts,
-      },
-      { level: 1 },
+  return zip({
+    '[Content_Types].xml': Buffer.from(
+      `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
     ),
-  );
+    '_rels/.rels': Buffer.from(
+      `${HEAD}<Relationships xmlns="${PACKAGE}">${relation(1, 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
+    ),
+    'xl/workbook.xml': Buffer.from(
+      `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><workbookPr date1904="${dates1904 ? 1 : 0}"/><sheets>${sheets.map(({ name, hidden }, index) => `<sheet name="${escaped(name)}" sheetId="${index + 1}"${hidden ? ' state="hidden"' : ''} r:id="rId${index + 1}"/>`).join('')}</sheets></workbook>`,
+    ),
+    'xl/_rels/workbook.xml.rels': Buffer.from(
+      `${HEAD}<Relationships xmlns="${PACKAGE}">${sheets.map((_sheet, index) => relation(index + 1, 'worksheet', `worksheets/sheet${index + 1}.xml`)).join('')}${relation('S', 'sharedStrings', 'sharedStrings.xml')}${relation('T', 'styles', '/xl/styles.xml')}</Relationships>`,
+    ),
+    ...sheetParts,
+    'xl/sharedStrings.xml': Buffer.from(
+      `${HEAD}<sst xmlns="${MAIN}">${shared.map((text) => `<si><t xml:space="preserve">${escaped(text)}</t></si>`).join('')}</sst>`,
+    ),
+    // Style 1 is a built-in date format, 2 a custom date format, 3 a number with text.
+    'xl/styles.xml': Buffer.from(
+      `${HEAD}<styleSheet xmlns="${MAIN}"><numFmts><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy hh:mm"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
+    ),
+    ...parts,
+  });
 }

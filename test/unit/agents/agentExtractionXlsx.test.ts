@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { strToU8, zipSync } from 'fflate';
 import { readSource } from '../../../lib/agents/rules/extraction/readSource.ts';
 import { InvalidFileError } from '../../../lib/files/invalidFileError.ts';
 import { readWorkbook } from '../../../lib/files/xlsx.ts';
@@ -8,6 +7,7 @@ import { formatDate } from '../../../lib/files/xlsxDates.ts';
 import { newXmlBudget } from '../../../lib/files/xml.ts';
 import { cpuMilliseconds } from '../../support/cpu.ts';
 import { type TestCell, workbook } from '../../support/workbook.ts';
+import { zip } from '../../support/zip.ts';
 
 const titles = ['Name', 'Instructions'];
 const workbookOf = (rows: readonly (readonly TestCell[])[], options = {}) =>
@@ -100,7 +100,7 @@ describe('readWorkbook and readSource on XLSX files', () => {
   test('accepts namespace prefixes, missing cell addresses and absolute paths', () => {
     const sheet =
       '<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>Name</x:t></x:is></x:c><x:c t="inlineStr"><x:is><x:t>Rule</x:t></x:is></x:c></x:row><x:row><x:c t="inlineStr"><x:is><x:t>A</x:t></x:is></x:c><x:c><x:v>7</x:v></x:c></x:row></x:sheetData></x:worksheet>';
-    expect(resultOf(workbookOf([], { parts: { 'xl/worksheets/sheet1.xml': strToU8(sheet) } })).agents).toEqual([
+    expect(resultOf(workbookOf([], { parts: { 'xl/worksheets/sheet1.xml': Buffer.from(sheet) } })).agents).toEqual([
       { name: 'A', instructions: '7' },
     ]);
   });
@@ -139,7 +139,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
   test.each([
     ['plain text', Buffer.from('name,prompt\nA,B'), /^fileBase64 is damaged, or is not a file of this type$/],
     ['a spreadsheet of before 2007', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old format, or protected by a password/],
-    ['another archive', Buffer.from(zipSync({ 'a.txt': strToU8('a') })), /is not an XLSX file/],
+    ['another archive', zip({ 'a.txt': Buffer.from('a') }), /is not an XLSX file/],
     ['a truncated file', good.subarray(0, good.length / 2), /is damaged/],
     ['a file with a damaged byte', damaged(good.indexOf('xl/worksheets/sheet1.xml') + 60, 0xff), /is damaged/],
     [
@@ -153,7 +153,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
     [
       'a part with a document type',
       workbookOf([], {
-        parts: { 'xl/worksheets/sheet1.xml': strToU8('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
+        parts: { 'xl/worksheets/sheet1.xml': Buffer.from('<!DOCTYPE worksheet><worksheet><sheetData/></worksheet>') },
       }),
       /its XML is malformed/,
     ],
@@ -163,7 +163,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
       'a path that leads out of the archive',
       workbookOf([], {
         parts: {
-          'xl/_rels/workbook.xml.rels': strToU8(
+          'xl/_rels/workbook.xml.rels': Buffer.from(
             '<Relationships><Relationship Id="rId1" Type="x/worksheet" Target="../../../../../../etc/passwd"/></Relationships>',
           ),
         },
@@ -174,7 +174,7 @@ describe('readSource throws INVALID_ARGUMENT for an invalid XLSX file', () => {
       'an external target',
       workbookOf([], {
         parts: {
-          'xl/_rels/workbook.xml.rels': strToU8(
+          'xl/_rels/workbook.xml.rels': Buffer.from(
             '<Relationships><Relationship Id="rId1" TargetMode="External" Type="x/worksheet" Target="https://evil.example/sheet.xml"/></Relationships>',
           ),
         },
@@ -221,7 +221,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () =>
         ofXml(text('&d;'), {
           parts: {
-            'xl/worksheets/sheet1.xml': strToU8(
+            'xl/worksheets/sheet1.xml': Buffer.from(
               `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "${'&a;'.repeat(100)}"><!ENTITY c "${'&b;'.repeat(100)}"><!ENTITY d "${'&c;'.repeat(100)}">]><worksheet>${text('&d;')}</worksheet>`,
             ),
           },
@@ -232,10 +232,10 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () =>
         ofXml('', {
           parts: {
-            'xl/sharedStrings.xml': strToU8(
+            'xl/sharedStrings.xml': Buffer.from(
               '<!DOCTYPE x [<!ENTITY f SYSTEM "file:///etc/passwd">]><sst><si><t>&f;</t></si></sst>',
             ),
-            'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`),
+            'xl/worksheets/sheet1.xml': Buffer.from(`<worksheet>${row('<c t="s"><v>0</v></c>')}</worksheet>`),
           },
         }),
       /its XML is malformed/,
@@ -247,8 +247,8 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () =>
         workbookOf([['a']], {
           parts: {
-            'xl/sharedStrings.xml': strToU8(`<sst>${filled('<si/>', 4)}</sst>`),
-            'xl/worksheets/sheet1.xml': strToU8(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`),
+            'xl/sharedStrings.xml': Buffer.from(`<sst>${filled('<si/>', 4)}</sst>`),
+            'xl/worksheets/sheet1.xml': Buffer.from(`<worksheet>${row('<c t="s"><v>9999999</v></c>')}</worksheet>`),
           },
         }),
       /too many elements/,
@@ -257,8 +257,8 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () =>
         workbookOf([], {
           parts: {
-            'xl/sharedStrings.xml': strToU8(`<sst><si><t>${filled('x', 4)}</t></si></sst>`),
-            'xl/worksheets/sheet1.xml': strToU8(
+            'xl/sharedStrings.xml': Buffer.from(`<sst><si><t>${filled('x', 4)}</t></si></sst>`),
+            'xl/worksheets/sheet1.xml': Buffer.from(
               `<worksheet><sheetData>${`<row>${'<c t="s"><v>0</v></c>'.repeat(100)}</row>`.repeat(400)}</sheetData></worksheet>`,
             ),
           },
@@ -269,7 +269,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
       () =>
         workbookOf([[{ number: 1, style: 1 }]], {
           parts: {
-            'xl/styles.xml': strToU8(
+            'xl/styles.xml': Buffer.from(
               `<styleSheet><numFmts><numFmt numFmtId="200" formatCode="${filled('[', 4)}"/></numFmts></styleSheet>`,
             ),
           },
@@ -278,10 +278,7 @@ describe('readSource limits CPU and memory for hostile XLSX files', () => {
     ],
     'a very long sheet name': [() => workbook([{ name: filled('n', 4), rows: [titles, ['A', 'Look.']] }]), /^taken$/],
     'thousands of parts': [
-      () =>
-        Buffer.from(
-          zipSync(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()]))),
-        ),
+      () => zip(Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`${index}`, new Uint8Array()]))),
       /too many parts/,
     ],
   };
@@ -322,7 +319,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
   const MB = 1_150_000;
   const filled = (piece: string, length = MB) => piece.repeat(length / piece.length);
   const relations = (targets: readonly string[]) =>
-    strToU8(
+    Buffer.from(
       `<Relationships>${targets.map((target, index) => `<Relationship Id="rId${index + 1}" Type="worksheet" Target="${target}"/>`).join('')}</Relationships>`,
     );
   const random = (length: number) =>
@@ -348,7 +345,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
       'shared texts',
       () =>
         workbook([{ name: 'A', rows: Array.from({ length: 499 }, () => ['x'.repeat(20)]) }], {
-          parts: { 'xl/sharedStrings.xml': strToU8(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) },
+          parts: { 'xl/sharedStrings.xml': Buffer.from(`<sst>${'<si><t>a</t></si>'.repeat(500_000)}</sst>`) },
         }),
     ],
     [
@@ -356,7 +353,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
       () =>
         workbook([{ name: 'A', rows: [['a']] }], {
           parts: {
-            'xl/styles.xml': strToU8(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`),
+            'xl/styles.xml': Buffer.from(`<a>${'<numFmt numFmtId="9" formatCode="[[[[[[[["/>'.repeat(200_000)}</a>`),
           },
         }),
     ],
@@ -365,7 +362,7 @@ describe('readWorkbook limits work across all parts of a workbook', () => {
       () =>
         workbook([{ name: 'A', rows: [['a']] }], {
           parts: {
-            'xl/workbook.xml': strToU8(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`),
+            'xl/workbook.xml': Buffer.from(`<workbook>${'<sheet name="a" r:id="rId1"/>'.repeat(100_000)}</workbook>`),
           },
         }),
     ],
