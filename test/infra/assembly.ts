@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from '@jest/globals';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { projectDir } from '../../infra/build/build.ts';
@@ -43,11 +44,15 @@ export interface AppOptions {
   readonly validate?: boolean;
 }
 
+/** The folder of the apps without `outdir`. The CDK would create one for each app, and leave it behind. */
+const unnamedApps = mkdtempSync(join(tmpdir(), 'apps-'));
+afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
+
 /** Returns an app with these endpoints. The code of a function is its id, so that tests see where a route leads. */
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
-  { workers = allWorkers, outdir, validate = false }: AppOptions = {},
+  { workers = allWorkers, outdir = unnamedApps, validate = false }: AppOptions = {},
 ): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
   // Constructs have no stack traces, because collecting them is slow.
@@ -55,7 +60,7 @@ export function appOf(
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
     builtinCloudFormationValidation: validate,
     treeMetadata: false,
-    ...(outdir !== undefined && { outdir }),
+    outdir,
   });
   const backend = new Backend(app, 'CollaborationBackend', {
     endpoints,
