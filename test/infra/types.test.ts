@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { projectDir } from '../../../infra/build/build.ts';
+import { projectDir } from '../../infra/build/build.ts';
 
 // The check is a test, so that the compiler runs in parallel with other tests.
 test('`npm run check` finds no type errors', async () => {
