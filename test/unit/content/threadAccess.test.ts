@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AccessType, DocumentAccess, Grant, UserAccess } from '../../../lib/directory/rules/access.ts';
-import { isOpenToAll, canSee, type CheckedUser } from '../../../lib/content/rules/threadAccess.ts';
+import {
+  isOpenToAll,
+  canSee,
+  canSeeWithoutContext,
+  type CheckedUser,
+} from '../../../lib/content/rules/threadAccess.ts';
 import type { Visibility } from '../../../lib/content/rules/visibility.ts';
 
 const documentOf = (accessType: AccessType): DocumentAccess => ({ internalId: 'doc', accessType });
@@ -28,7 +33,7 @@ function viewerWith(
   };
 }
 
-describe('maySee', () => {
+describe('canSee', () => {
   test('requires access to the document, also from the author', () => {
     const guard = { document: documentOf('restricted'), thread: threadOf() };
     expect(['ada', 'grace'].map((userId) => canSee(guard, viewerWith(userId)))).toEqual([false, false]);
@@ -88,5 +93,111 @@ describe('maySee', () => {
     expect(canSee({ document: documentOf('public') }, stranger)).toBe(true);
     expect(canSee({ document: documentOf('public'), knownUsersOnly: true }, stranger)).toBe(false);
     expect(isOpenToAll({ document: documentOf('public'), knownUsersOnly: true })).toBe(false);
+  });
+
+  test('allows nobody but the author to see a restricted thread without users', () => {
+    const restricted = { document: documentOf('public'), thread: threadOf({ type: 'restricted' }) };
+    expect(['ada', 'grace'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([true, false]);
+  });
+
+  test('applies the visibility of a thread without a document', () => {
+    const restricted = { thread: threadOf({ type: 'restricted', userIds: ['grace'] }) };
+    expect(['grace', 'lin'].map((userId) => canSee(restricted, viewerWith(userId)))).toEqual([true, false]);
+  });
+
+  test('ends the access context of a grant when the user is removed from a folder above the resource', () => {
+    const folder = { internalId: 'inner', accessType: 'public' as const, ancestors: [{ internalId: 'outer' }] };
+    const guard = { document: { ...documentOf('public'), folder }, accessFields: ['region:eu'] };
+    const grantOn = (internalId: string) => ({
+      ...grant('document', ['region:eu']),
+      internalId,
+      grantedAt: 5,
+    });
+    const seenAfterRemoval = (internalId: string, resource: string) =>
+      canSee(
+        guard,
+        viewerWith('grace', [grantOn(internalId)], {
+          access: { revocations: [{ organizationKey: 'org', resource, at: 5, jobId: 'job' }] },
+        }),
+      );
+    // A removal from the resource or from a folder above it ends the grant. A removal from below it does not.
+    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('doc', resource))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('inner', resource))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(['doc', 'inner', 'outer'].map((resource) => seenAfterRemoval('outer', resource))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    // The folders above a resource outside the document's folders are unknown.
+    expect(seenAfterRemoval('elsewhere', 'outer')).toBe(true);
+    expect(seenAfterRemoval('elsewhere', 'elsewhere')).toBe(false);
+  });
+});
+
+describe('isOpenToAll', () => {
+  const inFolder = (own: AccessType, accessType: AccessType) => ({
+    document: { ...documentOf(own), folder: { internalId: 'f', accessType, ancestors: [] } },
+  });
+
+  test('is true for a public document, and for a record without a document', () => {
+    expect([isOpenToAll({}), isOpenToAll({ document: documentOf('public'), thread: threadOf() })]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test('is false for a document that is not public', () => {
+    for (const accessType of ['restricted', 'organizationPrivate'] as const)
+      expect(isOpenToAll({ document: documentOf(accessType) })).toBe(false);
+  });
+
+  test('applies the access type of the folder instead of the one of the document', () => {
+    expect([isOpenToAll(inFolder('restricted', 'public')), isOpenToAll(inFolder('public', 'restricted'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test('is false for a private thread, and for a record or thread with an access context', () => {
+    const document = documentOf('public');
+    expect([
+      isOpenToAll({ document, thread: threadOf({ type: 'restricted', userIds: [] }) }),
+      isOpenToAll({ document, thread: threadOf({ type: 'organizationPrivate' }) }),
+      isOpenToAll({ document, thread: threadOf({ type: 'public' }, ['region:eu']) }),
+      isOpenToAll({ document, accessFields: ['region:eu'] }),
+    ]).toEqual([false, false, false, false]);
+  });
+});
+
+describe('canSeeWithoutContext', () => {
+  test('ignores the access context, and checks document and thread', () => {
+    const record = { document: documentOf('public'), accessFields: ['region:eu'] };
+    expect(canSeeWithoutContext(record, viewerWith('lin'))).toBe(true);
+    expect(canSeeWithoutContext({ ...record, document: documentOf('restricted') }, viewerWith('lin'))).toBe(false);
+    const thread = threadOf({ type: 'restricted', userIds: ['grace'] });
+    expect(['grace', 'lin'].map((userId) => canSeeWithoutContext({ ...record, thread }, viewerWith(userId)))).toEqual([
+      true,
+      false,
+    ]);
+  });
+
+  test('allows a known user to see a public document if knownUsersOnly is set', () => {
+    const record = { document: documentOf('public'), knownUsersOnly: true };
+    expect(canSeeWithoutContext(record, viewerWith('lin'))).toBe(true);
+    expect(canSeeWithoutContext(record, viewerWith('lin', [], { access: { exists: false } }))).toBe(false);
+  });
+
+  test('allows an unknown user to see a record of a public document with an access context', () => {
+    const record = { document: documentOf('public'), accessFields: ['region:eu'] };
+    const stranger = viewerWith('stranger', [], { access: { exists: false } });
+    expect(canSeeWithoutContext(record, stranger)).toBe(true);
   });
 });

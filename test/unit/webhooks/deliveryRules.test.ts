@@ -14,7 +14,7 @@ import {
   resendDelivery,
   afterSweep,
 } from '../../../lib/webhooks/rules/delivery.ts';
-import { matchesEndpoint, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
+import { isBasicTarget, matchesEndpoint, matchingBasicTargets } from '../../../lib/webhooks/rules/matching.ts';
 import { recordOutcome, type AttemptResult } from '../../../lib/webhooks/rules/outcome.ts';
 import {
   deliveryLifetime,
@@ -329,6 +329,16 @@ describe('recordOutcome', () => {
       ).end,
     ).toMatchObject({ status: 'EXHAUSTED', attempts: 16 });
   });
+});
+
+test('isBasicTarget accepts the two reserved ids only', () => {
+  expect(['ep_basic_raw', 'ep_basic_processed', 'ep_1', 'toString', ''].map(isBasicTarget)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
 
 describe('matchesEndpoint and matchingBasicTargets', () => {
