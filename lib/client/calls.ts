@@ -73,7 +73,7 @@ export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
   credentials: () => Promise<Readonly<Record<string, string>>>,
 ): SendCall {
-  return async ({ path, repeats }, data = {}, { idempotencyKey, signal } = {}) => {
+  return async ({ path, repeats }, data = {}, { idempotencyKey, signal, keepalive = false } = {}) => {
     const key = idempotencyKey ?? (repeats ? crypto.randomUUID() : undefined);
     const url = new URL(path, baseUrl);
     for (let attempt = 1; ; attempt++) {
@@ -87,6 +87,7 @@ export function callSender(
             ...(key !== undefined && { 'idempotency-key': key }),
           },
           body: JSON.stringify({ data }),
+          ...(keepalive && { keepalive }),
         };
         const timeout = AbortSignal.timeout(timeoutMilliseconds);
         return await resultOf(

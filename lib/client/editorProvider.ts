@@ -103,11 +103,26 @@ export class EditorProvider {
     const onAwareness = ({ added, updated, removed }: Record<string, number[]>, origin: unknown) => {
       if (origin !== this) this.#publishClients([...(added ?? []), ...(updated ?? []), ...(removed ?? [])]);
     };
+    let stateOfLeftPage: Record<string, unknown> | null = null;
+    const onPageHide = () => {
+      stateOfLeftPage = this.awareness.getLocalState();
+      void this.#removeOwnState();
+    };
+    // The browser can show the same page again, for example after a step back in its history.
+    const onPageShow = () => {
+      if (stateOfLeftPage) this.awareness.setLocalState(stateOfLeftPage);
+      stateOfLeftPage = null;
+    };
+    const window = globalThis as Partial<EventTarget>;
     doc.on('update', onEdit);
     this.awareness.on('update', onAwareness);
+    window.addEventListener?.('pagehide', onPageHide);
+    window.addEventListener?.('pageshow', onPageShow);
     this.#endings.push(
       () => doc.off('update', onEdit),
       () => this.awareness.off('update', onAwareness),
+      () => window.removeEventListener?.('pagehide', onPageHide),
+      () => window.removeEventListener?.('pageshow', onPageShow),
       this.#live.on('crdt', (message) => this.#receive(message)),
       this.#live.on('awareness', (event) => this.#receiveAwareness(event as AwarenessMessage)),
       this.#live.on('reload', () => this.#read()),
@@ -134,9 +149,7 @@ export class EditorProvider {
   async destroy(): Promise<void> {
     if (this.#hasStopped && this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
-    removeAwarenessStates(this.awareness, [this.doc.clientID], this);
-    this.#changedClients.add(this.doc.clientID);
-    await this.#publishNow();
+    await this.#removeOwnState();
     clearTimeout(this.#sendTimer);
     if (!this.#hasStopped) await this.#send().catch(() => undefined);
     this.#stop();
@@ -269,6 +282,13 @@ export class EditorProvider {
   #publishClients(clients: readonly number[]): void {
     for (const id of clients) this.#changedClients.add(id);
     this.#awarenessTimer ??= setTimeout(() => void this.#publishNow(), AWARENESS_MILLISECONDS);
+  }
+
+  /** Hides the own cursor from other clients. */
+  async #removeOwnState(): Promise<void> {
+    removeAwarenessStates(this.awareness, [this.doc.clientID], this);
+    this.#changedClients.add(this.doc.clientID);
+    await this.#publishNow();
   }
 
   async #publishNow(): Promise<void> {

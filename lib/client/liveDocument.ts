@@ -5,6 +5,7 @@ import { Emitter } from './emitter.ts';
 import { EventSocket, type SocketConstructor } from './eventSocket.ts';
 import { LiveStateView, PresenceView, VersionOrder } from './liveView.ts';
 import { OwnPresence, type OwnPresenceFields } from './ownPresence.ts';
+import type { CallOptions } from './types.ts';
 
 /** The ids of a document and its organization, which your application chose. */
 export interface DocumentName {
@@ -74,7 +75,7 @@ interface Changes {
   readonly hasMore: boolean;
 }
 
-type Call<D, R> = (data: D) => Promise<{ readonly data: R }>;
+type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 
 /** The methods of a user's client that a live document uses. */
 export interface LiveMethods {
@@ -167,7 +168,7 @@ export class LiveDocument {
     const self = () => ({ userId: ports.userId() as string });
     this.#own = new OwnPresence({
       send: (fields) => methods.v2.presence.add({ ...document, users: [{ ...self(), ...fields }] }),
-      leave: () => methods.v2.presence.delete({ ...document, userIds: [self().userId] }),
+      leave: (options) => methods.v2.presence.delete({ ...document, userIds: [self().userId] }, options),
     });
     this.presence = {
       set: (fields = {}) => this.#own.set(fields),

@@ -11,7 +11,7 @@ export interface OwnPresenceFields {
 export interface OwnPresencePorts {
   /** Adds the presence, or renews its lease. */
   readonly send: (fields: OwnPresenceFields & { readonly leaseSeconds: number }) => Promise<unknown>;
-  readonly leave: () => Promise<unknown>;
+  readonly leave: (options?: { readonly keepalive: boolean }) => Promise<unknown>;
 }
 
 const LEASE_SECONDS = 30;
@@ -21,19 +21,25 @@ const IDLE_MILLISECONDS = 60_000;
 /** The longest wait before the presence is sent again because another tab changed it, in milliseconds. */
 const CORRECT_MILLISECONDS = 1_000;
 
-/** The parts of a page that show whether its user is active. */
-interface Page {
-  readonly visibilityState?: string;
+/** A source of events in a browser. Node has none. */
+interface EventSource {
   addEventListener(name: string, listener: () => void, options?: object): void;
   removeEventListener(name: string, listener: () => void): void;
+}
+/** The parts of a page that show whether its user is active. */
+interface Page extends EventSource {
+  readonly visibilityState?: string;
 }
 
 /** Renews the presence of the client's own user while the document is open. */
 export class OwnPresence {
   readonly #ports: OwnPresencePorts;
   readonly #page = (globalThis as { readonly document?: Page }).document;
+  readonly #window = globalThis as Partial<EventSource>;
   #fields: OwnPresenceFields | undefined;
   #isConnected = false;
+  /** Whether the user has left the page. The browser can keep the page and show it again. */
+  #hasLeftPage = false;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #lastInput = Date.now();
   #sentStatus: PresenceStatus | undefined;
@@ -41,11 +47,23 @@ export class OwnPresence {
     this.#lastInput = Date.now();
     if (this.#fields && this.#sentStatus !== this.#status) void this.#renew();
   };
+  readonly #onPageHide = () => {
+    const wasShown = this.#isShown;
+    this.#hasLeftPage = true;
+    clearTimeout(this.#renewal);
+    if (wasShown) void this.#ports.leave({ keepalive: true }).catch(() => undefined);
+  };
+  readonly #onPageShow = () => {
+    this.#hasLeftPage = false;
+    void this.#renew();
+  };
 
   constructor(ports: OwnPresencePorts) {
     this.#ports = ports;
     for (const name of ['pointerdown', 'pointermove', 'keydown', 'visibilitychange'])
       this.#page?.addEventListener(name, this.#onInput, { passive: true });
+    this.#window.addEventListener?.('pagehide', this.#onPageHide);
+    this.#window.addEventListener?.('pageshow', this.#onPageShow);
   }
 
   /** Shows the user as present from now on. */
@@ -56,10 +74,10 @@ export class OwnPresence {
 
   /** Stops showing the user. Another tab of the user shows the user again. */
   async leave(): Promise<void> {
-    const wasPresent = this.#fields !== undefined;
+    const wasShown = this.#isShown;
     this.#fields = undefined;
     clearTimeout(this.#renewal);
-    if (wasPresent && this.#isConnected) await this.#ports.leave().catch(() => undefined);
+    if (wasShown) await this.#ports.leave().catch(() => undefined);
   }
 
   setConnected(isConnected: boolean): void {
@@ -70,7 +88,7 @@ export class OwnPresence {
 
   /** Sends the presence again if another tab of the user ended it, or shows less activity than this tab. */
   correct(presence: PresenceResponse | undefined): void {
-    if (!this.#fields || !this.#isConnected) return;
+    if (!this.#isShown) return;
     const isWrong = !presence || (presence.status !== this.#status && this.#status === 'online');
     if (!isWrong) return;
     clearTimeout(this.#renewal);
@@ -81,6 +99,13 @@ export class OwnPresence {
     clearTimeout(this.#renewal);
     for (const name of ['pointerdown', 'pointermove', 'keydown', 'visibilitychange'])
       this.#page?.removeEventListener(name, this.#onInput);
+    this.#window.removeEventListener?.('pagehide', this.#onPageHide);
+    this.#window.removeEventListener?.('pageshow', this.#onPageShow);
+  }
+
+  /** Whether this tab shows the user as present. */
+  get #isShown(): boolean {
+    return this.#fields !== undefined && this.#isConnected && !this.#hasLeftPage;
   }
 
   get #status(): PresenceStatus {
@@ -93,7 +118,7 @@ export class OwnPresence {
 
   async #renew(): Promise<void> {
     clearTimeout(this.#renewal);
-    if (!this.#fields || !this.#isConnected) return;
+    if (!this.#isShown) return;
     this.#renewal = setTimeout(() => void this.#renew(), RENEW_MILLISECONDS);
     this.#sentStatus = this.#status;
     // After a failed renewal, the next renewal comes before the lease ends.

@@ -8,6 +8,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Ends the call and its retries. */
   readonly signal?: AbortSignal;
+  /** Whether the browser finishes the call after the user has left the page. The call is then not repeated. `data` has at most 60 KB. */
+  readonly keepalive?: boolean;
 }
 
 interface Typed {

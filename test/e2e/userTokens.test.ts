@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TestBrowser } from '../support/browser.ts';
+import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System } from './system.ts';
 
 const APP = 'https://app.example.com';
+const POLL_MILLISECONDS = 100;
 let system: System;
 let token: string;
 beforeAll(async () => {
@@ -64,6 +68,31 @@ test('an allowed origin may read the answer to a call with a user token, also a 
 test('another origin may not read the answer', async () => {
   const answer = await callFrom('https://elsewhere.example', '/v2/commentannotations/get');
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+});
+
+test('a call with keepalive arrives after the user has left a page of another origin, with its preflight', async () => {
+  const nda = { organizationId: 'acme', documentId: 'nda' };
+  const { presence } = system.client.v2;
+  await presence.add({ ...nda, users: [{ userId: 'ada' }] });
+  const [browser, receiver] = await Promise.all([TestBrowser.start(), RemoteReceiver.start()]);
+  try {
+    await receiver.setBehaviour('/page', { headers: { 'content-type': 'text/html' }, body: '<title>App</title>' });
+    const { page } = await browser.open();
+    await page.goto(receiver.url('/page'));
+    // The request of the typed client when the user leaves the page.
+    const request = {
+      method: 'POST',
+      keepalive: true,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': 'leave' },
+      body: JSON.stringify({ data: { ...nda, userIds: ['ada'] } }),
+    };
+    const url = `${system.baseUrl}/v2/presence/delete`;
+    await page.evaluate(`addEventListener('pagehide', () => fetch('${url}', ${JSON.stringify(request)}))`);
+    await page.goto('about:blank');
+    while ((await presence.get(nda)).data.users.length > 0) await delay(POLL_MILLISECONDS);
+  } finally {
+    await Promise.all([browser.stop(), receiver.stop()]);
+  }
 });
 
 test('the answer to a call with an API key never has CORS headers', async () => {

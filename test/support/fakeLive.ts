@@ -19,6 +19,12 @@ class Refusal extends Error {
   }
 }
 
+interface FakeRequest {
+  readonly body: string;
+  readonly headers: Record<string, string>;
+  readonly keepalive?: boolean;
+}
+
 /** The `fetch` and the WebSocket with which a client reaches the fake service. */
 export interface Connection {
   readonly fetch: typeof fetch;
@@ -37,13 +43,15 @@ export class FakeLive {
   readonly users = new Map<string, Json>();
   readonly states = new Map<string, Json>();
   readonly sockets = new Set<FakeSocket>();
-  readonly calls: { path: string; data: Json; authorization: string }[] = [];
+  readonly calls: { path: string; data: Json; authorization: string; keepalive: boolean }[] = [];
+  /** All hints of the channel of the user, in order. */
+  readonly userLog: Json[] = [];
   /** Set to refuse calls and connections. */
   isDown = false;
   isDenied = false;
   /** The status with which calls fail, by path. */
   readonly refusals = new Map<string, ErrorStatus>();
-  /** Whether pushes to document channels get lost. */
+  /** Whether pushes to the channels of the document and of the user get lost. */
   losesPushes = false;
   /** Whether `event` of a message is a list with one text, as AWS documents it, instead of one text. */
   sendsLists = false;
@@ -62,12 +70,12 @@ export class FakeLive {
   }
 
   /** The `fetch` of a client. */
-  readonly fetch = (async (url: URL, { body, headers }: { body: string; headers: Record<string, string> }) => {
+  readonly fetch = (async (url: URL, { body, headers, keepalive = false }: FakeRequest) => {
     await this.#travel();
     if (this.#isUnreachable()) throw new TypeError('fetch failed');
     const path = new URL(url).pathname;
     const { data } = JSON.parse(body) as { data: Json };
-    this.calls.push({ path, data, authorization: headers.authorization ?? '' });
+    this.calls.push({ path, data, authorization: headers.authorization ?? '', keepalive });
     try {
       const result = this.#answer(path, data, headers.authorization ?? '');
       await this.#travel();
@@ -113,8 +121,15 @@ export class FakeLive {
     this.push(this.channels.document, versioned);
   }
 
+  /** Publishes a hint to the channel of the user. */
+  hintForUser(message: Json): void {
+    const hint = { at: Date.now(), ...message };
+    this.userLog.push(hint);
+    this.push(this.channels.user, hint);
+  }
+
   push(channel: string, event: Json): void {
-    if (this.losesPushes && channel === this.channels.document) return;
+    if (this.losesPushes && channel !== this.channels.awareness) return;
     for (const socket of this.sockets) socket.deliver(channel, event);
   }
 
@@ -156,7 +171,7 @@ export class FakeLive {
           .filter((hint) => hint.version > data.after && hint.version >= this.oldest)
           .map(({ update: _update, ...hint }) => hint);
         const complete = data.after <= version && Number(data.after) + hints.length === version;
-        return { hints: complete ? hints : [], userHints: [], version, complete, hasMore: false };
+        return { hints: complete ? hints : [], userHints: this.userLog, version, complete, hasMore: false };
       }
       case '/v2/presence/get':
         return { users: [...this.users.values()] };
@@ -281,5 +296,20 @@ export class FakeSocket implements SocketLike {
 
   #reply(message: Json): void {
     if (this.readyState === OPEN) this.onmessage?.({ data: JSON.stringify(message) });
+  }
+}
+
+/** Runs a test with the window of a browser, in which events can be dispatched. */
+export async function inBrowser(run: (window: EventTarget) => Promise<void>): Promise<void> {
+  const window = new EventTarget();
+  Object.assign(globalThis, {
+    addEventListener: window.addEventListener.bind(window),
+    removeEventListener: window.removeEventListener.bind(window),
+  });
+  try {
+    await run(window);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'addEventListener');
+    Reflect.deleteProperty(globalThis, 'removeEventListener');
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../../lib/client/editorProvider.ts';
 import { createUserClient } from '../../../lib/client/userClient.ts';
-import { type Connection, FakeLive } from '../../support/fakeLive.ts';
+import { type Connection, FakeLive, inBrowser } from '../../support/fakeLive.ts';
 
 const name = { organizationId: 'acme', documentId: 'nda', editorId: 'summary' };
 
@@ -169,6 +169,25 @@ describe('awareness', () => {
     await wait(5_000);
     await destroyed;
     expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
+  });
+
+  test('ends when the user leaves the page, and is shown again when the browser shows the page again', async () => {
+    await inBrowser(async (window) => {
+      const ada = open();
+      await wait();
+      ada.awareness.setLocalStateField('cursor', 1);
+      const grace = open();
+      await wait();
+      // Both providers are in this process, but only Ada leaves.
+      const graceState = grace.awareness.getLocalState();
+      window.dispatchEvent(new Event('pagehide'));
+      grace.awareness.setLocalState(graceState);
+      await wait();
+      expect([...grace.awareness.getStates().keys()]).toEqual([grace.doc.clientID]);
+      window.dispatchEvent(new Event('pageshow'));
+      await wait();
+      expect(grace.awareness.getStates().get(ada.doc.clientID)).toMatchObject({ cursor: 1 });
+    });
   });
 
   test('hides other users while the connection is down, and shows them again afterwards', async () => {
