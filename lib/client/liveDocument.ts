@@ -119,8 +119,8 @@ const STABLE_MILLISECONDS = 30_000;
 /** How long before its expiry the token of the connection is renewed, in milliseconds. */
 const RENEW_MILLISECONDS = 60_000;
 /**
- * About how often the client reads missed changes, in milliseconds. The client notices a lost message after this time at the
- * latest.
+ * About how often the client reads missed changes and states, in milliseconds. The client notices a lost message after this time
+ * at the latest.
  */
 const CHECK_MILLISECONDS = 120_000;
 /** The number of hints of the user's own channel that the client keeps, so that it reports each hint only once. */
@@ -300,12 +300,11 @@ export class LiveDocument {
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
   }
 
-  /** Reads missed changes from time to time. Without this read, the loss of the last message would stay unnoticed. */
+  /** Reads what was missed from time to time. Without this read, the loss of a last hint, or of a state, would stay unnoticed. */
   #scheduleCheck(socket: EventSocket): void {
     const check = async () => {
-      this.#catchUp ??= this.#readChanges().finally(() => (this.#catchUp = undefined));
       try {
-        await this.#catchUp;
+        await this.#synchronise();
         if (socket === this.#socket) this.#scheduleCheck(socket);
       } catch {
         if (socket === this.#socket) this.#reconnect();
