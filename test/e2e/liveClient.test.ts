@@ -1,20 +1,27 @@
+import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import * as Y from 'yjs';
 import { EditorProvider } from '../../lib/client/editorProvider.ts';
 import type { LiveDocument } from '../../lib/client/liveDocument.ts';
 import { createUserClient, type UserClient } from '../../lib/client/userClient.ts';
-import { startSystem, type System } from './system.ts';
+import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'live', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
 /** How long a test waits before it reports missing data. */
 const PATIENCE_MILLISECONDS = 30_000;
+/** The same after an outage: clients can wait for up to 30 s before they connect. */
+const OUTAGE_PATIENCE_MILLISECONDS = 90_000;
+const KEY_MILLISECONDS = 50;
+const COMMENT_MILLISECONDS = 300;
 
+let dataDir: string;
 let system: System;
 const closings: (() => Promise<void>)[] = [];
 beforeAll(async () => {
-  system = await startSystem();
+  dataDir = await temporaryDir();
+  system = await startSystem({ dataDir });
   await done('/v2/organizations/documents/add', {
     organizationId: 'live',
     createOrganization: true,
@@ -24,7 +31,10 @@ beforeAll(async () => {
   await done('/v2/organizations/documents/access/update', access);
   await done('/v2/crdt/add', { ...editor, type: 'text', data: 'Hello' });
 });
-afterAll(() => system.stop());
+afterAll(async () => {
+  await system.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
 afterEach(async () => {
   await Promise.all(closings.splice(0).map((close) => close()));
 });
@@ -64,6 +74,14 @@ async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILL
   }
   return Date.now() - startedAt;
 }
+async function storedText(): Promise<string> {
+  const { update } = await done('/v2/crdt/updates/get', editor);
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, Buffer.from(update as string, 'base64'));
+  return doc.getText('content').toJSON();
+}
+const KEY = '#';
+const countOf = (text: string, letter: string) => text.split(letter).length - 1;
 const textOf = ({ doc }: EditorProvider) => doc.getText('content').toJSON();
 
 test('users see the hints, presence and live state of other users', async () => {
@@ -116,6 +134,125 @@ test('editors of two users become equal, and show the cursor of the other user',
   await until('the read of a later editor', () => later.synced);
   expect(textOf(later)).toBe(textOf(ada));
 });
+
+interface ThreadId {
+  readonly annotationId: string;
+}
+
+/** Two users who edit while a customer's server adds comments, until `stop`. */
+class Workload {
+  readonly editors = [edit('ada'), edit('grace')] as const;
+  readonly reader = open('grace');
+  /** The ids of acknowledged comment threads, and of those that the reader got a hint about. */
+  readonly acknowledged: string[] = [];
+  readonly shown: string[] = [];
+  typed = 0;
+  reloads = 0;
+  readonly #name: string;
+  #work: Promise<unknown> | undefined;
+  #isRunning = true;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.reader.on(
+      'hint',
+      ({ type, ids }) => type === 'comment_annotation.add' && this.shown.push(String(ids?.annotationId)),
+    );
+    this.reader.on('reload', () => (this.reloads += 1));
+  }
+
+  /** Starts the work when all clients are connected. The hints of earlier changes are not shown. */
+  async start(): Promise<void> {
+    await until('the first read', () => this.reader.status === 'live' && this.editors.every(({ synced }) => synced));
+    this.#work = Promise.all([...this.editors.map((editor) => this.#type(editor)), this.#comment()]);
+  }
+
+  /** Ends the work. Checks that every editor has all edits, and that the reader got one hint about each thread. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    await this.#work;
+    await until(
+      'the same text',
+      () =>
+        this.editors.every((editor) => editor.saved && editor.synced) && new Set(this.editors.map(textOf)).size === 1,
+      OUTAGE_PATIENCE_MILLISECONDS,
+    );
+    // A call that failed may have added its thread.
+    const threads = (await done('/v2/commentannotations/get', nda)) as ThreadId[];
+    const ids = threads.map(({ annotationId }) => annotationId).filter((id) => id.startsWith(`${this.#name}-`));
+    await until('the hints', () => this.shown.length >= ids.length, OUTAGE_PATIENCE_MILLISECONDS);
+    expect(this.shown.toSorted()).toEqual(ids.toSorted());
+    expect(ids).toEqual(expect.arrayContaining(this.acknowledged));
+  }
+
+  async #type({ doc }: EditorProvider): Promise<void> {
+    const text = doc.getText('content');
+    while (this.#isRunning) {
+      text.insert(this.typed % (text.length + 1), KEY);
+      this.typed += 1;
+      await delay(KEY_MILLISECONDS);
+    }
+  }
+
+  async #comment(): Promise<void> {
+    for (let n = 0; this.#isRunning; n++) {
+      const annotationId = `${this.#name}-${n}`;
+      const commentData = [{ commentText: 'A comment', from: { userId: 'ada' } }];
+      await done('/v2/commentannotations/add', { ...nda, commentAnnotations: [{ annotationId, commentData }] }).then(
+        () => this.acknowledged.push(annotationId),
+        () => undefined,
+      );
+      await delay(COMMENT_MILLISECONDS);
+    }
+  }
+}
+
+async function turnLive(running: boolean): Promise<void> {
+  const response = await fetch(`${system.baseUrl}/_local/parts/live`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ running }),
+  });
+  expect(response.status).toBe(200);
+}
+
+test.each([
+  [
+    'push service',
+    async (during: () => Promise<void>) => {
+      await turnLive(false);
+      await during();
+      await turnLive(true);
+    },
+  ],
+  [
+    'whole system',
+    async (during: () => Promise<void>) => {
+      await system.kill();
+      await during();
+      system = await startSystem({ dataDir, env: { PORT: new URL(system.baseUrl).port } });
+    },
+  ],
+])(
+  'editors become the same, and each hint is shown once, when the %s is killed while users work',
+  async (name, fail) => {
+    const before = await storedText();
+    const work = new Workload(name.replace(' ', '-'));
+    await work.start();
+    await until('some hints', () => work.shown.length >= 3);
+    await fail(async () => {
+      await until('the loss of the connection', () => work.reader.status !== 'live');
+      await delay(1_000);
+    });
+    await until('the connection', () => work.reader.status === 'live', OUTAGE_PATIENCE_MILLISECONDS);
+    await until('more hints', () => work.shown.length >= 6, OUTAGE_PATIENCE_MILLISECONDS);
+    await work.stop();
+    const text = textOf(work.editors[0]);
+    expect(await storedText()).toBe(text);
+    expect(countOf(text, KEY)).toBe(countOf(before, KEY) + work.typed);
+    expect(work.reloads).toBe(1);
+  },
+);
 
 test('a user who loses access is disconnected, and others stay', async () => {
   const [ada, grace] = [open('ada'), open('grace')];

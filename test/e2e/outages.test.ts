@@ -7,6 +7,7 @@ import type { ConsoleState } from '../../infra/local/console/consoleState.ts';
 import type { PartName } from '../../infra/local/parts.ts';
 import { findProcesses } from '../../infra/local/processes.ts';
 import { createClient, type Methods, ServiceError } from '../../lib/client/index.ts';
+import { createUserClient } from '../../lib/client/userClient.ts';
 import { limits } from '../../lib/shared/schema.ts';
 import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { clockAhead, mailsIn, mailsOnce, startSystem, type System, temporaryDir } from './system.ts';
@@ -35,6 +36,7 @@ const FAULTS = 5;
  */
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
+const MENTION_MILLISECONDS = 500;
 /** How long a test waits before it reports missing data, in milliseconds. This is shorter than the time-out of the test. */
 const PATIENCE_MILLISECONDS = 120_000;
 
@@ -283,6 +285,56 @@ describe('outage of a part of the system', () => {
     for (const text of ['during-mail', 'also-1', 'also-2', 'also-3']) expect(await mailed(text)).toHaveLength(1);
     await drained();
     expect(await mailsWith('during-mail')).toHaveLength(1);
+  });
+
+  test('without the push service, calls succeed, an alarm is raised, and clients read what they missed, each change once', async () => {
+    const { baseUrl } = system;
+    const token = async () => {
+      const resources = [{ type: 'document', id: 'nda', organizationId, accessRole: 'editor' } as const];
+      const request = { userId: 'ada', userProperties: ada, permissions: { resources } };
+      return (await patient.v2.auth.generate_token(request)).data.token;
+    };
+    const live = createUserClient({ baseUrl, token }).live(nda);
+    const statuses: string[] = [];
+    const shown: unknown[] = [];
+    live.on('status', (status) => statuses.push(status));
+    live.on('hint', ({ type, ids }) => type === 'comment_annotation.add' && shown.push(ids?.annotationId));
+    const hasShown = async (ids: readonly string[]) => {
+      while (shown.length < ids.length) await delay(POLL_MILLISECONDS);
+      expect(shown).toEqual(ids);
+    };
+    try {
+      while (live.status !== 'live') await delay(POLL_MILLISECONDS);
+      await mention('before-live');
+      await hasShown(['before-live']);
+      await switchPart('live', false);
+      const ids: string[] = [];
+      let isRinging = false;
+      const mentionOften = async () => {
+        while (!isRinging) {
+          const id = `during-live-${ids.length}`;
+          await mention(id);
+          ids.push(id);
+          // Changes of one moment share a publish.
+          await delay(MENTION_MILLISECONDS);
+        }
+      };
+      const mentioning = mentionOften();
+      try {
+        await waitForState((now) => ringing(now, 'LivePublishesFail') !== undefined);
+      } finally {
+        isRinging = true;
+        await mentioning;
+      }
+      expect(statuses).toContain('offline');
+      expect(shown).toEqual(['before-live']);
+
+      await switchPart('live', true);
+      await mention('after-live');
+      await hasShown(['before-live', ...ids, 'after-live']);
+    } finally {
+      await live.close();
+    }
   });
 
   test('a table engine that is killed under load restarts by itself, and keeps every acknowledged write', async () => {
