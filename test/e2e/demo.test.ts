@@ -6,6 +6,8 @@ import { startSystem, type System } from './system.ts';
 const DEMO = '/_local/demo';
 /** The longest time from the removal of a permission to the end of the page. */
 const REVOKED_MILLISECONDS = 60_000;
+/** The longest time until a user who left is hidden. A lease that was not ended would last for at least 20 s. */
+const LEFT_MILLISECONDS = 10_000;
 
 let system: System;
 let browser: TestBrowser;
@@ -52,6 +54,13 @@ const READ_LINES = `[...document.querySelectorAll('.cm-line')].map((line) => {
   for (const caret of copy.querySelectorAll('.cm-ySelectionCaret')) caret.remove();
   return copy.textContent;
 })`;
+
+/** The ids that several elements have, or to which an element refers although no element has them. */
+const READ_BROKEN_IDS = `[...document.querySelectorAll('*')].flatMap((element) => [
+  ...(element.id && document.getElementById(element.id) !== element ? [element.id] : []),
+  ...['for', 'aria-labelledby', 'aria-describedby', 'aria-controls'].flatMap((name) =>
+    (element.getAttribute(name) ?? '').split(' ').filter((id) => id && !document.getElementById(id))),
+])`;
 
 /** Returns the lines of the text without the cursors of other users. */
 const linesOf = (page: Page) => page.evaluate<string[]>(READ_LINES);
@@ -105,6 +114,19 @@ describe('the demo page in two browsers', () => {
         await page.getByRole('list', { name: 'Here now' }).getByRole('img', { name }).waitFor();
   });
 
+  test.each([
+    ['goes to another page', (page: Page) => page.goto('about:blank')],
+    ['closes the page', (page: Page) => page.close({ runBeforeUnload: true })],
+  ])('hides a user who %s long before the lease of the presence ends', async (_what, leave) => {
+    const { ada, grace } = await openBoth();
+    const avatar = grace.getByRole('list', { name: 'Here now' }).getByRole('img', { name: 'Ada Lovelace' });
+    const caret = grace.locator('.cm-ySelectionInfo', { hasText: 'Ada Lovelace' });
+    await textOf(ada).focus();
+    await Promise.all([avatar.waitFor(), caret.waitFor({ state: 'attached' })]);
+    await leave(ada);
+    await Promise.all([avatar, caret].map((each) => each.waitFor({ state: 'detached', timeout: LEFT_MILLISECONDS })));
+  });
+
   test('shows comments, replies and resolved threads to the other user', async () => {
     const { ada, grace, problems } = await openBoth();
     await addComment(ada, 'Is this right?');
@@ -113,6 +135,7 @@ describe('the demo page in two browsers', () => {
     await graces.getByRole('textbox', { name: 'Reply' }).fill('It is.');
     await graces.getByRole('button', { name: 'Reply' }).click();
     await adas.getByText('It is.').waitFor();
+    await statusOf(ada, 'Grace Hopper commented: It is.').waitFor();
     await adas.getByRole('button', { name: 'Resolve' }).click();
     await thread(grace, 'Resolved: Is this right?').getByRole('button', { name: 'Reopen' }).click();
     await adas.getByRole('button', { name: 'Resolve' }).waitFor();
@@ -195,6 +218,7 @@ describe('the demo page', () => {
       '- list "Comment threads"',
     ])
       expect(snapshot).toContain(line);
+    expect(await page.evaluate<string[]>(READ_BROKEN_IDS)).toEqual([]);
     // Every control has a name.
     expect(snapshot.match(/- (button|textbox|link|img)\b(?! ").*/g)).toBeNull();
   });

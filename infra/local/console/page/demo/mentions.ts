@@ -17,3 +17,8 @@ export function mentionsIn(text: string): Mention[] {
 export function otherUsers(userId: string): DemoUser[] {
   return demoUsers.filter((user) => user.userId !== userId);
 }
+
+/** Returns whether a text mentions a user. */
+export function isMentioned(userId: string, text: string): boolean {
+  return mentionsIn(text).some((user) => user.userId === userId);
+}

@@ -1,7 +1,7 @@
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser, demoUsers } from '../../demoDocument.ts';
 import { byId, element, setText } from '../dom.ts';
-import { mentionsIn } from './mentions.ts';
+import { isMentioned } from './mentions.ts';
 
 interface Notification {
   readonly id: string;
@@ -75,8 +75,7 @@ export class NotificationList {
     const { commentText } = notificationSourceData;
     const text = typeof commentText === 'string' ? commentText : '';
     const name = actionUser.name ?? demoUsers.find(({ userId }) => userId === actionUser.userId)?.name ?? 'A user';
-    const isMention = mentionsIn(text).some(({ userId }) => userId === this.#user.userId);
-    const headline = isMention
+    const headline = isMentioned(this.#user.userId, text)
       ? `${name} mentioned you`
       : displayHeadlineMessageTemplate.replace('{actionUser}', () => name);
     return text === '' ? headline : `${headline}: ${text}`;

@@ -1,7 +1,7 @@
 import type { UserClient } from '../../../../../lib/client/userClient.ts';
 import { demoDocument, type DemoUser } from '../../demoDocument.ts';
 import { byId, element, setChildren, setText } from '../dom.ts';
-import { mentionsIn, otherUsers } from './mentions.ts';
+import { isMentioned, mentionsIn, otherUsers } from './mentions.ts';
 
 interface Person {
   readonly userId: string;
@@ -42,6 +42,8 @@ const QUOTE_CHARACTERS = 200;
 export class ThreadList {
   readonly #options: ThreadListOptions;
   readonly #views = new Map<string, ThreadView>();
+  readonly #knownComments = new Set<string>();
+  #hasRead = false;
   #reading: Promise<void> | undefined;
   #mustRead = false;
 
@@ -91,6 +93,25 @@ export class ThreadList {
     });
     setChildren(byId('threads'), items);
     byId('no-thread').hidden = items.length > 0;
+    this.#announceNewComment(threads);
+  }
+
+  /** Says who wrote a new comment, for users who cannot see the list change. A mention rings instead. */
+  #announceNewComment(threads: readonly Thread[]): void {
+    const { userId } = this.#options.user;
+    const added = threads
+      .flatMap(({ annotationId, comments }) =>
+        comments.map((comment) => ({ ...comment, key: `${annotationId}/${comment.commentId}` })),
+      )
+      .filter(({ key }) => !this.#knownComments.has(key));
+    for (const { key } of added) this.#knownComments.add(key);
+    const newest = added
+      .filter(({ from, commentText = '' }) => from.userId !== userId && !isMentioned(userId, commentText))
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .at(-1);
+    if (this.#hasRead && newest)
+      setText(byId('news'), `${newest.from.name ?? newest.from.userId} commented: ${newest.commentText ?? ''}`);
+    this.#hasRead = true;
   }
 
   #createView(annotationId: string): ThreadView {
