@@ -22,9 +22,9 @@ export const workday: LiveTraffic = {
   cursorsPerSecond: 1,
 };
 
-/** How often the client renews the presence of its user, in seconds, and how often it reads missed changes. */
+/** How often the client renews the presence of its user, in seconds, and how often it reads missed changes and states. */
 const PRESENCE_SECONDS = 10;
-const CHANGES_SECONDS = 120;
+const CHECK_SECONDS = 120;
 /** How often the client renews the token of its connection, in seconds. The token lives 15 minutes. */
 const CONNECT_SECONDS = 14 * 60;
 /**
@@ -73,7 +73,9 @@ export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): Cost
     priced('AppSync: minutes of connections', users * hours * 60, prices.connectionMinutes),
     call('calls of crdt/updates/push', edits, '/v2/crdt/updates/push one'),
     call('calls of presence/add', userSeconds / PRESENCE_SECONDS, '/v2/presence/add one'),
-    call('calls of live/changes', userSeconds / CHANGES_SECONDS, '/v2/live/changes one'),
+    call('calls of live/changes', userSeconds / CHECK_SECONDS, '/v2/live/changes one'),
+    call('calls of presence/get', userSeconds / CHECK_SECONDS, '/v2/presence/get one'),
+    call('calls of livestate/get', userSeconds / CHECK_SECONDS, '/v2/livestate/get one'),
     call('calls of live/connect', connects, '/v2/live/connect one'),
     {
       item: 'table: versions and hints',

@@ -147,6 +147,8 @@ describe('liveBill', () => {
     expect(bill.filter(({ dollars }) => dollars > 0.01).map(({ item }) => item)).toEqual([
       'calls of presence/add',
       'calls of live/changes',
+      'calls of presence/get',
+      'calls of livestate/get',
       'calls of live/connect',
       'AppSync: minutes of connections',
     ]);
