@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
@@ -37,6 +38,24 @@ export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pi
   };
 }
 
+/** Returns the same as `bundleEntries` for all endpoints and workers, from the names of files. It does not load their modules. */
+export function findEntries(): Entries {
+  const registries = ['index', 'pages', 'workers/index'];
+  const names = globSync('**/*.ts', { cwd: join(projectDir, 'functions') }).map((file) => file.slice(0, -'.ts'.length));
+  return Object.fromEntries(
+    names
+      .filter((name) => !registries.includes(name))
+      .sort()
+      .map((name) => [
+        name
+          .replace(/^workers\//, 'worker/')
+          .split('/')
+          .join('.'),
+        `functions/${name}.ts`,
+      ]),
+  );
+}
+
 /**
  * Bundles each function into `<outdir>/<id>/index.mjs`. Dots in the id become hyphens. One esbuild call bundles all functions,
  * so shared files are parsed once. Writes the files of assets next to their bundles. Deletes the old contents of `outdir`.
@@ -48,7 +67,7 @@ export async function buildFunctions({
   outdir,
 }: {
   entries: Entries;
-  assets?: readonly Pick<Asset, 'path' | 'files'>[];
+  assets?: readonly Pick<Asset, 'path' | 'files'>[] | Promise<readonly Pick<Asset, 'path' | 'files'>[]>;
   /** Returns the text of a file that an asset reads, by its name. */
   fileText?: (name: string) => Promise<string>;
   outdir: string;
@@ -77,6 +96,9 @@ export async function buildFunctions({
     alias: {
       '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
       '@aws-sdk/token-providers': './infra/build/lambdaTokens.ts',
+      '@aws-sdk/client-dynamodb': './infra/build/lambdaDynamoDb.ts',
+      '@aws-sdk/client-secrets-manager': './infra/build/lambdaSecretsManager.ts',
+      '@aws-sdk/client-sqs': './infra/build/lambdaSqs.ts',
       '@aws-sdk/lib-dynamodb': './infra/build/lambdaDocumentCommands.ts',
       '@aws-sdk/endpoint-cache': './infra/build/lambdaEndpointCache.ts',
     },
@@ -84,7 +106,7 @@ export async function buildFunctions({
     metafile: true,
     logLevel: 'warning',
   });
-  const assetFiles = assets.flatMap(({ path, files }) =>
+  const assetFiles = (await assets).flatMap(({ path, files }) =>
     files.map((name) => ({ name, folder: join(target, folderName(endpointId(path))) })),
   );
   await Promise.all(assetFiles.map(async ({ name, folder }) => writeFile(join(folder, name), await fileText(name))));

@@ -12,11 +12,7 @@ const SHOWN_BUNDLES = 5;
 
 /** The AWS client that a function needs for a permission, by the type of the permission's resource. */
 const clientFor: Record<string, string> = {
-  table: 'client-dynamodb',
-  index: 'client-dynamodb',
-  secret: 'client-secrets-manager',
   mail: 'client-sesv2',
-  queue: 'client-sqs',
   model: 'client-bedrock-runtime',
 };
 

@@ -3,7 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Build, DEFAULT_FUNCTION, bundleEntries, projectDir, readBuilt } from '../../infra/build/build.ts';
+import {
+  type Build,
+  DEFAULT_FUNCTION,
+  bundleEntries,
+  findEntries,
+  projectDir,
+  readBuilt,
+} from '../../infra/build/build.ts';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { assemblySettings } from '../../infra/local/assembly/assemblySettings.ts';
 import { synthesise } from '../../infra/build/synthesise.ts';
@@ -16,26 +23,13 @@ import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
-const MAX_BYTES = 520_000;
-/**
- * The limit for workers in bytes. No caller waits for their start. Some need four AWS clients (SES has 60 kB), and one
- * contains all kinds of jobs.
- */
-const MAX_WORKER_BYTES = 680_000;
-/**
- * The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB) and the SQS client (31
- * kB).
- */
-const MAX_EDITOR_BYTES = 600_000;
-/** The limit in bytes for functions that read files. They contain CSV and XML readers and the Bedrock client: 31, 24 and 60 kB. */
-const MAX_FILE_BYTES = 600_000;
-/**
- * A request with a reason stores a judgment. The function therefore includes the rules of threads and judgments and the SQS
- * client: 25 kB. It is open to users too.
- */
-const MAX_UPDATE_BYTES = 555_000;
-/** Functions that are open to users include the check of user tokens and of the access of users: 18 kB. */
-const MAX_OPEN_BYTES = 530_000;
+const MAX_BYTES = 330_000;
+/** The limit for workers in bytes. No caller waits for their start. Some contain the SDK for SES or Bedrock, and one all kinds of jobs. */
+const MAX_WORKER_BYTES = 520_000;
+/** The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB). */
+const MAX_EDITOR_BYTES = 380_000;
+/** The limit in bytes for functions that call Bedrock or SES through the SDK, which has 220 kB. */
+const MAX_SDK_BYTES = 520_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const entries = bundleEntries(registeredRoutes(), registeredWorkers());
 /** The cloud assembly of the app. */
@@ -62,15 +56,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const openIds = new Set(registered.filter((routed) => 'user' in routed).map(({ path }) => endpointId(path)));
-
 /** Returns the size limit of a function's bundle in bytes. */
 function budgetOf(id: string): number {
   if (id.startsWith('worker.')) return MAX_WORKER_BYTES;
   if (id.startsWith('v2.crdt.')) return MAX_EDITOR_BYTES;
-  if (id === 'v2.agents.extract') return MAX_FILE_BYTES;
-  if (id === 'v2.commentannotations.update') return MAX_UPDATE_BYTES;
-  return openIds.has(id) ? MAX_OPEN_BYTES : MAX_BYTES;
+  return clientsIn(bundleOf(id).files).length > 0 ? MAX_SDK_BYTES : MAX_BYTES;
 }
 
 /** Returns esbuild's report on a function's bundle. */
@@ -86,16 +76,10 @@ function bundleOf(id: string) {
 const clientsIn = (files: string[]) =>
   [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
-/** Returns the AWS clients that capabilities need. */
+/** Returns the AWS clients of the SDK that capabilities need. Those of DynamoDB, SQS and Secrets Manager are replaced. */
 function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
   const kinds = new Set(capabilities.flatMap(({ grants }) => grants).map(({ resource }) => resource.split('/')[0]));
-  return [
-    'client-dynamodb',
-    ...(kinds.has('secret') ? ['client-secrets-manager'] : []),
-    ...(kinds.has('mail') ? ['client-sesv2'] : []),
-    ...(kinds.has('model') ? ['client-bedrock-runtime'] : []),
-    ...(kinds.has('queue') ? ['client-sqs'] : []),
-  ];
+  return [...(kinds.has('mail') ? ['client-sesv2'] : []), ...(kinds.has('model') ? ['client-bedrock-runtime'] : [])];
 }
 
 describe.each(Object.entries(entries))('the bundle of %s', (id, file) => {
@@ -152,6 +136,10 @@ describe.each(ownFunctions.map(({ path }) => endpointId(path)))('%s', (id) => {
 });
 
 describe('the registry', () => {
+  test('names the functions that the names of files give', () => {
+    expect(findEntries()).toEqual(entries);
+  });
+
   test('has no two endpoints with the same path', () => {
     expect(new Set(registered.map(({ path }) => path)).size).toBe(registered.length);
   });

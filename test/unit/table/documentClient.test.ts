@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient as SdkClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readAuthorization, signatureVerifier } from '../../../infra/local/iam/signature.ts';
+import { DynamoDBClient as BundledClient } from '../../../infra/build/lambdaDynamoDb.ts';
 import { documentClients } from '../../../lib/table/documentClient.ts';
 
 interface Received {
@@ -18,6 +19,12 @@ const TableName = 'table';
 const get = new GetCommand({ TableName, Key: { PK: 'a', SK: 'b' } });
 const put = new PutCommand({ TableName, Item: { PK: 'a', SK: 'b', text: 'Ünïcode' } });
 const environment = { ...process.env };
+
+/** The clients whose configuration the document client uses: in commands of operators, and in functions. */
+const clients = [
+  ['the SDK', SdkClient],
+  ['bundles', BundledClient as unknown as typeof SdkClient],
+] as const;
 
 let server: Server;
 let client: DynamoDBDocumentClient;
@@ -42,7 +49,6 @@ beforeEach(async () => {
     AWS_SESSION_TOKEN: 'session/token+=',
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   });
-  client = documentClients.open(new DynamoDBClient({ maxAttempts: 3 }));
 });
 afterEach(async () => {
   client.destroy();
@@ -64,7 +70,11 @@ async function failureOf(call: Promise<unknown>) {
   return { name: error?.name, code: error?.code, attempts: error?.$metadata.attempts };
 }
 
-describe('the document client', () => {
+describe.each(clients)('the document client with the configuration of %s', (_name, DynamoDBClient) => {
+  beforeEach(() => {
+    client = documentClients.open(new DynamoDBClient({ maxAttempts: 3 }));
+  });
+
   test('signs each request with the credentials of the environment', async () => {
     answers = [[200, '{}']];
     await client.send(put);

@@ -1,0 +1,186 @@
+/**
+ * What the clients in the bundles share (see build.ts): connections, retries, credentials and endpoints, as the AWS SDK has them by
+ * default in Lambda. The SDK's own take 200 kB of a bundle and a third of its load time.
+ */
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Agent as TlsAgent } from 'node:https';
+import type { JsonConfig, JsonRequest, JsonResponse, RetryToken } from '../../lib/net/jsonService.ts';
+import { defaultProvider } from './lambdaCredentials.ts';
+
+/**
+ * An import of `node:http` reads all exports. One of them is a WebSocket, for which Node would load undici: a fifth of the time to
+ * load a function. TLS is loaded here, and not by the first call, because Lambda has more CPU time before the first call.
+ */
+const https = process.getBuiltinModule('node:https');
+const http = () => process.getBuiltinModule('node:http');
+
+/** The settings of a client that the service uses. */
+export interface ClientSettings {
+  readonly maxAttempts?: number;
+  readonly requestHandler?: { readonly connectionTimeout?: number; readonly requestTimeout?: number };
+}
+
+const DEFAULT_ATTEMPTS = 3;
+const MOST_SOCKETS = 50;
+/** A budget that limits retries while a service is down. Each retry costs a part of it, and each success returns it. */
+const RETRY_BUDGET = 500;
+const RETRY_COST = 14;
+const THROTTLING_COST = 5;
+/** The longest pause before the first retry in milliseconds. It doubles with each retry. */
+const PAUSE_MILLISECONDS = 50;
+const THROTTLING_PAUSE_MILLISECONDS = 1_000;
+const LONGEST_PAUSE_MILLISECONDS = 20_000;
+
+/** Returns the configuration of a client for the service with the endpoint `https://<host>.<region>.amazonaws.com`. */
+export function lambdaConfig(
+  host: string,
+  { maxAttempts = DEFAULT_ATTEMPTS, requestHandler }: ClientSettings,
+): JsonConfig {
+  const retries = new Retries(maxAttempts);
+  return {
+    credentials: defaultProvider(),
+    region: () => Promise.resolve(regionOf(process.env)),
+    url: () => Promise.resolve(urlOf(host, process.env)),
+    retryStrategy: () => Promise.resolve(retries),
+    requestHandler: new Connections(requestHandler),
+  };
+}
+
+function regionOf({ AWS_REGION: region }: NodeJS.ProcessEnv): string {
+  if (!region) throw new Error('AWS_REGION is not set');
+  return region;
+}
+
+/** Returns the endpoint. `AWS_ENDPOINT_URL_<service>` and `AWS_ENDPOINT_URL` replace it, as for clients of the SDK. */
+function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
+  const configured = env[`AWS_ENDPOINT_URL_${variableNames[host] ?? host.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL;
+  if (configured) return new URL(configured);
+  const region = regionOf(env);
+  return new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
+}
+
+/** The names of services in environment variables that differ from their hosts. */
+const variableNames: Readonly<Record<string, string>> = { secretsmanager: 'SECRETS_MANAGER' };
+
+/** Sends requests over connections that stay open. */
+class Connections {
+  readonly #connectionTimeout: number;
+  readonly #requestTimeout: number;
+  #http: Agent | undefined;
+  #https: TlsAgent | undefined;
+
+  constructor({ connectionTimeout = 0, requestTimeout = 0 }: ClientSettings['requestHandler'] = {}) {
+    this.#connectionTimeout = connectionTimeout;
+    this.#requestTimeout = requestTimeout;
+  }
+
+  handle(
+    { protocol, hostname, port, method, path, headers, body }: JsonRequest,
+    { abortSignal }: { readonly abortSignal?: AbortSignal | undefined } = {},
+  ): Promise<{ response: JsonResponse }> {
+    const { promise, resolve, reject } = Promise.withResolvers<{ response: JsonResponse }>();
+    const options = { host: hostname, ...(port !== undefined && { port }), method, path, headers };
+    const request = this.#send(protocol === 'https:', options, (response) => {
+      response.once('close', end);
+      resolve({ response: { statusCode: response.statusCode ?? 0, headers: response.headers, body: response } });
+    });
+    const timers: NodeJS.Timeout[] = [];
+    const failAfter = (milliseconds: number, what: string) => {
+      if (milliseconds === 0) return undefined;
+      const timer = setTimeout(() => {
+        fail(Object.assign(new Error(`${what} within ${milliseconds} ms`), { name: 'TimeoutError' }));
+        request.destroy();
+      }, milliseconds);
+      timers.push(timer);
+      return timer;
+    };
+    failAfter(this.#requestTimeout, 'AWS did not answer');
+    const abort = () => {
+      fail(Object.assign(new Error('The request was aborted'), { name: 'AbortError' }));
+      request.destroy();
+    };
+    abortSignal?.addEventListener('abort', abort, { once: true });
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const timer = failAfter(this.#connectionTimeout, 'There was no connection');
+      socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => clearTimeout(timer));
+    });
+    request.on('error', fail);
+    request.end(body);
+    return promise;
+
+    function fail(error: Error): void {
+      end();
+      reject(error);
+    }
+    function end(): void {
+      for (const timer of timers) clearTimeout(timer);
+      abortSignal?.removeEventListener('abort', abort);
+    }
+  }
+
+  destroy(): void {
+    this.#http?.destroy();
+    this.#https?.destroy();
+  }
+
+  #send(isTls: boolean, options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest {
+    const settings = { keepAlive: true, maxSockets: MOST_SOCKETS };
+    if (isTls) return https.request({ ...options, agent: (this.#https ??= new https.Agent(settings)) }, onResponse);
+    const { Agent: PlainAgent, request } = http();
+    return request({ ...options, agent: (this.#http ??= new PlainAgent(settings)) }, onResponse);
+  }
+}
+
+/** Decides which calls are repeated, and when: the standard mode of the SDK. */
+class Retries {
+  readonly #maxAttempts: number;
+  #budget = RETRY_BUDGET;
+
+  constructor(maxAttempts: number) {
+    this.#maxAttempts = maxAttempts;
+  }
+
+  acquireInitialRetryToken(): Promise<RetryToken> {
+    return Promise.resolve(new Token(0, undefined));
+  }
+
+  /** Waits for the pause before the next attempt. Throws if the call is not repeated. */
+  async refreshRetryTokenForRetry(
+    token: RetryToken,
+    { errorType }: { readonly errorType: string },
+  ): Promise<RetryToken> {
+    const isThrottled = errorType === 'THROTTLING';
+    const cost = isThrottled ? THROTTLING_COST : RETRY_COST;
+    const count = token.getRetryCount();
+    if (!(isThrottled || errorType === 'TRANSIENT') || count + 1 >= this.#maxAttempts || this.#budget < cost)
+      throw new Error('The call is not repeated');
+    this.#budget -= cost;
+    const base = isThrottled ? THROTTLING_PAUSE_MILLISECONDS : PAUSE_MILLISECONDS;
+    const pause = Math.random() * Math.min(base * 2 ** count, LONGEST_PAUSE_MILLISECONDS);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    return new Token(count + 1, cost);
+  }
+
+  recordSuccess(token: RetryToken): void {
+    this.#budget = Math.min(RETRY_BUDGET, this.#budget + (token.getRetryCost() ?? 1));
+  }
+}
+
+class Token implements RetryToken {
+  readonly #count: number;
+  readonly #cost: number | undefined;
+
+  constructor(count: number, cost: number | undefined) {
+    this.#count = count;
+    this.#cost = cost;
+  }
+
+  getRetryCount(): number {
+    return this.#count;
+  }
+
+  getRetryCost(): number | undefined {
+    return this.#cost;
+  }
+}

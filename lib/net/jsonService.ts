@@ -1,0 +1,244 @@
+import type { Readable } from 'node:stream';
+import { RequestSigner, type SigningCredentials } from '../crypto/requestSigner.ts';
+
+/** A JSON object with unknown fields. */
+type Json = Record<string, unknown>;
+
+export interface JsonRequest {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number | undefined;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Record<string, string>;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export interface JsonResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+/** A token of the SDK's retry strategy. */
+export interface RetryToken {
+  getRetryCount(): number;
+  getRetryCost(): number | undefined;
+}
+
+/** How calls are sent and repeated, with the names of the SDK. */
+export interface JsonConfig {
+  credentials(): Promise<SigningCredentials>;
+  region(): Promise<string>;
+  /** Returns the address of the service. */
+  url(): Promise<URL>;
+  retryStrategy(): Promise<{
+    acquireInitialRetryToken(scope: string): Promise<RetryToken>;
+    refreshRetryTokenForRetry(
+      token: RetryToken,
+      errorInfo: { error: Error; errorType: ErrorType },
+    ): Promise<RetryToken>;
+    recordSuccess(token: RetryToken): void;
+  }>;
+  readonly requestHandler: {
+    handle(
+      request: JsonRequest,
+      options?: { abortSignal?: AbortSignal | undefined },
+    ): Promise<{ response: JsonResponse }>;
+    destroy?(): void;
+  };
+}
+
+/** A service of AWS with a JSON protocol. */
+export interface JsonServiceNames {
+  /** The name in signatures. */
+  readonly signingName: string;
+  /** The prefix of operations in the header `x-amz-target`. */
+  readonly target: string;
+  readonly version: '1.0' | '1.1';
+}
+
+/** A response with an error. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly body: string;
+}
+
+/** A failed call. The number of attempts is part of its metadata. */
+interface CallError extends Error {
+  cause?: Error;
+  $metadata?: { httpStatusCode?: number; attempts?: number };
+}
+
+type ErrorType = 'THROTTLING' | 'TRANSIENT' | 'CLIENT_ERROR';
+
+/** Where requests go. It is constant for a process. */
+interface Destination {
+  readonly url: URL;
+  readonly signer: RequestSigner;
+}
+
+/** Calls the operations of a service of AWS that has a JSON protocol. */
+export class JsonService {
+  readonly #config: JsonConfig;
+  readonly #names: JsonServiceNames;
+  readonly #toError: (reply: ErrorReply) => Error;
+  #destination: Promise<Destination> | undefined;
+
+  constructor(config: JsonConfig, names: JsonServiceNames, toError: (reply: ErrorReply) => Error = toServiceError) {
+    this.#config = config;
+    this.#names = names;
+    this.#toError = toError;
+  }
+
+  /**
+   * Returns the body of the answer. Throws errors that have the names of AWS errors, after as many attempts as the retry strategy
+   * makes.
+   */
+  async call(
+    operation: string,
+    body: string,
+    options: { abortSignal?: AbortSignal | undefined } = {},
+  ): Promise<string> {
+    const strategy = await this.#config.retryStrategy();
+    let retryToken = await strategy.acquireInitialRetryToken('');
+    for (let attempts = 1; ; attempts++) {
+      try {
+        const answer = await this.#attempt(operation, body, options);
+        strategy.recordSuccess(retryToken);
+        return answer;
+      } catch (thrown) {
+        const error = thrown as CallError;
+        error.$metadata = { ...error.$metadata, attempts };
+        // Waits for the pause before the next attempt. Throws the error if there is none.
+        retryToken = await strategy
+          .refreshRetryTokenForRetry(retryToken, { error, errorType: errorTypeOf(error) })
+          .catch(() => Promise.reject(error));
+      }
+    }
+  }
+
+  destroy(): void {
+    this.#config.requestHandler.destroy?.();
+  }
+
+  async #attempt(operation: string, body: string, options: { abortSignal?: AbortSignal | undefined }): Promise<string> {
+    const { url, signer } = await (this.#destination ??= this.#resolveDestination());
+    const credentials = await this.#config.credentials();
+    const signed = { 'x-amz-target': `${this.#names.target}.${operation}` };
+    const { protocol, hostname, port, host } = url;
+    const request = {
+      protocol,
+      hostname,
+      ...(port !== '' && { port: Number(port) }),
+      method: 'POST',
+      path: '/',
+      query: {},
+      headers: {
+        ...signer.sign({ host, path: '/', headers: signed, body }, credentials, Date.now()),
+        'content-type': `application/x-amz-json-${this.#names.version}`,
+      },
+      body,
+    };
+    const { response } = await this.#config.requestHandler.handle(request, options);
+    const answer = await readText(response.body);
+    if (response.statusCode === 200) return answer;
+    const requestId = response.headers['x-amzn-requestid'];
+    throw this.#toError({
+      status: response.statusCode,
+      requestId: typeof requestId === 'string' ? requestId : undefined,
+      body: answer,
+    });
+  }
+
+  async #resolveDestination(): Promise<Destination> {
+    const [url, region] = await Promise.all([this.#config.url(), this.#config.region()]);
+    return { url, signer: new RequestSigner(region, this.#names.signingName) };
+  }
+}
+
+/** Returns the text of a response's body. Unlike `text` of `node:stream/consumers`, it needs no iterator, which takes CPU time. */
+function readText(body: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    body.setEncoding('utf8');
+    body.on('data', (chunk: string) => void (text += chunk));
+    body.on('end', () => resolve(text));
+    body.on('error', reject);
+    body.on('close', () => reject(new Error('aborted')));
+  });
+}
+
+/** The parts of an error that every service of AWS answers. */
+export interface ErrorParts {
+  readonly name: string;
+  readonly message: string;
+  readonly $fault: 'client' | 'server';
+  readonly $metadata: { readonly httpStatusCode: number; readonly requestId?: string };
+  /** The other fields of the answer. */
+  readonly fields: Json;
+}
+
+/** Returns the parts of an error. `parse` reads its body. A proxy can answer with text that is not JSON. */
+export function errorParts({ status, requestId, body }: ErrorReply, parse: (body: string) => Json): ErrorParts {
+  const { __type = '', message, Message, ...fields } = parsed(body, parse);
+  const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
+  return {
+    name,
+    message: [message, Message].find((part) => typeof part === 'string') ?? name,
+    $fault: status < 500 ? 'client' : 'server',
+    $metadata: { httpStatusCode: status, ...(requestId !== undefined && { requestId }) },
+    fields,
+  };
+}
+
+function parsed(body: string, parse: (body: string) => Json): Json {
+  try {
+    return parse(body);
+  } catch {
+    return {};
+  }
+}
+
+function toServiceError(reply: ErrorReply): Error {
+  const { message, name, $fault, $metadata, fields } = errorParts(reply, (body) => JSON.parse(body) as Json);
+  return Object.assign(new Error(message), fields, { name, $fault, $metadata });
+}
+
+const THROTTLING: ReadonlySet<string> = new Set([
+  'LimitExceededException',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+  'TransactionInProgressException',
+]);
+const TRANSIENT_STATUS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
+const TRANSIENT: ReadonlySet<string | undefined> = new Set([
+  'TimeoutError',
+  'RequestTimeout',
+  'RequestTimeoutException',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+]);
+
+/** Returns the kind of an error, as the SDK's retry strategy names it. It repeats calls after throttling and transient errors. */
+function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
+  const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
+  if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
+  // A stream that ends early has no code.
+  const isTransient =
+    TRANSIENT_STATUS.has(httpStatusCode) || TRANSIENT.has(name) || TRANSIENT.has(code) || message === 'aborted';
+  // The request waited so long for a connection that its signature expired.
+  const isExpired = name === 'InvalidSignatureException' && message.includes('Signature expired');
+  return isTransient || isExpired ? 'TRANSIENT' : 'CLIENT_ERROR';
+}
