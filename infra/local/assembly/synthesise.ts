@@ -1,11 +1,31 @@
 /**
  * Writes the cloud assembly of the local run into the folder given as argument. The second argument `heartbeat` adds the heartbeat.
  * `assemblyCache.ts` runs this file in a child process.
+ *
+ * The bundler is a process of its own. It runs while this process loads the endpoints and the CDK, which takes nearly two seconds.
  */
-import { synthesise } from '../../build/synthesise.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildFunctions, findEntries } from '../../build/build.ts';
 import { assemblySettings } from './assemblySettings.ts';
 
 const [outdir, heartbeat] = process.argv.slice(2);
 if (!outdir) throw new Error('Give the folder to write to');
 
-await synthesise({ outdir, settings: assemblySettings({ hasHeartbeat: heartbeat === 'heartbeat' }) });
+const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
+try {
+  const registry = Promise.withResolvers<typeof import('../../build/registry.ts')>();
+  const bundling = buildFunctions({
+    entries: findEntries(),
+    assets: registry.promise.then(({ registeredAssets }) => registeredAssets()),
+    fileText: async (name) => (await import('../../build/files.ts')).fileText(name),
+    outdir: bundles,
+  });
+  registry.resolve(await import('../../build/registry.ts'));
+  const { synthesise } = await import('../../build/synthesise.ts');
+  const settings = assemblySettings({ hasHeartbeat: heartbeat === 'heartbeat' });
+  await synthesise({ outdir, settings, built: await bundling });
+} finally {
+  await rm(bundles, { recursive: true, force: true });
+}
