@@ -2,10 +2,20 @@
  * `npm run bench [name...]`: prints one table per bench. A row has the measured figure, and a limit or a comparison from the
  * same run. Each bench runs in its own process, so that no bench affects another one, and is killed after its time limit. The
  * exit code is always 0, so that a bench never fails a build.
+ *
+ * `npm run bench <name...> -- --against <commit>`: runs the benches three times in turn with the same benches of a commit, and prints
+ * the figures that differ. The commit is checked out into a temporary folder and uses the packages of this folder.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { projectDir } from '../../infra/build/build.ts';
+import { compareRuns, type Figure, figuresOf, type Spread } from './comparison.ts';
+import { printTable, ratio } from './report.ts';
 
 /** The time limit of each bench in seconds. The total is less than twenty minutes. */
 const benches: Record<string, number> = {
@@ -23,20 +33,63 @@ const benches: Record<string, number> = {
 /** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;
 
-const requested = process.argv.slice(2);
+/** How often each side of a comparison runs. */
+const ROUNDS = 3;
+
+const {
+  positionals: requested,
+  values: { against },
+} = parseArgs({ options: { against: { type: 'string' } }, allowPositionals: true });
 const unknown = requested.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0)
   console.log(`There is no bench ${unknown.join(', ')}. There are ${Object.keys(benches).join(', ')}.`);
-for (const [name, seconds] of Object.entries(benches)) {
-  if (requested.length === 0 || requested.includes(name)) await run(name, seconds);
-}
+const selected = Object.keys(benches).filter((name) => requested.length === 0 || requested.includes(name));
+if (against === undefined) for (const name of selected) await run(name, projectDir, 'inherit');
+else await compareWith(against);
 console.log();
 
-async function run(name: string, seconds: number): Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], {
-    stdio: 'inherit',
+/** Runs each bench in turn here and in a commit, and prints the figures that differ. */
+async function compareWith(commit: string): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'bench-against-'));
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: projectDir, stdio: ['ignore', 'ignore', 'inherit'] });
+  git('worktree', 'add', '--detach', '--force', dir, commit);
+  try {
+    await symlink(join(projectDir, 'node_modules'), join(dir, 'node_modules'));
+    for (const name of selected) {
+      const [ours, theirs]: [Figure[][], Figure[][]] = [[], []];
+      for (let round = 0; round < ROUNDS; round++) {
+        ours.push(figuresOf(await run(name, projectDir, 'pipe')));
+        theirs.push(figuresOf(await run(name, dir, 'pipe')));
+      }
+      const comparisons = compareRuns(ours, theirs);
+      const differing = comparisons.filter(({ differs }) => differs);
+      const cell = ({ median, least, most }: Spread) => `${median} (${least} to ${most})`;
+      printTable(
+        `${name} against ${commit}, median and spread of ${ROUNDS} runs each; the spreads of ${comparisons.length - differing.length} other figures overlap`,
+        ['figure', 'now', commit, 'ratio'],
+        differing.map((figure) => [
+          figure.name,
+          cell(figure.ours),
+          cell(figure.theirs),
+          ratio(figure.ours.median, figure.theirs.median),
+        ]),
+      );
+    }
+  } finally {
+    git('worktree', 'remove', '--force', dir);
+  }
+}
+
+/** Runs a bench of the project in a folder. Returns its output with `pipe`, and otherwise an empty text. */
+async function run(name: string, dir: string, output: 'inherit' | 'pipe'): Promise<string> {
+  const seconds = benches[name] ?? 0;
+  const child = spawn(process.execPath, [join(dir, 'test/bench', `${name}.ts`)], {
+    cwd: dir,
+    stdio: ['inherit', output, 'inherit'],
     detached: true,
   });
+  const printed = child.stdout ? text(child.stdout) : '';
   const interrupt = () => {
     end(child, 'SIGTERM');
     process.exit();
@@ -53,6 +106,7 @@ async function run(name: string, seconds: number): Promise<void> {
   process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   if (code) console.log(`\n${name}: failed`);
   end(child, 'SIGKILL');
+  return printed;
 }
 
 /** Signals the process group of a bench: the bench and its child processes, even if the bench itself has ended. */
