@@ -2,6 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   accessContext,
+  contextAllows,
+  everywhere,
+  findAccessEnd,
   accessFields,
   accessRoles,
   accessTypes,
@@ -330,4 +333,112 @@ describe('revocations', () => {
       ['of:elsewhere'],
     ]);
   });
+});
+
+describe('contextAllows', () => {
+  test('requires every item of the record', () => {
+    const record = { accessFields: ['level:2', 'region:eu'] };
+    expect([contextAllows(record, ['level:2', 'region:eu', 'team:red']), contextAllows(record, ['level:2'])]).toEqual([
+      true,
+      false,
+    ]);
+    expect(contextAllows(record)).toBe(false);
+  });
+
+  test('allows every context to see a record without items', () => {
+    expect([contextAllows({}), contextAllows({}, ['level:2']), contextAllows({ accessFields: [] })]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('a grant of a user token', () => {
+  const grantOn = (internalId: string, unmovedSince?: number): Grant => ({
+    resourceType: 'folder',
+    internalId,
+    accessRole: 'viewer',
+    unmovedSince,
+  });
+  const roleWith = (grant: Grant, moved: { document?: number; inner?: number; outer?: number }) =>
+    documentPermission(
+      { exists: true, organizationId: ORGANIZATION, grants: [grant], now: NOW },
+      {
+        internalId: 'document',
+        accessType: 'restricted',
+        movedAt: moved.document,
+        folder: {
+          internalId: 'inner',
+          accessType: 'restricted',
+          movedAt: moved.inner,
+          ancestors: [{ internalId: 'outer', movedAt: moved.outer }],
+        },
+      },
+    ).accessRole;
+
+  test('ends when its resource or a folder above was moved at or after the time of the token', () => {
+    expect([roleWith(grantOn('document', 10), {}), roleWith(grantOn('document', 10), { document: 9 })]).toEqual([
+      'viewer',
+      'viewer',
+    ]);
+    for (const moved of [{ document: 10 }, { document: 11 }, { inner: 10 }, { outer: 10 }, { inner: 9, outer: 10 }])
+      expect([moved, roleWith(grantOn('document', 10), moved)]).toEqual([moved, undefined]);
+  });
+
+  test('stays when only a document or folder below its resource was moved', () => {
+    expect(roleWith(grantOn('outer', 10), { document: 10, inner: 10 })).toBe('viewer');
+    expect(roleWith(grantOn('inner', 10), { document: 10, outer: 10 })).toBeUndefined();
+  });
+
+  test('stays after moves if it has no such time', () => {
+    expect(roleWith(grantOn('document'), { document: 10, inner: 10, outer: 10 })).toBe('viewer');
+  });
+});
+
+describe('findAccessEnd', () => {
+  const document: DocumentAccess = {
+    internalId: 'document',
+    accessType: 'restricted',
+    folder: { internalId: 'f0', accessType: 'restricted', ancestors: [] },
+  };
+  const endWith = (...grants: (readonly [internalId: string, expiresAt?: number])[]) =>
+    findAccessEnd(
+      {
+        exists: true,
+        organizationId: ORGANIZATION,
+        now: NOW,
+        grants: grants.map(([internalId, expiresAt]) => ({
+          resourceType: 'folder',
+          internalId,
+          accessRole: 'viewer',
+          expiresAt,
+        })),
+      },
+      document,
+    );
+
+  test('returns when the last grant on the document and its folders expires', () => {
+    expect(endWith(['document', NOW + 5])).toBe(NOW + 5);
+    expect(endWith(['f0', NOW + 20], ['document', NOW + 5])).toBe(NOW + 20);
+    expect(endWith(['document', NOW + 5], ['f0', NOW + 20], ['other', NOW + 30])).toBe(NOW + 20);
+  });
+
+  test('returns undefined if a grant without an end remains', () => {
+    expect(endWith(['document'])).toBeUndefined();
+    expect(endWith(['document', NOW + 5], ['f0'])).toBeUndefined();
+  });
+
+  test('ignores grants that have already expired', () => {
+    expect(endWith(['other', NOW - 5], ['f0', NOW], ['document', NOW + 5])).toBe(NOW + 5);
+  });
+});
+
+test('the revocation of an erased user ends the grants of every organization', () => {
+  const erased: Revocation = { organizationKey: everywhere, resource: everywhere, at: 5, jobId: 'job' };
+  expect(everywhere).toBe('*');
+  expect([hasEnded([erased], ['f0', ORGANIZATION], 5), hasEnded([erased], ['f0', ORGANIZATION], 6)]).toEqual([
+    true,
+    false,
+  ]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { FolderAccess, Grant, Revocation, UserAccess } from '../../../lib/directory/rules/access.ts';
-import { userPermissions } from '../../../lib/directory/rules/permissions.ts';
+import { UserPermissions, userPermissions } from '../../../lib/directory/rules/permissions.ts';
 
 const outer: FolderAccess = { internalId: 'outer', accessType: 'restricted', ancestors: [] };
 const inner: FolderAccess = { internalId: 'inner', accessType: 'restricted', ancestors: [{ internalId: 'outer' }] };
@@ -51,6 +51,16 @@ describe('userPermissions', () => {
       documents: { Document: entry, Missing: { error: 'Document does not exist', errorCode: 'does_not_exist' } },
       organization: { acme: expect.objectContaining({ errorCode: 'permission_denied' }) },
     });
+  });
+
+  test('returns what the schema of responses declares', () => {
+    const permissions = userPermissions(userWith([grant('outer', { accessFields: ['team:red'] })]), {
+      organization,
+      folders: [{ id: 'outer', folder: outer }],
+      documents: [{ id: 'missing', document: undefined }],
+    });
+    expect(UserPermissions.parse(permissions)).toEqual(permissions);
+    expect(Object.keys(permissions)).toEqual(['folders', 'documents', 'organization', 'context']);
   });
 
   test('denies folders and documents without a grant', () => {
