@@ -421,6 +421,7 @@ describe('findAccessEnd', () => {
   test('returns when the last grant on the document and its folders expires', () => {
     expect(endWith(['document', NOW + 5])).toBe(NOW + 5);
     expect(endWith(['f0', NOW + 20], ['document', NOW + 5])).toBe(NOW + 20);
+    expect(endWith(['other', NOW + 30], ['document', NOW + 5])).toBe(NOW + 5);
     expect(endWith(['document', NOW + 5], ['f0', NOW + 20], ['other', NOW + 30])).toBe(NOW + 20);
   });
 
