@@ -85,7 +85,7 @@ const rules: readonly Rule[] = [
   },
   {
     says: 'no function imports another one, or the registry: it would carry them in its bundle',
-    in: /^(functions|lib)\//,
+    in: /^(functions|lib)\/.*\.ts$/,
     except: /^functions\/(index|pages|workers\/index)\.ts$/,
     broken: importing((module, line) => module.startsWith('functions/') && !line.startsWith('import type')),
     bad: {
