@@ -322,8 +322,8 @@ describe('an expensive body', () => {
   // These bodies are made once, because that takes longer than their refusal.
   const largestFields = costlyFields(2_400_000, 100_000, MAX_CPU_MILLISECONDS);
   /**
-   * A quarter of the largest texts and half of the fields, with a quarter of the CPU limit. Work that is quadratic in the
-   * number of fields exceeds both limits by the same factor. JSON takes a quarter of the time.
+   * These bodies have a quarter of the bytes and half of the fields, and a quarter of the CPU limit. Work that is quadratic in
+   * the number of fields exceeds both limits by the same factor.
    */
   const smallerFields = costlyFields(600_000, 50_000, MAX_CPU_MILLISECONDS / 4);
   const withMember = (object: object, member: string) =>

@@ -198,7 +198,7 @@ describe('synthesise', () => {
     await synthesise({ outdir: first, settings: assemblySettings({ hasHeartbeat: false }), built });
     const names = readdirSync(first).filter((name) => name.endsWith('.template.json') || name.startsWith('asset.'));
     expect(readdirSync(second)).toEqual(expect.arrayContaining(names));
-    // The heartbeat is off.
+    // This deployment has no heartbeat.
     const deployedIds = Object.keys(entries).filter((id) => id !== workerId('heartbeat'));
     expect(names.filter((name) => name.startsWith('asset.'))).toHaveLength(deployedIds.length);
     for (const name of names.filter((candidate) => candidate.endsWith('.json'))) {

@@ -45,6 +45,28 @@ const forbiddenForms: readonly { readonly name: string; readonly pattern: RegExp
   },
 ];
 
+/** Patterns of names that have a better word in the glossary. `good` is a name that the pattern must accept. */
+const forbiddenNames: readonly {
+  readonly name: string;
+  readonly pattern: RegExp;
+  readonly bad: string;
+  readonly good: string;
+}[] = [
+  {
+    name: 'limits that begin with another word than MAX or MIN',
+    pattern: /^(MOST|LONGEST|LARGEST|LEAST|SMALLEST|FEWEST)_/,
+    bad: 'MOST_USERS',
+    good: 'MAX_USERS',
+  },
+  {
+    name: 'metaphors for steps, states and records',
+    pattern:
+      /^[#_]?(settle[ds]?|ailing|happenings?|hinting|delivering|surroundings|circumstances|gate|belongings|cleanup|unname|forget)$|takenDown|takeDown|inTrouble/,
+    bad: 'settle',
+    good: 'allSettled',
+  },
+];
+
 interface Text {
   readonly file: string;
   readonly line: number;
@@ -61,6 +83,19 @@ function textsOf(file: string, source: string): Text[] {
     texts.push({ file, line, text: scanner.getTokenText() });
   }
   return texts;
+}
+
+/** Returns the names in a TypeScript file that match a pattern. */
+function matchingNames(file: string, source: string, pattern: RegExp): Text[] {
+  const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, source);
+  const names: Text[] = [];
+  for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
+    const text = scanner.getTokenText();
+    if (!(kind === ts.SyntaxKind.Identifier || kind === ts.SyntaxKind.PrivateIdentifier) || !pattern.test(text))
+      continue;
+    names.push({ file, line: source.slice(0, scanner.getTokenStart()).split('\n').length, text });
+  }
+  return names;
 }
 
 const readable = new Set([
@@ -90,6 +125,19 @@ describe.each(forbiddenForms)('$name', ({ pattern, bad }) => {
     expect(
       textsOf('lib/bad.ts', `// ${bad}\nconst text = '${bad}';`).filter(({ text }) => pattern.test(text)),
     ).toHaveLength(2);
+  });
+});
+
+describe.each(forbiddenNames)('$name', ({ pattern, bad, good }) => {
+  test('are no names', () => {
+    const matches = files
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => matchingNames(file, readFileSync(join(projectDir, file), 'utf8'), pattern));
+    expect(matches.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+  });
+
+  test('are recognised', () => {
+    expect(matchingNames('lib/bad.ts', `const ${bad} = ${good};`, pattern).map(({ text }) => text)).toEqual([bad]);
   });
 });
 
