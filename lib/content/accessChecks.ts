@@ -50,14 +50,14 @@ export async function checkMemberships(
     OrganizationEntity,
     pairs.map(({ organizationId }) => ({ tenant, organizationId })),
   );
-  const knownPairs = pairs.flatMap(({ userId }, index) => {
+  const existingPairs = pairs.flatMap(({ userId }, index) => {
     const organizationKey = organizations[index]?.internalId;
     return organizationKey === undefined ? [] : [{ index, userId, organizationKey }];
   });
   const [users, grants] = await readUsersAndGrants(
     table,
     tenant,
-    knownPairs.map(({ userId, organizationKey }) => ({
+    existingPairs.map(({ userId, organizationKey }) => ({
       organizationKey,
       userId,
       resourceType: 'organization' as const,
@@ -65,7 +65,7 @@ export async function checkMemberships(
     })),
   );
   const isMember = pairs.map(() => false);
-  for (const [position, { index, organizationKey }] of knownPairs.entries()) {
+  for (const [position, { index, organizationKey }] of existingPairs.entries()) {
     const grant = grants[position];
     const access = {
       exists: true,

@@ -50,7 +50,7 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id <
 export class DirectorySimulation {
   readonly organizations = new Map<string, ModelOrganization>();
   /** The ids of the users that exist in the tenant. */
-  readonly knownUserIds = new Set<string>();
+  readonly existingUserIds = new Set<string>();
   /** The simulated time of handlers and jobs in epoch milliseconds. */
   now: number;
   #threads = 0;
@@ -139,7 +139,7 @@ export class DirectorySimulation {
     for (const [organizationId, org] of this.organizations) {
       const answer = await this.answer(PERMISSIONS, { organizationId, ...everything });
       for (const userId of names.users) {
-        const expected = org.permissions(userId, this.knownUserIds.has(userId), this.now, names);
+        const expected = org.permissions(userId, this.existingUserIds.has(userId), this.now, names);
         expect([userId, this.#withoutRevokedFields(org, userId, answer[userId], expected)]).toEqual([userId, expected]);
       }
     }
@@ -258,7 +258,7 @@ export class DirectorySimulation {
       ({ PK, _t }) => PK.startsWith(`T#${this.#customer.apiKey}#`) && _t !== AccessRemovalEntity.type,
     );
     expect(remaining.filter(({ _t, revocations = [] }) => _t !== 'User' || revocations.length > 0)).toEqual([]);
-    expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.knownUserIds].sort());
+    expect(remaining.map(({ userId }) => userId).sort()).toEqual([...this.existingUserIds].sort());
   }
 }
 

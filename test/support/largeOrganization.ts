@@ -111,10 +111,10 @@ export async function makeLargeOrganization(
       ...(number % size.contentEvery === 0 ? ofDocument : withoutContent).map((item) => replaceIds(item, ids)),
     );
   }
-  const knownUserIds = new Set(
+  const existingUserIds = new Set(
     [...all.values()].flatMap(({ _t, userId }) => (_t === 'User' ? [userId as string] : [])),
   );
-  const written = copies.filter(({ _t, userId }) => _t !== 'User' || !knownUserIds.has(userId));
+  const written = copies.filter(({ _t, userId }) => _t !== 'User' || !existingUserIds.has(userId));
   const batches = Array.from({ length: Math.ceil(written.length / BATCH) }, (_each, index) =>
     written.slice(index * BATCH, (index + 1) * BATCH),
   );

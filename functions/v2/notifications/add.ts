@@ -32,7 +32,7 @@ export const endpoint = defineEndpoint(
     output: z.object({ data: z.object({ success: z.literal(true), message: z.string() }) }),
     message,
     errors: ['NOT_FOUND', 'ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED'],
-    uses: { ensurePlace: ensureDocument, notifications: addNotifications },
+    uses: { ensureDocument, notifications: addNotifications },
     impact: 'customers cannot notify their users',
     example: {
       data: {
@@ -56,7 +56,7 @@ export const endpoint = defineEndpoint(
   },
   async ({ input, caller, deps, now, repeatableId }) => {
     const [at, actionUser] = await Promise.all([
-      deps.ensurePlace(caller.tenant, input, now),
+      deps.ensureDocument(caller.tenant, input, now),
       deps.notifications.completeActor(caller.tenant, input.actionUser),
     ]);
     const [allowed, thread] = await Promise.all([

@@ -103,12 +103,12 @@ function tableComponents(workload: Workload): Component[] {
 
 /**
  * The groups of partitions by the data that they hold: of the whole account, of an API key, or of a document or user of it.
- * `shown` is how many of their busiest partitions the tables contain.
+ * `count` is how many of its busiest partitions the tables contain.
  */
 const partitionGroups = {
-  account: { shown: 1, remedy: 'more shards in the code' },
-  tenant: { shown: 2, remedy: 'several API keys, or none: DynamoDB splits a partition between its items' },
-  document: { shown: 1, remedy: 'none: DynamoDB splits a partition between its items' },
+  account: { count: 1, remedy: 'more shards in the code' },
+  tenant: { count: 2, remedy: 'several API keys, or none: DynamoDB splits a partition between its items' },
+  document: { count: 1, remedy: 'none: DynamoDB splits a partition between its items' },
 } as const;
 type PartitionGroup = keyof typeof partitionGroups;
 
@@ -132,10 +132,10 @@ function partitionComponents(workload: Workload): Component[] {
     return { partitions: footprint.partitions, group, use: (partitionUse(footprint) * share) / footprint.shards };
   });
   const busiest = [...Map.groupBy(uses, ({ group }) => group)].flatMap(([group, members]) => {
-    const { shown, remedy } = partitionGroups[group];
+    const { count, remedy } = partitionGroups[group];
     return members
       .toSorted((a, b) => b.use - a.use)
-      .slice(0, shown)
+      .slice(0, count)
       .map(({ partitions, use }) =>
         steady(
           partitionName(partitions),
@@ -205,7 +205,7 @@ function platformComponents(workload: Workload): Component[] {
     ofQuota(
       'messages of AppSync to browsers',
       quotas.liveMessages,
-      (rps) => rps * writes * assumptions.viewersPerDocument,
+      (rps) => rps * writes * assumptions.connectedUsersPerDocument,
       live,
     ),
   ];

@@ -27,7 +27,7 @@ export const assumptions = {
   deliveriesPerEvent: 1,
   mailsPerEvent: 0.1,
   /** The number of users who are connected to a document that changes. */
-  viewersPerDocument: 5,
+  connectedUsersPerDocument: 5,
   /** The time in which Lambda creates an execution environment and loads the function. */
   coldStartMilliseconds: 400,
   /** How many times per second a busy execution environment writes logs. */

@@ -10,9 +10,9 @@ export const TriggerMap = z.strictObject(
   >,
 );
 
-const knownTypes: ReadonlySet<string> = new Set(eventTypes);
+const eventTypeSet: ReadonlySet<string> = new Set(eventTypes);
 
 export const EventTypeName = z
   .string()
-  .check(z.refine((type) => knownTypes.has(type), { error: 'must be an event type, such as comment.add' }))
+  .check(z.refine((type) => eventTypeSet.has(type), { error: 'must be an event type, such as comment.add' }))
   .meta({ enum: [...eventTypes] }) as unknown as z.ZodType<EventType, string>;

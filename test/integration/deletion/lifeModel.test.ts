@@ -331,7 +331,7 @@ const addUser = defineStep(
     ).toBe(expected);
     const target = org?.find(to);
     if (!org || !target || expected !== 'done') return;
-    world.knownUserIds.add(userId);
+    world.existingUserIds.add(userId);
     org.contactsOf(target).add(userId);
     const currentGrant = org.currentGrant(userId, target, world.now);
     if (!currentGrant) org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt: undefined, fields: [] });
@@ -364,7 +364,7 @@ const addGrant = defineStep(
     ).toBe(expected);
     const target = org?.find(to);
     if (!org || !target || expected !== 'done') return;
-    world.knownUserIds.add(userId);
+    world.existingUserIds.add(userId);
     org.grantsOf(userId).set(target, { role: role ?? 'editor', expiresAt, fields: region ? [`region:${region}`] : [] });
   },
 );
@@ -392,7 +392,7 @@ const removeUsers = defineStep(
   async ({ world, organizationId, org, unknown }, { from, users: userIds }) => {
     const target = org?.find(from);
     const result = (userId: string) =>
-      world.knownUserIds.has(userId)
+      world.existingUserIds.has(userId)
         ? { success: true, message: 'User removed.' }
         : { success: false, message: 'User does not exist.' };
     const expected =
@@ -425,7 +425,7 @@ const addToGroup = defineStep(
   { group, user },
   async ({ world, organizationId, org, closed }, { group: organizationUserGroupId, user: userId }) => {
     const members = org?.groups.get(organizationUserGroupId);
-    const expected = closed ?? (!members ? 'NOT_FOUND' : world.knownUserIds.has(userId) ? 'done' : 'failed');
+    const expected = closed ?? (!members ? 'NOT_FOUND' : world.existingUserIds.has(userId) ? 'done' : 'failed');
     expect(
       await world.outcome(
         '/v2/organizations/usergroups/users/add',

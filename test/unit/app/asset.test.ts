@@ -95,11 +95,11 @@ describe('an asset', () => {
 describe('the OpenAPI document', () => {
   test('has the address and the header names of the deployment', () => {
     const text = JSON.stringify({ url: placeholders.url, header: `x-${placeholders.serviceName}-api-key` });
-    const { text: shown } = openapi.make(
+    const { text: documentText } = openapi.make(
       { 'openapi.json': text },
       { deployment: { url: 'https://api.example.com/base', serviceName: 'acme' } },
     );
-    expect(JSON.parse(shown)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
+    expect(JSON.parse(documentText)).toEqual({ url: 'https://api.example.com/base', header: 'x-acme-api-key' });
   });
 
   test('stays JSON for any name and address of the deployment', () => {
