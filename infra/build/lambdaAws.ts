@@ -21,7 +21,7 @@ export interface ClientSettings {
 }
 
 const DEFAULT_ATTEMPTS = 3;
-const MOST_SOCKETS = 50;
+const MAX_SOCKETS = 50;
 /** A budget that limits retries while a service is down. Each retry costs a part of it, and each success returns it. */
 const RETRY_BUDGET = 500;
 const RETRY_COST = 14;
@@ -29,7 +29,7 @@ const THROTTLING_COST = 5;
 /** The longest pause before the first retry in milliseconds. It doubles with each retry. */
 const PAUSE_MILLISECONDS = 50;
 const THROTTLING_PAUSE_MILLISECONDS = 1_000;
-const LONGEST_PAUSE_MILLISECONDS = 20_000;
+const MAX_PAUSE_MILLISECONDS = 20_000;
 
 /** Returns the configuration of a client for the service with the endpoint `https://<host>.<region>.amazonaws.com`. */
 export function lambdaConfig(
@@ -125,7 +125,7 @@ class Connections {
   }
 
   #send(isTls: boolean, options: RequestOptions, onResponse: (response: IncomingMessage) => void): ClientRequest {
-    const settings = { keepAlive: true, maxSockets: MOST_SOCKETS };
+    const settings = { keepAlive: true, maxSockets: MAX_SOCKETS };
     if (isTls) return https.request({ ...options, agent: (this.#https ??= new https.Agent(settings)) }, onResponse);
     const { Agent: PlainAgent, request } = http();
     return request({ ...options, agent: (this.#http ??= new PlainAgent(settings)) }, onResponse);
@@ -157,7 +157,7 @@ class Retries {
       throw new Error('The call is not repeated');
     this.#budget -= cost;
     const base = isThrottled ? THROTTLING_PAUSE_MILLISECONDS : PAUSE_MILLISECONDS;
-    const pause = Math.random() * Math.min(base * 2 ** count, LONGEST_PAUSE_MILLISECONDS);
+    const pause = Math.random() * Math.min(base * 2 ** count, MAX_PAUSE_MILLISECONDS);
     await new Promise((resolve) => setTimeout(resolve, pause));
     return new Token(count + 1, cost);
   }
