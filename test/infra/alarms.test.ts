@@ -372,13 +372,16 @@ describe('alarms on live pushes', () => {
 });
 
 describe('the alarm on heartbeats', () => {
-  const failing = { beat: () => Promise.reject(new Error('/v2/organizations/update: INTERNAL: broken')) };
-  const working = { beat: () => Promise.resolve() };
+  const failing = { check: () => Promise.reject(new Error('/v2/organizations/update: INTERNAL: broken')) };
+  const working = { check: () => Promise.resolve() };
   /** Runs the worker once per heartbeat. */
-  const run = async (...beats: { beat: () => Promise<void> }[]) => {
-    for (const beat of beats) {
+  const run = async (...checks: { check: () => Promise<void> }[]) => {
+    for (const check of checks) {
       const handler = toWorkerLambda(
-        { ...heartbeatWorker, uses: { heartbeat: { grants: [], env: [], open: () => beat as unknown as Heartbeat } } },
+        {
+          ...heartbeatWorker,
+          uses: { heartbeat: { grants: [], env: [], open: () => check as Pick<Heartbeat, 'check'> as Heartbeat } },
+        },
         { SERVICE_NAME: serviceName },
       );
       await handler({}, lambdaContext());
