@@ -60,11 +60,14 @@ export class Cloud {
   readonly #queues = new Map<string, Queue>();
   readonly #delayed: { readonly queue: Queue; readonly message: Message }[] = [];
   readonly #inserts: Item[] = [];
-  readonly #workers = registeredWorkers().map((worker) => ({
-    worker,
-    // The registry does not know the types of each worker.
-    handler: toWorkerLambda(worker as Parameters<typeof toWorkerLambda>[0]),
-  }));
+  /** The workers of a deployment with the default settings. */
+  readonly #workers = registeredWorkers()
+    .filter(({ requires }) => requires === undefined)
+    .map((worker) => ({
+      worker,
+      // The registry does not know the types of each worker.
+      handler: toWorkerLambda(worker as Parameters<typeof toWorkerLambda>[0]),
+    }));
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #pending = new Set<Promise<void>>();
   #live = false;
