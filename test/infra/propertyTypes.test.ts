@@ -1,0 +1,258 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CloudFormationValidatePlugin } from 'aws-cdk-lib';
+import * as z from 'zod';
+import { registeredRoutes, registeredWorkers } from '../../infra/build/registry.ts';
+import { appOf, type Resource, type Template } from './assembly.ts';
+import { certificateArn, domainName } from './endpoints.ts';
+
+type Path = readonly (string | number)[];
+type Properties = Resource['Properties'];
+
+/** The settings with which a deployment has every type of resource. */
+const everything = {
+  alarmEmail: 'ops@example.com',
+  mailFrom: 'no-reply@example.com',
+  domainName,
+  certificateArn,
+  live: 'on',
+  heartbeat: 'on',
+} as const;
+
+const reference = z.record(z.string(), z.unknown()).refine((value) => isReference(value));
+const text = z.union([z.string(), reference]);
+const action = z.string().regex(/^[a-z0-9-]+:(\*|[A-Za-z]+)$/);
+const actions = z.union([action, z.array(action).min(1)]);
+const statement = z.strictObject({
+  Effect: z.enum(['Allow', 'Deny']),
+  Action: actions,
+  Resource: z.union([text, z.array(text)]).optional(),
+  Principal: z.union([z.literal('*'), z.record(z.string(), text)]).optional(),
+  Condition: z.record(z.string(), z.record(z.string(), z.union([text, z.array(text)]))).optional(),
+  Sid: z.string().optional(),
+});
+const policy = z.strictObject({ Version: z.literal('2012-10-17'), Statement: z.array(statement) });
+
+/** The properties whose contents the schemas of CloudFormation leave open, by type of resource. AWS still rejects wrong contents. */
+const openProperties: Readonly<Record<string, z.ZodType>> = {
+  'AWS::ApiGatewayV2::Api': z.looseObject({ ProtocolType: z.enum(['HTTP', 'WEBSOCKET']) }),
+  'AWS::ApiGatewayV2::DomainName': z.looseObject({
+    DomainNameConfigurations: z.array(
+      z.looseObject({ EndpointType: z.literal('REGIONAL'), SecurityPolicy: z.literal('TLS_1_2') }),
+    ),
+  }),
+  'AWS::ApiGatewayV2::Integration': z.looseObject({
+    IntegrationType: z.enum(['AWS', 'AWS_PROXY', 'HTTP', 'HTTP_PROXY', 'MOCK']),
+    PayloadFormatVersion: z.enum(['1.0', '2.0']),
+  }),
+  'AWS::ApiGatewayV2::Stage': z.looseObject({
+    RouteSettings: z.record(
+      z.string(),
+      z.strictObject({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.int() }),
+    ),
+  }),
+  'AWS::CloudWatch::Alarm': z.looseObject({ EvaluationPeriods: z.int() }),
+  'AWS::CloudFormation::Stack': z.looseObject({ Parameters: z.record(z.string(), text).optional() }),
+  'AWS::DynamoDB::Table': z.looseObject({
+    KeySchema: z.array(z.strictObject({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) })),
+  }),
+  'AWS::IAM::Role': z.looseObject({
+    AssumeRolePolicyDocument: policy,
+    Policies: z.array(z.strictObject({ PolicyName: z.string(), PolicyDocument: policy })).optional(),
+  }),
+  'AWS::Lambda::Function': z.looseObject({
+    Code: z.strictObject({ ZipFile: z.string() }),
+    Environment: z.strictObject({ Variables: z.record(z.string(), text) }).optional(),
+  }),
+  'AWS::SNS::Subscription': z.looseObject({ Protocol: z.literal('email') }),
+  'AWS::SNS::TopicPolicy': z.looseObject({ PolicyDocument: policy }),
+  'AWS::SQS::Queue': z.looseObject({
+    RedrivePolicy: z.strictObject({ deadLetterTargetArn: text, maxReceiveCount: z.int() }).optional(),
+  }),
+  'AWS::SQS::QueuePolicy': z.looseObject({ PolicyDocument: policy }),
+};
+
+/** The properties in which an unknown text must be found, because AWS accepts only some values. */
+const enumerations = [
+  'AWS::ApiGatewayV2::Api ProtocolType',
+  'AWS::ApiGatewayV2::DomainName DomainNameConfigurations.*.EndpointType',
+  'AWS::ApiGatewayV2::DomainName DomainNameConfigurations.*.SecurityPolicy',
+  'AWS::ApiGatewayV2::Integration IntegrationType',
+  'AWS::AppSync::Api EventConfig.AuthProviders.*.AuthType',
+  'AWS::CloudWatch::Alarm ComparisonOperator',
+  'AWS::CloudWatch::Alarm TreatMissingData',
+  'AWS::DynamoDB::Table AttributeDefinitions.*.AttributeType',
+  'AWS::DynamoDB::Table BillingMode',
+  'AWS::DynamoDB::Table GlobalSecondaryIndexes.*.Projection.ProjectionType',
+  'AWS::DynamoDB::Table KeySchema.*.KeyType',
+  'AWS::DynamoDB::Table StreamSpecification.StreamViewType',
+  'AWS::IAM::Role AssumeRolePolicyDocument.Statement.*.Effect',
+  'AWS::Lambda::EventSourceMapping FunctionResponseTypes.*',
+  'AWS::Lambda::EventSourceMapping StartingPosition',
+  'AWS::Lambda::Function Architectures.*',
+  'AWS::Lambda::Function Runtime',
+  'AWS::SNS::Subscription Protocol',
+];
+
+/** The properties without which AWS rejects a resource. */
+const required = [
+  'AWS::ApiGatewayV2::Integration ApiId',
+  'AWS::ApiGatewayV2::Route RouteKey',
+  'AWS::ApiGatewayV2::Stage StageName',
+  'AWS::AppSync::ChannelNamespace Name',
+  'AWS::CloudWatch::Alarm EvaluationPeriods',
+  'AWS::CloudWatch::Dashboard DashboardBody',
+  'AWS::DynamoDB::Table KeySchema',
+  'AWS::IAM::Role AssumeRolePolicyDocument',
+  'AWS::Lambda::EventSourceMapping FunctionName',
+  'AWS::Lambda::Function Code',
+  'AWS::Lambda::Function Role',
+  'AWS::Lambda::Permission Principal',
+  'AWS::Logs::QueryDefinition QueryString',
+  'AWS::SNS::Subscription TopicArn',
+];
+
+interface Example {
+  /** The type and the path, such as `AWS::SQS::Queue VisibilityTimeout`. */
+  readonly name: string;
+  readonly resource: Resource;
+  readonly path: Path;
+}
+
+let folder: string;
+let plugin: CloudFormationValidatePlugin;
+let templates: string[];
+let examples: Map<string, Example>;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'property-types-'));
+  appOf(registeredRoutes(), everything, { outdir: folder, workers: registeredWorkers() }).app.synth();
+  templates = readdirSync(folder)
+    .filter((name) => name.endsWith('.template.json'))
+    .map((name) => join(folder, name));
+  plugin = new CloudFormationValidatePlugin();
+  examples = examplesOf(templates.map((file) => JSON.parse(readFileSync(file, 'utf8')) as Template));
+});
+afterAll(() => {
+  plugin._dispose();
+  rmSync(folder, { recursive: true });
+});
+
+function isReference(value: unknown): boolean {
+  const [name = '', ...more] = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  return more.length === 0 && /^(Ref$|Fn::)/.test(name);
+}
+
+/** Returns the path of each property and of each part of it, except for parts of references. */
+function pathsIn(value: unknown, path: Path = []): Path[] {
+  const own = path.length > 0 ? [path] : [];
+  if (typeof value !== 'object' || value === null || isReference(value)) return own;
+  const keys = Array.isArray(value) ? value.map((_item, index) => index) : Object.keys(value);
+  return [...own, ...keys.flatMap((key) => pathsIn((value as Properties)[key], [...path, key]))];
+}
+
+/** Returns one resource for each type and property. */
+function examplesOf(all: readonly Template[]): Map<string, Example> {
+  const found = new Map<string, Example>();
+  for (const resource of all.flatMap(({ Resources }) => Object.values(Resources)))
+    for (const path of pathsIn(resource.Properties)) {
+      const name = `${resource.Type} ${path.map((key) => (typeof key === 'number' ? '*' : key)).join('.')}`;
+      if (!found.has(name)) found.set(name, { name, resource, path });
+    }
+  return found;
+}
+
+/** Returns a copy of the properties in which `change` has replaced the value at the path. Removes the property if it returns undefined. */
+function changed({ resource, path }: Example, change: (value: unknown) => unknown): Properties {
+  const properties = structuredClone(resource.Properties);
+  const parent = path.slice(0, -1).reduce((value, key) => value[key], properties);
+  const last = path.at(-1)!;
+  const value = change(parent[last]);
+  if (value === undefined) Reflect.deleteProperty(parent, last);
+  else parent[last] = value;
+  return properties;
+}
+
+/** Returns the rules that a template breaks, by logical id. */
+function faultsIn(templatePath: string): Map<string, string[]> {
+  const stackTemplates = [
+    { stackConstructPath: 'Stack', templatePath, accountId: '123456789012', region: 'eu-central-1' },
+  ];
+  const faults = new Map<string, string[]>();
+  // Warnings count too, because an unknown value of an enumeration is only a warning.
+  for (const { ruleName, description, violatingResources } of plugin.validate({ stackTemplates } as never).violations)
+    for (const { resourceLogicalId = '' } of violatingResources)
+      faults.set(resourceLogicalId, [...(faults.get(resourceLogicalId) ?? []), `${ruleName} ${description}`]);
+  return faults;
+}
+
+/**
+ * Returns the names of the examples whose changed copies pass all checks. One template has all copies, because a check of a template takes
+ * longer than that of a resource. The unchanged copies break rules too, because the resources to which they refer are missing.
+ */
+function overlooked(changes: readonly Example[], change: (value: unknown) => unknown): string[] {
+  const copies = changes.map((example, index) => ({
+    example,
+    id: `Copy${index}`,
+    properties: changed(example, change),
+  }));
+  const check = (name: string, propertiesOf: (copy: (typeof copies)[number]) => Properties) => {
+    const file = join(folder, name);
+    const Resources = Object.fromEntries(
+      copies.map((copy) => [copy.id, { ...copy.example.resource, Properties: propertiesOf(copy) }]),
+    );
+    writeFileSync(file, JSON.stringify({ Resources }));
+    return faultsIn(file);
+  };
+  const before = check('unchanged.json', ({ example }) => example.resource.Properties);
+  const after = check('changed.json', ({ properties }) => properties);
+  return copies
+    .filter(({ example: { resource }, id, properties }) => {
+      const known = new Set(before.get(id));
+      const hasNewFault = (after.get(id) ?? []).some((fault) => !known.has(fault));
+      return !hasNewFault && (openProperties[resource.Type]?.safeParse(properties).success ?? true);
+    })
+    .map(({ example }) => example.name);
+}
+
+const exampleOf = (name: string): Example => {
+  const example = examples.get(name);
+  if (!example) throw new Error(`No resource has ${name}`);
+  return example;
+};
+
+describe('the types of properties', () => {
+  test('are correct in the templates of a deployment with every setting', () => {
+    const faults = templates.flatMap((file) => [...faultsIn(file)]);
+    // infra/constructs/table.ts says why this rule does not apply.
+    expect(faults).toEqual([['Table', [expect.stringMatching(/^E3039 /)]]]);
+    for (const file of templates)
+      for (const { Type, Properties } of Object.values((JSON.parse(readFileSync(file, 'utf8')) as Template).Resources))
+        expect([Type, openProperties[Type]?.safeParse(Properties).error]).toEqual([Type, undefined]);
+  });
+
+  test('are checked for every property of every resource', () => {
+    expect(examples.size).toBeGreaterThan(300);
+    const wrongType = (value: unknown) =>
+      typeof value === 'object' && !isReference(value) ? 'wrong' : ['wrong', { Wrong: 1 }];
+    expect(overlooked([...examples.values()], wrongType)).toEqual([]);
+  });
+
+  test('include enumerations', () => {
+    expect(overlooked(enumerations.map(exampleOf), () => 'WRONG')).toEqual([]);
+  });
+
+  test('include required properties', () => {
+    expect(overlooked(required.map(exampleOf), () => undefined)).toEqual([]);
+  });
+
+  test('include misspelt names of properties', () => {
+    const firsts = [...Map.groupBy(examples.values(), ({ resource }) => resource.Type).values()].map(
+      ([first]) => first!,
+    );
+    const misspelt = firsts.map((example): Example => ({ ...example, path: ['Wrongly'] }));
+    expect(misspelt.length).toBeGreaterThan(20);
+    expect(overlooked(misspelt, () => 'wrong')).toEqual([]);
+  });
+});
