@@ -16,7 +16,8 @@ export const TIMEOUT_MILLISECONDS = 15_000;
 
 /** How long an idle connection is kept, in milliseconds. Most servers keep it longer. */
 const IDLE_MILLISECONDS = 4_000;
-const MAX_IDLE_PER_ORIGIN = 10;
+/** A message can have 20 endpoints of one origin, and a batch has ten messages. A lower limit closes connections that the next batch needs. */
+const MAX_IDLE_PER_ORIGIN = 50;
 const MAX_IDLE = 100;
 
 /** The form of a header value. Node throws for other characters. */

@@ -18,6 +18,12 @@ const ROUND = 1_000;
 /** The number of parallel posts of the loop. The worker has a tenth as many batches, of ten messages each. */
 const WIDTHS = [10, 50];
 
+interface Speed {
+  readonly perSecond: number;
+  /** The CPU time of one delivery. */
+  readonly cpuMilliseconds: number;
+}
+
 const world = await startMemoryWorld();
 const { cloud, receiver } = world;
 const customer = await newPublisher();
@@ -28,7 +34,7 @@ const body = JSON.stringify({ event: EVENT_TYPE, source: 'huddle', data: eventDa
 const rows: Row[] = [];
 let rounds = 0;
 for (const width of WIDTHS) {
-  const [ours, bare]: [number[], number[]] = [[], []];
+  const [ours, bare]: [Speed[], Speed[]] = [[], []];
   // The worker and the loop run in turns, so that other load on the machine slows both.
   const startedAt = performance.now();
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
@@ -36,13 +42,18 @@ for (const width of WIDTHS) {
     rounds++;
     for (let event = 0; event < ROUND / ENDPOINTS; event++) await customer.publish();
     await cloud.fanOut();
-    const own = await perSecond(() => cloud.drainQueue('deliver', width / 10));
-    const peer = await perSecond(() => postAll(width));
+    const own = await speedOf(() => cloud.drainQueue('deliver', width / 10));
+    const peer = await speedOf(() => postAll(width));
     if (round < WARM_UP) continue;
     ours.push(own);
     bare.push(peer);
   }
-  const [own, peer] = [quantile(ours, 0.5), quantile(bare, 0.5)];
+  const median = (speeds: readonly Speed[], name: keyof Speed) =>
+    quantile(
+      speeds.map((speed) => speed[name]),
+      0.5,
+    );
+  const [own, peer] = [median(ours, 'perSecond'), median(bare, 'perSecond')];
   const reaches = own / peer >= GOAL ? 'yes' : 'no';
   rows.push([
     `${width} at a time`,
@@ -52,6 +63,7 @@ for (const width of WIDTHS) {
     ratio(BEFORE, 1),
     ratio(GOAL, 1),
     reaches,
+    `${median(ours, 'cpuMilliseconds').toFixed(2)} / ${median(bare, 'cpuMilliseconds').toFixed(2)}`,
   ]);
 }
 const { requests = 0 } = (await receiver.received())['/ok'] ?? {};
@@ -61,7 +73,7 @@ await agent.close();
 await world.stop();
 printTable(
   `Deliveries per second of one process, storage in memory, median of at most ${ROUNDS} rounds; the peer is undici in a loop, unsigned, nothing stored`,
-  ['what', 'ours', 'peer', 'ratio', 'before', 'goal', 'reached'],
+  ['what', 'ours', 'peer', 'ratio', 'before', 'goal', 'reached', 'CPU ms of each, ours / peer'],
   rows,
 );
 process.exit();
@@ -78,8 +90,13 @@ async function postAll(width: number): Promise<void> {
   await Promise.all(Array.from({ length: width }, post));
 }
 
-async function perSecond(work: () => Promise<void>): Promise<number> {
-  const startedAt = performance.now();
+/** Measures the deliveries of one round. The CPU time of a delivery depends less on other load of the machine than their rate. */
+async function speedOf(work: () => Promise<void>): Promise<Speed> {
+  const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
   await work();
-  return (ROUND * 1_000) / (performance.now() - startedAt);
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    perSecond: (ROUND * 1_000) / (performance.now() - startedAt),
+    cpuMilliseconds: (user + system) / 1_000 / ROUND,
+  };
 }
