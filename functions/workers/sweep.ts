@@ -32,7 +32,8 @@ export const worker = defineWorker(
       presenceSweep,
       liveSessionSweep,
     },
-    impact: 'retries after pauses of more than 15 minutes are not made, and lost queue messages are not replaced',
+    impact:
+      'retries after pauses of more than 15 minutes are not made, lost queue messages are not replaced, and expired presence and live access do not end',
     timeoutSeconds: 55,
   },
   async ({ deps: { reader, queue, events, ...sweeps }, ...call }) =>

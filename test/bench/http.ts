@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { findProcesses } from '../../infra/local/processes.ts';
 import { OrganizationEntity } from '../../lib/directory/organizations.ts';
 import { startSystem } from '../e2e/system.ts';
+import { awsHeaders, engineOf } from './engine.ts';
 import { printTable, quantile, ratio } from './report.ts';
 
 const REQUESTS = 2_000;
@@ -89,23 +89,4 @@ async function milliseconds(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
-}
-
-/** Returns the URL of the engine of a system, from its command line. */
-async function engineOf(dataDir: string): Promise<string> {
-  const [engine] = await findProcesses('--db-path', `${dataDir}/table.db`);
-  const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
-  if (!port) throw new Error('The system runs no engine');
-  return `http://127.0.0.1:${port}`;
-}
-
-/** The engine requires the format of a signature, but does not verify it. */
-function awsHeaders(operation: string): Record<string, string> {
-  return {
-    'content-type': 'application/x-amz-json-1.0',
-    'x-amz-target': `DynamoDB_20120810.${operation}`,
-    'x-amz-date': '20260101T000000Z',
-    authorization:
-      'AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0',
-  };
 }

@@ -3,7 +3,7 @@
  * processes of the system, without clients and receiver. Takes about 40 s.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ReceivedRequests, startReceiver } from './deliveries/receivers.ts';
 import { slowdownNow } from '../support/cpu.ts';
+import { type CpuTime, cpuTime, memoryBytes } from './processUsage.ts';
 import { printTable, quantile } from './report.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
@@ -18,9 +19,6 @@ const EVENTS = Number(process.env.EVENTS ?? 2_000);
 const CLIENTS = Number(process.env.CLIENTS ?? 32);
 const PACED = { events: 200, perSecond: 20 };
 const TEXT = 'x'.repeat(1_700);
-/** Linux counts CPU time in ticks. */
-const TICK_MILLISECONDS = 10;
-const PAGE_BYTES = 4_096;
 /** The time between two measurements of the machine's load. */
 const SAMPLE_MILLISECONDS = 2_000;
 
@@ -85,7 +83,7 @@ async function measure(): Promise<void> {
   await untilDelivered(await repeat(100, 8, publish));
 
   const paced: Awaited<ReturnType<typeof publish>>[] = [];
-  const pacedCpu = cpuMilliseconds();
+  const pacedCpu = cpuTime(system.pid!);
   const begun: Promise<unknown>[] = [];
   const begin = performance.now();
   for (let i = 0; i < PACED.events; i++) {
@@ -97,7 +95,7 @@ async function measure(): Promise<void> {
   const pacedPerEvent = sum(difference(pacedCpu)) / PACED.events;
   const waits = paced.map(({ eventId, answeredAt }) => times[eventId]! - answeredAt);
 
-  const cpu = cpuMilliseconds();
+  const cpu = cpuTime(system.pid!);
   const startedAt = performance.now();
   const slowdowns: number[] = [];
   const sampling = setInterval(() => slowdowns.push(slowdownNow()), SAMPLE_MILLISECONDS);
@@ -129,7 +127,7 @@ async function measure(): Promise<void> {
         '5 / 15',
       ],
       [...row('answer to the first byte at the receiver, p50 / p99 ms', waits), '10 / 30'],
-      ['memory after that, MB', (memoryBytes() / 2 ** 20).toFixed(0), '800'],
+      ['memory after that, MB', (memoryBytes(system.pid!) / 2 ** 20).toFixed(0), '800'],
     ],
   );
 }
@@ -158,45 +156,12 @@ async function repeat<T>(times: number, clients: number, run: () => Promise<T>):
   return results;
 }
 
-/** Returns the CPU time of the system's processes so far. */
-function cpuMilliseconds(): { main: number; engine: number } {
-  const ticks = (pid: number) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MILLISECONDS;
-  };
-  return { main: ticks(system.pid!), engine: sum(children().map(ticks)) };
-}
-
-function difference(before: ReturnType<typeof cpuMilliseconds>): { main: number; engine: number } {
-  const now = cpuMilliseconds();
+function difference(before: CpuTime): CpuTime {
+  const now = cpuTime(system.pid!);
   return { main: now.main - before.main, engine: now.engine - before.engine };
 }
 
-function memoryBytes(): number {
-  return sum(
-    [system.pid!, ...children()].map(
-      (pid) => Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES,
-    ),
-  );
-}
-
-function children(): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const parent = readFileSync(`/proc/${name}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')[1];
-      return Number(parent) === system.pid ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
-}
-
-function sum(values: readonly number[] | { main: number; engine: number }): number {
+function sum(values: readonly number[] | CpuTime): number {
   return (Array.isArray(values) ? values : Object.values(values)).reduce(
     (total: number, each: number) => total + each,
     0,

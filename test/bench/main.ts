@@ -29,6 +29,7 @@ const benches: Record<string, number> = {
   memory: 180,
   deliveries: 182,
   local: 120,
+  live: 178,
 };
 /** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;
