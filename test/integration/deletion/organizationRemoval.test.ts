@@ -51,7 +51,7 @@ const toJobMessages = (messages: { body: any }[]) => messages.map(({ body }) => 
 /** Returns the messages of purge jobs. The queue also has messages of editor jobs. */
 const purgeMessages = async () => {
   const jobs = [...(await items()).values()].filter(
-    ({ _t, kind }) => _t === 'Job' && /^remove(Organization|Documents)$/.test(kind),
+    ({ _t, kind }) => _t === 'Job' && /^purge(Organization|Documents)$/.test(kind),
   );
   return toJobMessages(queues.messagesOf('jobs')).filter(({ jobId }) => jobs.some((job) => job.jobId === jobId));
 };

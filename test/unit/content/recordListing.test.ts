@@ -177,7 +177,7 @@ describe('listAcrossDocuments', () => {
     expect(reads).toHaveLength(100);
   });
 
-  test('ends a page after 500 documents, and reads few documents in vain', async () => {
+  test('ends a page after 500 documents, and reads no more documents after a step that fills the page', async () => {
     const ids = Array.from({ length: 1_200 }, (_, i) => String(i).padStart(4, '0'));
     const empty = reader(new Map([['1199', ['x']]]));
     const listedPages = await pages((from) =>
@@ -187,7 +187,7 @@ describe('listAcrossDocuments', () => {
     expect(empty.reads).toHaveLength(1_200);
     const full = reader(new Map(ids.map((id) => [id, ['x', 'y', 'z']])));
     await listAcrossDocuments({ documents: givenDocuments(ids.map(documentOf)), limit: 2, read: full.read });
-    expect(full.reads).toEqual(['0000']);
+    expect(full.reads).toEqual(['0000', '0001', '0002', '0003']);
   });
 });
 
