@@ -1,47 +1,83 @@
 /** `npm run cost`: prints the costs of a deployment without calls, and the costs of calls and deliveries, at list prices. */
-import { costsOfCalls } from './cost/calls.ts';
-import { deliveryConsumption, deliveryDollars } from './cost/deliveries.ts';
-import { type CostLine, idleBill, totalOf } from './cost/idle.ts';
+import { parseArgs } from 'node:util';
+import { costsOfCalls, startCost } from './cost/calls.ts';
+import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
+import { type CostLine, heartbeatBill, idleBill, totalOf } from './cost/idle.ts';
 import { liveBill, workday } from './cost/live.ts';
+import { metricBill } from './cost/metrics.ts';
+import { prices } from './cost/prices.ts';
+import { vectorConsumption, vectorDollars, vectorGigabytes, type VectorPrices } from './cost/vectors.ts';
 import { sourceTemplates } from './sourceTemplates.ts';
 import { registeredEndpoints } from '../build/registry.ts';
+import { runCommand } from './operator.ts';
+import type { Settings } from '../stacks/settings.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
-const USAGE = `Usage: npm run cost [-- --live | --help]
+const USAGE = `Usage: npm run cost [-- --live] [--vector-write <dollars> --vector-search <dollars>]
 
 Prints costs at list prices of us-east-1 (infra/commands/cost/prices.ts), without free tiers: a month without calls, a
-million calls of each endpoint, a million events and a million deliveries. With --live: also a workday of 1,000 connected
-users, and the month with the setting live.`;
+million calls of each endpoint, a million events and a million deliveries.
 
-/** Returns the resources of the root stack and of every nested stack, with or without the push service. */
-export async function deployedResources({ live = false } = {}): Promise<StackTemplates['resources'][]> {
+  --live           prints also a workday of 1,000 connected users, and the month with the setting live
+  --vector-write   the price of a gigabyte of vector writes, and
+  --vector-search  the price of a gigabyte of vector searches, from the pricing page of DynamoDB. Without them the command
+                   prints gigabytes only.
+  --help           prints this text`;
+
+/** Returns the resources of the root stack and of every nested stack. `settings` are those that differ from the defaults. */
+export async function deployedResources(settings: Partial<Settings> = {}): Promise<StackTemplates['resources'][]> {
   const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
     resources,
     ...[...nested.values()].flatMap(all),
   ];
-  return all(await sourceTemplates({ live: live ? 'on' : 'off' }));
+  return all(await sourceTemplates(settings));
 }
 
-function report(templates: readonly StackTemplates['resources'][], { live }: { live: boolean }): string {
-  const idle = idleBill(templates);
+/** Returns the report. Without prices of vectors, it has the gigabytes of vectors only. */
+export function costReport(
+  templates: readonly StackTemplates['resources'][],
+  { live = false, vectorPrices }: { live?: boolean; vectorPrices?: VectorPrices | undefined } = {},
+): string {
   const calls = costsOfCalls(registeredEndpoints());
-  const dollars = (value: number) => value.toFixed(2).padStart(8);
   const width = Math.max(...calls.map(({ name }) => name.length));
+  const bill = (lines: readonly CostLine[]) =>
+    lines.map(({ item, count, dollars: sum }) => `${dollars(sum)}  ${item} (${Math.round(count)})`);
+  const idle = idleBill(templates);
+  const heartbeat = heartbeatBill();
   return [
     'A month without calls, dollars',
-    ...idle.map(({ item, count, dollars: sum }) => `${dollars(sum)}  ${item} (${Math.round(count)})`),
+    ...bill(idle),
     `${dollars(totalOf(idle))}  total`,
     '',
-    'A million warm calls, dollars',
-    [''.padEnd(width), '   total', ' gateway', '  lambda', '   table', '   queue', '    logs'].join(''),
-    ...calls.map(({ name, total, gateway, lambda, table, queue, logs }) =>
-      [name.padEnd(width), ...[total, gateway, lambda, table, queue, logs].map(dollars)].join(''),
+    'A month with the setting heartbeat, dollars in addition',
+    ...bill(heartbeat),
+    `${dollars(totalOf(heartbeat))}  total`,
+    '',
+    'A month in which the service writes its own metrics in each hour, dollars',
+    ...bill(metricBill(1)),
+    '',
+    'A million calls, of which 1 % start an instance, dollars',
+    heading(width, ['total', 'gateway', 'lambda', 'starts', 'table', 'queue', 'logs', 'data out']),
+    ...calls.map(({ name, total, gateway, lambda, starts, table, queue, logs, dataOut }) =>
+      row(name, width, [total, gateway, lambda, starts, table, queue, logs, dataOut]),
     ),
     '',
+    `If every call starts an instance, a million calls of an endpoint with 512 MB cost ${startCost(1).toFixed(2)} dollars for starts.`,
+    '',
     'A million, dollars',
-    ...Object.values(deliveryConsumption).map(
-      ({ label, consumed }) => `${dollars(deliveryDollars(consumed))}  ${label}`,
-    ),
+    heading(0, ['total', 'table', 'queue', 'lambda', 'logs', 'data out']),
+    ...Object.values(deliveryConsumption).map(({ label, consumed }) => {
+      const { total, table, queue, functions, logs, dataOut } = deliveryCost(consumed);
+      return `${row('', 0, [total, table, queue, functions, logs, dataOut])}  ${label}`;
+    }),
+    `${dollars(prices.mails)}${' '.repeat(5 * 9)}  mails through Amazon SES, without their units and runs`,
+    '',
+    'Vector indexes, in addition to units: gigabytes of a million requests',
+    heading(width, ['written', 'searched', ...(vectorPrices ? ['dollars'] : [])]),
+    ...Object.entries(vectorConsumption).map(([name, consumed]) => {
+      const { written, searched } = vectorGigabytes(consumed);
+      return row(name, width, [written, searched, ...(vectorPrices ? [vectorDollars(consumed, vectorPrices)] : [])]);
+    }),
     ...(live ? liveReport(liveBill(workday, calls)) : []),
   ].join('\n');
 }
@@ -63,8 +99,50 @@ function liveReport(lines: readonly CostLine[]): string[] {
   ];
 }
 
+function dollars(value: number): string {
+  return value.toFixed(2).padStart(9);
+}
+
+function heading(width: number, names: readonly string[]): string {
+  return [''.padEnd(width), ...names.map((name) => name.padStart(9))].join('');
+}
+
+function row(name: string, width: number, values: readonly number[]): string {
+  return [name.padEnd(width), ...values.map(dollars)].join('');
+}
+
+/** Returns the options of a command line. Throws an error that names the invalid argument. */
+export function costOptions(
+  args: readonly string[],
+): { live: boolean; vectorPrices: VectorPrices | undefined } | 'help' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      live: { type: 'boolean', default: false },
+      'vector-write': { type: 'string' },
+      'vector-search': { type: 'string' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) return 'help';
+  const { live, 'vector-write': written, 'vector-search': searched } = values;
+  const vectorPrices =
+    written === undefined && searched === undefined
+      ? undefined
+      : { written: priceOf('--vector-write', written), searched: priceOf('--vector-search', searched) };
+  return { live, vectorPrices };
+}
+
+function priceOf(option: string, text: string | undefined): number {
+  const price = Number(text ?? NaN);
+  if (text === '' || !(price >= 0)) throw new Error(`${option} must be a number of dollars. Give both prices or none.`);
+  return price;
+}
+
 if (import.meta.main) {
-  const [option] = process.argv.slice(2);
-  const live = option === '--live';
-  console.log(option !== undefined && !live ? USAGE : report(await deployedResources({ live }), { live }));
+  await runCommand(async () => {
+    const options = costOptions(process.argv.slice(2));
+    if (options === 'help') return USAGE;
+    return costReport(await deployedResources({ live: options.live ? 'on' : 'off' }), options);
+  });
 }

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { synthesisedTemplates } from './checkDeploy.ts';
-import { readSettings } from '../stacks/settings.ts';
+import { readSettings, type Settings } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
 import { STACK } from '../build/synthesise.ts';
 import { registeredRoutes, registeredWorkers } from '../build/registry.ts';
 import type { StackTemplates } from './templateChanges.ts';
 
 /**
- * Returns the templates of this source, with alarms that send mails. Settings have their defaults, except those in `changes`. Does
- * not bundle, which would take most of the time.
+ * Returns the templates of this source, with alarms that send mails. Does not bundle, which would take most of the time. `changes` are the
+ * settings that differ from the defaults.
  */
-export async function sourceTemplates(changes: Readonly<Record<string, string>> = {}): Promise<StackTemplates> {
+export async function sourceTemplates(changes: Partial<Settings> = {}): Promise<StackTemplates> {
   const outdir = await mkdtemp(join(tmpdir(), 'templates-'));
   try {
     const app = new App({
@@ -22,7 +22,8 @@ export async function sourceTemplates(changes: Readonly<Record<string, string>> 
       builtinCloudFormationValidation: false,
       context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true },
     });
-    const settings = readSettings((name) => (name === 'alarmEmail' ? 'ops@example.com' : changes[name]));
+    const given: Partial<Settings> = { alarmEmail: 'ops@example.com', ...changes };
+    const settings = readSettings((name) => given[name]);
     new Backend(app, STACK, {
       endpoints: registeredRoutes(),
       workers: registeredWorkers(),

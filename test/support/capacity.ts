@@ -19,6 +19,9 @@ export interface Consumption {
   /** The bytes of the items. Deleted and updated items count as 0, because the request does not contain them. */
   readonly readBytes: number;
   readonly writtenBytes: number;
+  /** The bytes that DynamoDB meters for writes to vector indexes, and for searches in them. They are billed apart from units. */
+  readonly vectorBytesWritten: number;
+  readonly vectorBytesSearched: number;
 }
 
 /** One call of AWS. */
@@ -136,6 +139,8 @@ const nothing: Consumption = {
   writeFloor: 0,
   readBytes: 0,
   writtenBytes: 0,
+  vectorBytesWritten: 0,
+  vectorBytesSearched: 0,
 };
 
 /** Returns the sum of the consumption of calls. */
@@ -170,9 +175,13 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
     }
     case 'SearchVectors':
       // DynamoDB bills this operation by bytes, not by units.
-      return nothing;
+      return { ...nothing, vectorBytesSearched: answer.ConsumedCapacity.VectorSearchRequestBytes };
     case 'PutItem':
-      return { ...written([request.Item]), writeUnits: units };
+      return {
+        ...written([request.Item]),
+        writeUnits: units,
+        vectorBytesWritten: vectorBytesOf(answer.ConsumedCapacity),
+      };
     case 'UpdateItem':
     case 'DeleteItem':
       return { ...written([undefined]), writeUnits: units };
@@ -194,6 +203,15 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
     default:
       throw new Error(`The recorder does not support ${operation}`);
   }
+}
+
+/** Returns the bytes that a write added to all vector indexes. */
+function vectorBytesOf({
+  VectorIndexes = {},
+}: {
+  VectorIndexes?: Record<string, { VectorWriteRequestBytes: number }>;
+}) {
+  return Object.values(VectorIndexes).reduce((sum, { VectorWriteRequestBytes }) => sum + VectorWriteRequestBytes, 0);
 }
 
 function read(items: readonly (Item | undefined)[]): Consumption {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { projectDir } from '../../build/build.ts';
-import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
+import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 
 /** The table calls that a request makes one after the other, and its capacity units. */
 export interface RequestConsumption {
@@ -23,16 +23,29 @@ const OWN_MILLISECONDS = 5;
 export const CREDENTIALS_UNITS_READ = 0.5;
 /** The bytes that a call logs: one line of the function and one line of the gateway. */
 const LOG_BYTES = 900;
+/** The bytes of the three lines that Lambda itself logs about each run: START, END and REPORT. */
+export const LAMBDA_LOG_BYTES = 300;
+/** The assumed bytes of an answer's headers. */
+const HEADER_BYTES = 600;
+/** The assumed duration of the start of an instance of 512 MB. The code takes 63 ms of it on a whole core (`npm run bench`). */
+const START_MILLISECONDS = 300;
+/** The assumed share of calls that start an instance. AWS reports less than 1 % for production workloads. */
+const START_SHARE = 0.01;
 
 export interface CallCost extends RequestConsumption {
   /** The path of the endpoint and the name of the request, such as `/v2/organizations/get by id`. */
   readonly name: string;
   readonly milliseconds: number;
   readonly gateway: number;
+  /** Runs, without the start of instances. */
   readonly lambda: number;
+  /** The start of instances, if one call in a hundred starts one. */
+  readonly starts: number;
   readonly table: number;
   readonly queue: number;
   readonly logs: number;
+  /** The answers that leave AWS. */
+  readonly dataOut: number;
   /** The sum in dollars per million calls. */
   readonly total: number;
 }
@@ -71,23 +84,29 @@ function capacityOfTests(source: string): [name: string, consumed: RequestConsum
 
 /**
  * Returns the cost of a million calls in dollars. `memoryMb` is the memory of the function. `sends` says whether the function
- * sends a queue message.
+ * sends a queue message. `answerBytes` is the size of the body of an answer.
  */
 export function costOfCall(
   name: string,
   consumed: RequestConsumption,
-  { memoryMb = 512, sends = false }: { memoryMb?: number | undefined; sends?: boolean } = {},
+  {
+    memoryMb = 512,
+    sends = false,
+    answerBytes = 0,
+  }: { memoryMb?: number | undefined; sends?: boolean; answerBytes?: number } = {},
 ): CallCost {
   const milliseconds = OWN_MILLISECONDS + consumed.roundTrips * ROUND_TRIP_MILLISECONDS;
   const parts = {
     gateway: prices.httpRequests,
     lambda: lambdaDollars(MILLION, milliseconds, memoryMb),
+    starts: startCost(START_SHARE, memoryMb),
     table: tableDollars({
       read: (consumed.read + CREDENTIALS_UNITS_READ) * MILLION,
       written: consumed.written * MILLION,
     }),
     queue: sends ? prices.queueRequests : 0,
-    logs: ((MILLION * LOG_BYTES) / 2 ** 30) * prices.logGigabyte,
+    logs: byteDollars(MILLION * (LOG_BYTES + LAMBDA_LOG_BYTES), prices.logGigabyte),
+    dataOut: byteDollars(MILLION * (HEADER_BYTES + answerBytes), prices.dataOutGigabyte),
   };
   return {
     name,
@@ -110,7 +129,15 @@ export function withIdempotencyKey({ roundTrips, read, written }: RequestConsump
   };
 }
 
-/** Returns the cost of each pinned request, by endpoint. */
+/**
+ * Returns the cost of starting instances for a million calls in dollars. `share` is the share of calls that start an instance. It
+ * is 1 if an endpoint gets less than one call in about ten minutes.
+ */
+export function startCost(share: number, memoryMb = 512): number {
+  return startDollars(MILLION * share, START_MILLISECONDS, memoryMb);
+}
+
+/** Returns the cost of each pinned request, by endpoint. The answers have the size of the documented examples. */
 export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): CallCost[] {
   return endpoints.flatMap((endpoint) =>
     [...pinned]
@@ -119,7 +146,8 @@ export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapa
         const sends = Object.values(endpoint.uses).some(({ grants }) =>
           grants.some(({ resource }) => resource.startsWith('queue/')),
         );
-        return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends });
+        const answerBytes = Buffer.byteLength(JSON.stringify({ result: endpoint.example.result }));
+        return costOfCall(name, consumed, { memoryMb: endpoint.memoryMb, sends, answerBytes });
       }),
   );
 }

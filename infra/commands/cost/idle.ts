@@ -1,5 +1,6 @@
 /** The cost of a month without calls, from the templates of a deployment. */
-import { lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
+import { costOfCall, pinnedCapacity } from './calls.ts';
+import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
 
 interface Resource {
   readonly Type: string;
@@ -20,6 +21,9 @@ const SWEEP_MILLISECONDS = 300;
 /** The read units of a sweep that finds no work. A query of an empty partition costs half a unit. A test measures this figure. */
 export const SWEEP_UNITS_READ = 213.5;
 const SWEEP_LOG_BYTES = 3_000;
+/** The assumed duration of a heartbeat: two calls through the public URL. */
+const HEARTBEAT_MILLISECONDS = 100;
+const HEARTBEAT_LOG_BYTES = 1_000;
 
 /**
  * Returns the cost of a month without calls, by billed item. The types in `free` cost nothing without calls and data. Throws for
@@ -31,9 +35,11 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
   if (unknown.length > 0)
     throw new Error(`Unknown idle cost of ${unknown.join(', ')}. Add it to infra/commands/cost/idle.ts.`);
   const ofType = (type: string) => all.filter(({ Type }) => Type === type);
-  const sweeps = ofType('AWS::Events::Rule')
-    .map(({ Properties }) => runsPerMonth(String(Properties?.ScheduleExpression)))
-    .reduce((sum, count) => sum + count, 0);
+  const rules = ofType('AWS::Events::Rule');
+  const runsOf = (selected: readonly Resource[]) =>
+    selected.reduce((sum, { Properties }) => sum + runsPerMonth(String(Properties?.ScheduleExpression)), 0);
+  const heartbeats = runsOf(rules.filter(startsHeartbeat));
+  const sweeps = runsOf(rules.filter((rule) => !startsHeartbeat(rule)));
   const polled = ofType('AWS::Lambda::EventSourceMapping').filter(
     ({ Properties }) => Properties?.ScalingConfig !== undefined,
   ).length;
@@ -54,9 +60,45 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
       dollars:
         lambdaDollars(sweeps, SWEEP_MILLISECONDS) +
         tableDollars({ read: sweeps * SWEEP_UNITS_READ, written: 0 }) +
-        ((sweeps * SWEEP_LOG_BYTES) / 2 ** 30) * prices.logGigabyte,
+        byteDollars(sweeps * SWEEP_LOG_BYTES, prices.logGigabyte),
     },
+    ...(heartbeats > 0 ? [heartbeatLine(heartbeats)] : []),
   ];
+}
+
+/** Returns whether a rule starts the heartbeat. The function has the logical id of its worker. */
+function startsHeartbeat({ Properties }: Resource): boolean {
+  return JSON.stringify(Properties?.Targets ?? []).includes('"Heartbeat"');
+}
+
+/**
+ * Returns the cost of a month that the setting `heartbeat` adds: the runs with their calls, a secret, and the metrics of two alarms and of
+ * the alarm on crashed workers.
+ */
+export function heartbeatBill(): CostLine[] {
+  return [
+    heartbeatLine(MINUTES_PER_MONTH),
+    { item: 'secrets', count: 1, dollars: prices.secret },
+    { item: 'metrics that alarms watch', count: 3, dollars: 3 * prices.alarmMetric },
+  ];
+}
+
+/** Returns the cost of heartbeats: their runs and logs, and one write and one read through the API each. */
+function heartbeatLine(heartbeats: number): CostLine {
+  const pinned = pinnedCapacity();
+  const calls = ['/v2/organizations/update one', '/v2/organizations/get by id'].map((name) => {
+    const consumed = pinned.get(name);
+    if (!consumed) throw new Error(`test/integration/table/capacity.test.ts has no request "${name}".`);
+    return costOfCall(name, consumed).total / MILLION;
+  });
+  return {
+    item: 'heartbeats with their calls',
+    count: heartbeats,
+    dollars:
+      heartbeats * calls.reduce((sum, price) => sum + price, 0) +
+      lambdaDollars(heartbeats, HEARTBEAT_MILLISECONDS) +
+      byteDollars(heartbeats * HEARTBEAT_LOG_BYTES, prices.logGigabyte),
+  };
 }
 
 const billed = new Set([

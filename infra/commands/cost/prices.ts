@@ -32,6 +32,10 @@ export const prices = {
   dashboard: 3.0,
   /** CloudWatch Logs: a gigabyte ingested. */
   logGigabyte: 0.5,
+  /** Data from AWS to the internet: a gigabyte of the first 10 TB in a month. Data to AWS costs nothing. */
+  dataOutGigabyte: 0.09,
+  /** Amazon SES: a million mails of up to 64 KB each. A gigabyte of attachments costs $0.12, but our mails have none. */
+  mails: 100,
 } as const;
 
 export const MILLION = 1_000_000;
@@ -43,6 +47,19 @@ export function lambdaDollars(runs: number, milliseconds: number, memoryMb = 512
     (runs / MILLION) * prices.lambdaRuns +
     runs * (milliseconds / 1000) * (memoryMb / 1024) * prices.lambdaGigabyteSecond
   );
+}
+
+/**
+ * Returns the cost of starting function instances in dollars. Lambda bills the time of a start like the time of a run.
+ * `milliseconds` is the duration of one start.
+ */
+export function startDollars(starts: number, milliseconds: number, memoryMb = 512): number {
+  return starts * (milliseconds / 1000) * (memoryMb / 1024) * prices.lambdaGigabyteSecond;
+}
+
+/** Returns the cost of bytes in dollars, by the price of a gigabyte. */
+export function byteDollars(bytes: number, pricePerGigabyte: number): number {
+  return (bytes / 2 ** 30) * pricePerGigabyte;
 }
 
 /** Returns the cost of table units in dollars. */

@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { costOfCall, costsOfCalls, pinnedCapacity } from '../../../infra/commands/cost/calls.ts';
-import { deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
-import { idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
+import { costOfCall, costsOfCalls, pinnedCapacity, startCost } from '../../../infra/commands/cost/calls.ts';
+import { deliveryConsumption, deliveryCost, deliveryDollars } from '../../../infra/commands/cost/deliveries.ts';
+import { heartbeatBill, idleBill, totalOf } from '../../../infra/commands/cost/idle.ts';
 import { liveBill, workday } from '../../../infra/commands/cost/live.ts';
+import { metricBill } from '../../../infra/commands/cost/metrics.ts';
 import { prices } from '../../../infra/commands/cost/prices.ts';
-import { deployedResources } from '../../../infra/commands/cost.ts';
+import { vectorDollars, vectorGigabytes } from '../../../infra/commands/cost/vectors.ts';
+import { costReport, deployedResources, costOptions } from '../../../infra/commands/cost.ts';
 import { projectDir } from '../../../infra/build/build.ts';
 import { registeredEndpoints, registeredWorkers } from '../../../infra/build/registry.ts';
+import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
 import { queues } from '../../../lib/workers/queues.ts';
 
 describe('idleBill', () => {
@@ -27,7 +30,7 @@ describe('idleBill', () => {
   });
 
   test('costs with the push service only its alarms more', async () => {
-    const [off, on] = [idleBill(await deployedResources()), idleBill(await deployedResources({ live: true }))];
+    const [off, on] = [idleBill(await deployedResources()), idleBill(await deployedResources({ live: 'on' }))];
     const alarms = (bill: typeof off) => bill.find(({ item }) => item === 'metrics that alarms watch')!.dollars;
     expect(totalOf(on) - totalOf(off)).toBeCloseTo(alarms(on) - alarms(off), 6);
     expect(totalOf(on)).toBeLessThan(13);
@@ -53,6 +56,23 @@ describe('idleBill', () => {
       dollars('AWS::Events::Rule', { ScheduleExpression: 'rate(1 minute)' }) / 2,
       6,
     );
+  });
+
+  test('counts a rule that starts the heartbeat with the calls of the heartbeat', () => {
+    const rule = (id: string) => ({
+      Type: 'AWS::Events::Rule',
+      Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] } }] },
+    });
+    const lines = new Map(
+      idleBill([{ One: rule('Sweep'), Two: rule('Heartbeat') }]).map(({ item, count, dollars }) => [
+        item,
+        { count, dollars },
+      ]),
+    );
+    expect(lines.get('runs of the sweep with their reads and logs')!.count).toBe(43_800);
+    expect(lines.get('heartbeats with their calls')!.count).toBe(43_800);
+    // Each heartbeat makes a write and a read, which cost at least the gateway's dollar per million each.
+    expect(lines.get('heartbeats with their calls')!.dollars).toBeGreaterThan(2 * 0.0438);
   });
 
   test('throws for an unknown type of resource', () => {
@@ -90,11 +110,31 @@ describe('costsOfCalls', () => {
     expect(cost).toMatchObject({ milliseconds: 15, gateway: 1, queue: 0.4 });
     expect(cost.lambda).toBeCloseTo(0.2 + 0.015 * 0.5 * 13.3334, 6);
     expect(cost.table).toBeCloseTo(2 * 0.125 + 4 * 0.625, 6);
-    expect(cost.logs).toBeCloseTo((900e6 / 2 ** 30) * 0.5, 6);
-    expect(cost.total).toBeCloseTo(cost.gateway + cost.lambda + cost.table + cost.queue + cost.logs, 9);
+    // 900 bytes of the function and the gateway, and 300 bytes of Lambda.
+    expect(cost.logs).toBeCloseTo((1_200e6 / 2 ** 30) * 0.5, 6);
+    // One call in a hundred starts an instance, which takes 300 ms of half a gigabyte.
+    expect(cost.starts).toBeCloseTo(0.01 * 0.3 * 0.5 * 13.3334, 6);
+    expect(cost.total).toBeCloseTo(
+      cost.gateway + cost.lambda + cost.starts + cost.table + cost.queue + cost.logs + cost.dataOut,
+      9,
+    );
     expect(
       costOfCall('/v2/things/add one', { roundTrips: 2, read: 1.5, written: 4 }, { memoryMb: 1024 }).lambda,
     ).toBeCloseTo(0.2 + 0.015 * 13.3334, 6);
+  });
+
+  test('bills the bytes of an answer that leave AWS, with its headers', () => {
+    const consumed = { roundTrips: 1, read: 1, written: 0 };
+    const dataOut = (answerBytes: number) => costOfCall('/v2/things/get one', consumed, { answerBytes }).dataOut;
+    expect(dataOut(400)).toBeCloseTo((1_000e6 / 2 ** 30) * 0.09, 6);
+    expect(dataOut(0)).toBeCloseTo((600e6 / 2 ** 30) * 0.09, 6);
+    const costs = costsOfCalls(registeredEndpoints());
+    for (const { dataOut: dollars } of costs) expect(dollars).toBeGreaterThan(dataOut(0));
+  });
+
+  test('bills the start of an instance for every call, if calls are rare', () => {
+    expect(startCost(1)).toBeCloseTo(0.3 * 0.5 * 13.3334, 6);
+    expect(startCost(1, 1_024)).toBeCloseTo(2 * startCost(1), 9);
   });
 
   test('throws if a pinned line cannot be read', () => {
@@ -108,16 +148,83 @@ describe('costsOfCalls', () => {
   });
 });
 
-describe('deliveryDollars', () => {
-  test('adds up table, queue and functions', () => {
-    const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0 };
-    // Ten messages take three SQS requests and 300 ms of half a gigabyte.
+describe('deliveryCost', () => {
+  const consumed = { calls: 7, read: 7, written: 7, sqs: 0.3, postingRuns: 0.1, otherRuns: 0, posts: 1 };
+
+  test('adds up table, queue and functions, of which the goals of the benches consist', () => {
+    // Three SQS requests and 300 ms of half a gigabyte for ten messages.
     expect(deliveryDollars(consumed)).toBeCloseTo(
       7 * prices.tableWritten + 7 * prices.tableRead + 0.12 + 0.02 + 0.2,
       2,
     );
     const others = deliveryDollars({ ...consumed, otherRuns: 1 }) - deliveryDollars(consumed);
     expect(others).toBeCloseTo(0.2 + 0.03 * 0.5 * 13.3334, 6);
+  });
+
+  test('adds the logs of runs and the requests that leave AWS', () => {
+    const cost = deliveryCost(consumed);
+    expect(cost.logs).toBeCloseTo(((0.1 * 950e6) / 2 ** 30) * 0.5, 6);
+    expect(cost.dataOut).toBeCloseTo((3_000e6 / 2 ** 30) * 0.09, 6);
+    expect(cost.total).toBeCloseTo(deliveryDollars(consumed) + cost.logs + cost.dataOut, 9);
+    expect(deliveryCost({ ...consumed, posts: 0 }).dataOut).toBe(0);
+  });
+
+  test('is higher in batches of one, for events and for deliveries', () => {
+    const total = (name: keyof typeof deliveryConsumption) => deliveryCost(deliveryConsumption[name].consumed).total;
+    expect(total('eventAlone')).toBeGreaterThan(total('event'));
+    expect(total('alone')).toBeGreaterThan(2 * total('inTens'));
+  });
+});
+
+describe('heartbeatBill', () => {
+  test('is below a dollar a month, with the secret and three metrics of alarms', () => {
+    const lines = new Map(heartbeatBill().map(({ item, dollars }) => [item, dollars]));
+    expect(lines.get('secrets')).toBe(0.4);
+    expect(lines.get('metrics that alarms watch')).toBeCloseTo(0.3);
+    expect(totalOf(heartbeatBill())).toBeLessThan(1);
+  });
+
+  test('equals the difference of two deployments', async () => {
+    const [off, on] = [await deployedResources(), await deployedResources({ heartbeat: 'on' })];
+    expect(totalOf(idleBill(on)) - totalOf(idleBill(off))).toBeCloseTo(totalOf(heartbeatBill()), 9);
+  });
+});
+
+describe('metricBill', () => {
+  test('counts each metric of the service once, and two metrics of each failing endpoint', () => {
+    const lines = metricBill(3);
+    const failing = lines.find(({ item }) => item === 'metrics of faults of 3 endpoints')!;
+    expect(failing).toMatchObject({ count: 6, dollars: expect.closeTo(6 * 0.3) });
+    const others = lines.filter((line) => line !== failing).reduce((sum, { count }) => sum + count, 0);
+    expect(others).toBe(Object.keys(deliveryMetrics).length);
+  });
+});
+
+describe('vectorDollars', () => {
+  test('prices the gigabytes of a million requests', () => {
+    const consumed = { written: 2 ** 30 / 1e6, searched: 2 ** 31 / 1e6 };
+    expect(vectorGigabytes(consumed)).toEqual({ written: 1, searched: 2 });
+    expect(vectorDollars(consumed, { written: 3, searched: 0.5 })).toBe(4);
+  });
+
+  test('reads both prices from the command line, or none', () => {
+    expect(costOptions([])).toEqual({ live: false, vectorPrices: undefined });
+    expect(costOptions(['--live', '--vector-write', '1.5', '--vector-search', '0'])).toEqual({
+      live: true,
+      vectorPrices: { written: 1.5, searched: 0 },
+    });
+    expect(() => costOptions(['--vector-write', '1'])).toThrow('--vector-search must be a number of dollars');
+    expect(() => costOptions(['--vector-write', 'much', '--vector-search', '1'])).toThrow('--vector-write must be');
+  });
+});
+
+describe('costReport', () => {
+  test('has a line for every request, and dollars of vectors only with their prices', () => {
+    const report = costReport([]);
+    for (const name of pinnedCapacity().keys()) expect(report).toContain(`\n${name} `);
+    expect(report).toMatch(/^ +written +searched$/m);
+    expect(costReport([], { vectorPrices: { written: 1, searched: 1 } })).toMatch(/^ +written +searched +dollars$/m);
+    expect(report).not.toMatch(/NaN|undefined/);
   });
 });
 

@@ -1,0 +1,24 @@
+/** The cost of the metrics that the service writes, once they are active. */
+import { deliveryMetrics } from '../../../lib/observability/deliveryMetrics.ts';
+import type { CostLine } from './idle.ts';
+import { prices } from './prices.ts';
+
+/** The metrics of faults: all faults, and faults in instances in which many calls fail. */
+const FAULT_METRICS = 2;
+
+/**
+ * Returns the cost of a month in which every metric of a group is written in each hour. CloudWatch bills a metric for the hours in which
+ * it is written. `failing` is the number of endpoints and workers that fail.
+ */
+export function metricBill(failing: number): CostLine[] {
+  const names = Object.values(deliveryMetrics);
+  const rows = Map.groupBy(names, ({ row }) => row);
+  return [
+    ...[...rows].map(([row, metrics]) => line(`metrics of row "${row}" of the dashboard`, metrics.length)),
+    line(`metrics of faults of ${failing} endpoints`, failing * FAULT_METRICS),
+  ];
+}
+
+function line(item: string, count: number): CostLine {
+  return { item, count, dollars: count * prices.metric };
+}

@@ -1,0 +1,37 @@
+/** The bytes of vector indexes that DynamoDB bills apart from read and write units. */
+import { MILLION } from './prices.ts';
+
+/** The metered bytes of one request. */
+export interface VectorConsumption {
+  readonly written: number;
+  readonly searched: number;
+}
+
+/**
+ * The consumption of requests on judgments, by the name of the request in `npm run cost`. test/integration/table/capacity.test.ts
+ * asserts these values. A judgment with content has two vectors. The local engine meters writes like DynamoDB. A search costs more in an
+ * index with more judgments, so its figure is a lower bound.
+ */
+export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
+  '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },
+  '/v2/memory/judgments/add one with content': { written: 4_880, searched: 0 },
+  '/v2/memory/search a document': { written: 0, searched: 39_000 },
+};
+
+/** Prices of vector indexes in dollars per gigabyte. */
+export interface VectorPrices {
+  readonly written: number;
+  readonly searched: number;
+}
+
+/** Returns the gigabytes of a million requests. */
+export function vectorGigabytes({ written, searched }: VectorConsumption): VectorConsumption {
+  const gigabytes = (bytes: number) => (MILLION * bytes) / 2 ** 30;
+  return { written: gigabytes(written), searched: gigabytes(searched) };
+}
+
+/** Returns the cost of a million requests in dollars. */
+export function vectorDollars(consumed: VectorConsumption, prices: VectorPrices): number {
+  const { written, searched } = vectorGigabytes(consumed);
+  return written * prices.written + searched * prices.searched;
+}
