@@ -243,7 +243,10 @@ const steps = fc.array(
     },
     {
       weight: 1,
-      arbitrary: fc.record({ kind: fc.constant('outage' as const), milliseconds: fc.integer({ min: 1, max: 600_000 }) }),
+      arbitrary: fc.record({
+        kind: fc.constant('outage' as const),
+        milliseconds: fc.integer({ min: 1, max: 600_000 }),
+      }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('reload' as const, 'crash'), client }) },
     {
