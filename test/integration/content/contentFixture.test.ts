@@ -86,7 +86,14 @@ async function expectTableToMatch(): Promise<void> {
   const {
     lines,
     events,
-    others: { Event: _, EventPayload: payloads, ThreadCounter: counters, ...others },
+    // Records of changed access serve the push channel and expire.
+    others: {
+      Event: _,
+      ThreadAccessChange: _accessChanges,
+      EventPayload: payloads,
+      ThreadCounter: counters,
+      ...others
+    },
   } = await tableLines(engine, customer);
   expect(differenceOf(lines, fixture.ledgerLines())).toEqual(noDifference);
   expect(events).toEqual(Object.fromEntries(fixture.events));
