@@ -1,5 +1,5 @@
 import { heartbeat } from '../../lib/heartbeat/heartbeat.ts';
-import { heartbeatFailed } from '../../lib/observability/logMessages.ts';
+import * as logMessages from '../../lib/observability/logMessages.ts';
 import { toWorkerLambda } from '../../lib/workers/lambda.ts';
 import { defineWorker } from '../../lib/app/worker.ts';
 
@@ -19,7 +19,7 @@ export const worker = defineWorker(
     } catch (error) {
       // The run counts as successful, because the API failed and not the worker. The metric has an alarm of its own.
       measures.count('HeartbeatsFailed');
-      log.error(heartbeatFailed, { error });
+      log.error(logMessages.heartbeatFailed, { error });
     }
   },
 );

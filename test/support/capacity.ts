@@ -180,7 +180,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
       return {
         ...written([request.Item]),
         writeUnits: units,
-        vectorBytesWritten: vectorBytesOf(answer.ConsumedCapacity),
+        vectorBytesWritten: vectorBytesOf(answer.ConsumedCapacity ?? {}),
       };
     case 'UpdateItem':
     case 'DeleteItem':
@@ -205,7 +205,7 @@ function consumption(operation: string, request: Json, answer: Json): Consumptio
   }
 }
 
-/** Returns the bytes that a write added to all vector indexes. */
+/** Returns the bytes that a write added to all vector indexes. A refused write consumes nothing. */
 function vectorBytesOf({
   VectorIndexes = {},
 }: {

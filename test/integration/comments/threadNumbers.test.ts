@@ -34,7 +34,7 @@ async function numbersIn(documentId: string = nda.documentId): Promise<Record<st
 async function deleteNow(path: string, data: object): Promise<void> {
   await customer.ok(path, data);
   const [job, ...more] = (await itemsOf(engine, customer, 'Job')).filter(({ kind }) =>
-    /^remove(Organization|Documents)$/.test(kind),
+    /^purge(Organization|Documents)$/.test(kind),
   );
   expect(more).toEqual([]);
   await new JobRunner(Date.now()).finish({ tenant: customer.apiKey, jobId: job!.jobId });
