@@ -4,6 +4,11 @@ import { measureConsumption } from '../../bench/deliveries/consumption.ts';
 
 /** The accepted relative difference. Random ids decide which parked deliveries share a shard, so their consumption varies. */
 const TOLERANCE = { exhausted: 0.02, other: 0.001 };
+/**
+ * The accepted difference of SQS requests for an exhausted delivery. The sweep sends one message for each shard with due work,
+ * so their number varies too: 0.28 to 0.32 in nine runs. A million of these deliveries costs $0.02 more or less by that.
+ */
+const EXHAUSTED_SQS_TOLERANCE = 0.05;
 
 describe('the consumption that npm run cost prices', () => {
   test('equals the measured consumption of events and deliveries', async () => {
@@ -19,8 +24,12 @@ describe('the consumption that npm run cost prices', () => {
 
 /** Returns the expected figures. Replaces each figure that is within the tolerance by the measured one. */
 function nearTo(expected: DeliveryConsumption, actual: DeliveryConsumption, tolerance: number): DeliveryConsumption {
+  const acceptedDifference = (name: keyof DeliveryConsumption) =>
+    name === 'sqs' && tolerance === TOLERANCE.exhausted
+      ? EXHAUSTED_SQS_TOLERANCE
+      : Math.max(expected[name] * tolerance, tolerance);
   const isNear = (name: keyof DeliveryConsumption) =>
-    Math.abs(actual[name] - expected[name]) <= Math.max(expected[name] * tolerance, tolerance);
+    Math.abs(actual[name] - expected[name]) <= acceptedDifference(name);
   const names = Object.keys(expected) as (keyof DeliveryConsumption)[];
   return Object.fromEntries(
     names.map((name) => [name, isNear(name) ? rounded(actual)[name] : expected[name]]),
