@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   ChangeMessageVisibilityCommand,
   DeleteMessageBatchCommand,
@@ -225,34 +225,48 @@ describe('QueueStore', () => {
 describe('QueueStore.waitForMessage', () => {
   let store: QueueStore;
   beforeEach(() => {
+    jest.useFakeTimers();
     store = new QueueStore(new DatabaseSync(':memory:'), models);
   });
 
-  const after = async (wait: Promise<void>) => {
-    const since = performance.now();
-    await wait;
-    return performance.now() - since;
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** Starts a wait. Returns a function that says whether it has ended `milliseconds` later. */
+  const wait = (limitMilliseconds: number) => {
+    let hasEnded = false;
+    void store.waitForMessage('q', limitMilliseconds).then(() => {
+      hasEnded = true;
+    });
+    return async (milliseconds: number) => {
+      await jest.advanceTimersByTimeAsync(milliseconds);
+      return hasEnded;
+    };
   };
 
   test('ends when a message arrives', async () => {
-    const wait = after(store.waitForMessage('q', 10_000));
+    const hasEndedAfter = wait(10_000);
     store.send('dead', [{ body: 'elsewhere' }]);
+    expect(await hasEndedAfter(1_000)).toBe(false);
     store.send('q', [{ body: 'here' }]);
-    expect(await wait).toBeLessThan(1_000);
+    expect(await hasEndedAfter(0)).toBe(true);
   });
 
   test('ends when a hidden message becomes visible', async () => {
     store.send('q', [{ body: 'a' }]);
     const { receiptHandle } = store.receive('q', 1)[0]!;
     store.changeVisibility('q', receiptHandle, 1);
-    const waited = await after(store.waitForMessage('q', 10_000));
-    expect(waited).toBeGreaterThan(900);
-    expect(waited).toBeLessThan(2_000);
+    const hasEndedAfter = wait(10_000);
+    expect(await hasEndedAfter(999)).toBe(false);
+    expect(await hasEndedAfter(1)).toBe(true);
     expect(store.receive('q', 1)).toHaveLength(1);
   });
 
   test('ends after the time limit', async () => {
-    expect(await after(store.waitForMessage('q', 30))).toBeGreaterThanOrEqual(28);
+    const hasEndedAfter = wait(30);
+    expect(await hasEndedAfter(29)).toBe(false);
+    expect(await hasEndedAfter(1)).toBe(true);
   });
 });
 
