@@ -1,15 +1,15 @@
 /** `npm run smoke`: sends the example of every endpoint to a deployed API or a local run, and tests a webhook, a mail and an alarm. */
-import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { STACK } from '../build/synthesise.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { type ApiCredentials, apiCredentials } from './apiCredentials.ts';
 import { columns } from './columns.ts';
-import { physicalId, runCommand } from './operator.ts';
+import { runCommand } from './operator.ts';
+import { setAlarm } from './smoke/alarm.ts';
 import { exampleOrder, ExampleValues, requestsBefore } from './smoke/examples.ts';
 
 const USAGE = `Usage: npm run smoke -- <ApiUrl> [--credentials <file>] [--receiver <url>] [--alarm] [--stack <stack>]
@@ -36,7 +36,6 @@ const SMOKE_KEY_NAME = 'npm run smoke';
 const MAIL_ORGANIZATION = 'smoke-mail';
 /** The mailbox simulator of SES accepts every mail and stores none. */
 const SIMULATOR = 'success@simulator.amazonses.com';
-const ALARM = 'ConcurrencyHigh';
 
 /** The API keys and the token in the examples. */
 const EXAMPLE_KEYS = ['key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD'];
@@ -275,13 +274,7 @@ class SmokeRun {
       this.#skip('alarm', 'needs --alarm');
       return;
     }
-    await this.#step('alarm', async () => {
-      const name = await physicalId(stack, ALARM);
-      const reason = 'Test of npm run smoke. Nothing is broken.';
-      const state = ['--alarm-name', name, '--state-value', 'ALARM', '--state-reason', reason];
-      await promisify(execFile)('aws', ['cloudwatch', 'set-alarm-state', ...state]);
-      return `${name} is set to ALARM. The mail to alarmEmail says: ${reason}`;
-    });
+    await this.#step('alarm', () => setAlarm(stack));
   }
 
   /** Deletes all data of the API key, and switches off its services. */

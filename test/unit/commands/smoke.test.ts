@@ -1,6 +1,14 @@
-import { describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { registeredEndpoints } from '../../../infra/build/registry.ts';
 import { smokeOptions } from '../../../infra/commands/smoke.ts';
+import { setAlarm } from '../../../infra/commands/smoke/alarm.ts';
 import { exampleOrder, ExampleValues } from '../../../infra/commands/smoke/examples.ts';
 
 describe('smokeOptions', () => {
@@ -33,6 +41,67 @@ describe('smokeOptions', () => {
     [['https://api.example.com', '--alarms'], 'alarms'],
   ])('rejects %j', (args, problem) => {
     expect(() => smokeOptions(args)).toThrow(problem);
+  });
+});
+
+describe('setAlarm', () => {
+  const environment = { ...process.env };
+  let cloudFormation: Server;
+  let dir: string;
+  let requests: string[];
+
+  beforeEach(async () => {
+    requests = [];
+    cloudFormation = createServer((request, response) => {
+      void text(request).then((body) => {
+        const query = new URLSearchParams(body);
+        requests.push(`${query.get('Action')} ${query.get('StackName')} ${query.get('LogicalResourceId')}`);
+        response
+          .setHeader('content-type', 'text/xml')
+          .end(
+            '<DescribeStackResourceResponse><DescribeStackResourceResult><StackResourceDetail><PhysicalResourceId>Staging-ConcurrencyHigh-1X2Y</PhysicalResourceId></StackResourceDetail></DescribeStackResourceResult></DescribeStackResourceResponse>',
+          );
+      });
+    });
+    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
+    dir = await mkdtemp(join(tmpdir(), 'aws-'));
+    Object.assign(process.env, {
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(cloudFormation.address() as AddressInfo).port}`,
+      PATH: `${dir}${delimiter}${environment.PATH}`,
+    });
+  });
+  afterEach(async () => {
+    process.env = { ...environment };
+    cloudFormation.close();
+    cloudFormation.closeAllConnections();
+    await rm(dir, { recursive: true });
+  });
+
+  /** Puts an executable `aws` in front of the real AWS CLI. */
+  const installCli = async (script: string) => {
+    await writeFile(join(dir, 'aws'), `#!/bin/sh\n${script}\n`);
+    await chmod(join(dir, 'aws'), 0o755);
+  };
+
+  test('sets the alarm that the stack has to ALARM with the AWS CLI', async () => {
+    await installCli(`printf '%s\\n' "$AWS_DEFAULT_REGION" "$@" > '${dir}/arguments'`);
+    expect(await setAlarm('Staging')).toBe(
+      'Staging-ConcurrencyHigh-1X2Y is set to ALARM. The mail to alarmEmail says: Test of npm run smoke. Nothing is broken.',
+    );
+    expect(requests).toEqual(['DescribeStackResource Staging ConcurrencyHigh']);
+    expect((await readFile(join(dir, 'arguments'), 'utf8')).trimEnd().split('\n')).toEqual([
+      ...['eu-west-1', 'cloudwatch', 'set-alarm-state'],
+      ...['--alarm-name', 'Staging-ConcurrencyHigh-1X2Y', '--state-value', 'ALARM'],
+      ...['--state-reason', 'Test of npm run smoke. Nothing is broken.'],
+    ]);
+  });
+
+  test('throws the message of the AWS CLI', async () => {
+    await installCli('echo "An error occurred (AccessDenied)" >&2; exit 254');
+    await expect(setAlarm('Staging')).rejects.toThrow('An error occurred (AccessDenied)');
   });
 });
 

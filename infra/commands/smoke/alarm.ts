@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { physicalId } from '../operator.ts';
+
+const ALARM = 'ConcurrencyHigh';
+const REASON = 'Test of npm run smoke. Nothing is broken.';
+
+/**
+ * Sets the alarm ConcurrencyHigh of a stack to ALARM with the AWS CLI, so CloudWatch sends the mail to `alarmEmail`. Returns
+ * the name of the alarm and the text of the mail. Throws if the stack has no such alarm, or with the message of the AWS CLI.
+ */
+export async function setAlarm(stack: string): Promise<string> {
+  const name = await physicalId(stack, ALARM);
+  const state = ['--alarm-name', name, '--state-value', 'ALARM', '--state-reason', REASON];
+  // Version 1 of the AWS CLI does not read AWS_REGION, from which the SDK takes the region.
+  const { AWS_REGION: region } = process.env;
+  const env = { ...process.env, ...(region !== undefined && { AWS_DEFAULT_REGION: region }) };
+  await promisify(execFile)('aws', ['cloudwatch', 'set-alarm-state', ...state], { env });
+  return `${name} is set to ALARM. The mail to alarmEmail says: ${REASON}`;
+}
