@@ -1,4 +1,4 @@
-/** Ends the run with one plain line that scripts can read; the default reporter prints its summary before the process exits. */
+/** Ends the run with one plain line that scripts can read. Jest's default reporter prints its summary earlier. */
 export default class CountReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites }) {
     process.once('exit', () =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Build, buildFunctions, bundleEntries } from '../../infra/build/build.ts';
 import type { Endpoint } from '../../lib/app/endpoint.ts';
 
-/** Bundles the functions of endpoints into a temporary folder, with the settings of a deployment. */
+/** Bundles the functions of endpoints into a temporary folder, with the build settings of a deployment. */
 export async function buildInTemporary(
   endpoints: readonly Endpoint[],
 ): Promise<{ built: Build; dir: string; remove(): Promise<void> }> {

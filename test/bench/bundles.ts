@@ -1,4 +1,7 @@
-/** Measures the sizes of the function bundles, and lists AWS clients in bundles whose functions do not use them. */
+/**
+ * Measures the sizes of the function bundles. Also lists AWS clients that a bundle contains although its function does
+ * not use them.
+ */
 import { basename, dirname } from 'node:path';
 import * as registry from '../../functions/index.ts';
 import { bundleEntries } from '../../infra/build/build.ts';
@@ -10,7 +13,7 @@ import { printTable, quantile, reached, type Row } from './report.ts';
 const GOAL_BYTES = 520_000;
 const SHOWN_BUNDLES = 5;
 
-/** The AWS client that a function needs for a permission, by the type of the permission's resource. */
+/** The AWS client that a function needs when it has a permission on a resource of this type. */
 const clientFor: Record<string, string> = {
   mail: 'client-sesv2',
   model: 'client-bedrock-runtime',

@@ -1,4 +1,4 @@
-/** Measures which partitions of the table the calls of the mix of `npm run load` use. */
+/** Measures which partitions of the table are used by the calls that `npm run load` makes. */
 import type { MixedPath } from '../../infra/commands/load/mix.ts';
 import { newCustomer } from '../support/customer.ts';
 import { startMemoryWorld } from './deliveries/world.ts';
@@ -9,10 +9,10 @@ const documentId = 'nda';
 const annotationId = 'talk';
 const user = { userId: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' };
 const comment = { commentText: 'A comment', from: user };
-/** Each call is sent twice, because the first one reads credentials. The second one is measured. */
+/** Each call is sent twice, because the first call also reads the credentials. Only the second one is measured. */
 const REPETITIONS = 2;
 
-/** The data of each call. `number` differs for each repetition, so that every update changes something. */
+/** Returns the data of each call. `number` differs for each repetition, so that every update changes something. */
 const requests: Readonly<Record<MixedPath, (number: number) => object>> = {
   '/v2/commentannotations/get': () => ({ organizationId, documentIds: [documentId] }),
   '/v2/commentannotations/comments/add': () => ({ organizationId, documentId, annotationId, commentData: [comment] }),
@@ -25,7 +25,10 @@ const requests: Readonly<Record<MixedPath, (number: number) => object>> = {
   }),
 };
 
-/** Sends each call on a table in memory. Returns the units of a warm call by partition, with placeholders in the names. */
+/**
+ * Sends each call on a table in memory. Returns the capacity units of the second call by partition. Ids in partition
+ * names are replaced by placeholders.
+ */
 export async function measureCallFootprints(): Promise<Readonly<Record<string, Readonly<Record<string, Units>>>>> {
   const { table, cloud, stop } = await startMemoryWorld();
   const { apiKey, ok } = await newCustomer();

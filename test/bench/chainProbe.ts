@@ -1,4 +1,4 @@
-/** Makes the measurements of chain.ts. The command-line argument is the log level. */
+/** Makes the measurements of chain.ts in its own process. The command-line argument is the log level. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import * as z from 'zod';
 import { defineEndpoint } from '../../lib/app/endpoint.ts';
@@ -9,7 +9,6 @@ import { startEngine } from '../support/engine.ts';
 import { eventOf } from '../support/requests.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 
-/** The CPU time of one call, in microseconds. */
 export interface ChainTimes {
   readonly label: string;
   readonly ours: number;
@@ -68,8 +67,8 @@ process.disconnect();
 await engine.stop();
 
 /**
- * Measures both handlers in alternating batches, so that other load on the machine slows both. Returns the mean of the
- * batches in microseconds.
+ * Measures both handlers in alternating batches, so that other load on the machine slows both. Returns the mean CPU
+ * time of a call of each handler, in microseconds.
  */
 async function compare(
   ours: Handler,
@@ -86,7 +85,7 @@ async function compare(
   return { ours: oursTotal / BATCHES, bare: bareTotal / BATCHES };
 }
 
-/** Returns the CPU time of a call. Unlike the duration, it does not contain the waits of a busy machine. */
+/** Returns the CPU time of a call. Waits on a busy machine do not count as CPU time. */
 async function microsecondsPerCall(handler: Handler, event: APIGatewayProxyEventV2): Promise<number> {
   const before = process.threadCpuUsage();
   for (let i = 0; i < BATCH; i++) await handler(event, context);

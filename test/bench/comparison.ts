@@ -1,11 +1,14 @@
-/** A figure of a bench: the number in one cell of a table that it printed. */
+/** A number that a bench printed in one cell of a table. */
 export interface Figure {
-  /** The title of the table, the texts of the row and the column. The same figure has the same name in each run. */
+  /**
+   * The title of the table, the text of the row and the heading of the column. A figure has the same name in every
+   * run.
+   */
   readonly name: string;
   readonly value: number;
 }
 
-/** Returns the figures in the output of a bench, in the order of the output. */
+/** Returns the figures in the output of a bench, in printed order. */
 export function figuresOf(output: string): Figure[] {
   const lines = output.split('\n');
   const figures: Figure[] = [];
@@ -40,7 +43,10 @@ function cellsOf(line: string, widths: readonly number[]): string[] {
   });
 }
 
-/** Returns the first line of the title of a table, up to its first comma or semicolon. Goals after it can change. */
+/**
+ * Returns the first line of a table's title, up to the first comma or semicolon. The text after it can differ between
+ * runs.
+ */
 function titleAbove(lines: readonly string[], header: number): string {
   let first = header - 1;
   while (first > 0 && lines[first - 1]?.trim() !== '') first--;
@@ -51,7 +57,10 @@ function titleAbove(lines: readonly string[], header: number): string {
   return (lines[first] ?? '').split(/[,;]/)[0]!.trim();
 }
 
-/** Returns whether a cell names its row. `yes` and `no` say whether a goal is reached, which can change. */
+/**
+ * Returns whether a cell is part of its row's name. Numbers, `yes` and `no` are not, because they can differ between
+ * runs.
+ */
 function isText(cell: string): boolean {
   return !isNumber(cell) && !['', 'yes', 'no'].includes(cell);
 }
@@ -60,7 +69,7 @@ function isNumber(cell: string): boolean {
   return /^-?\d+(\.\d+)?×?$/.test(cell);
 }
 
-/** The median, the smallest and the largest value of a figure over several runs. */
+/** The median, the smallest and the largest value of a figure in several runs. */
 export interface Spread {
   readonly median: number;
   readonly least: number;
@@ -71,11 +80,11 @@ export interface Comparison {
   readonly name: string;
   readonly ours: Spread;
   readonly theirs: Spread;
-  /** Whether no run of one side is in the spread of the other side. Other differences can be chance. */
+  /** Whether the spreads of the two sides do not overlap. Any other difference can be chance. */
   readonly differs: boolean;
 }
 
-/** Compares the runs of two versions. Returns the figures that every run has, in the order of the first run. */
+/** Compares the runs of two versions. Returns the figures that all runs have, in the order of the first run. */
 export function compareRuns(
   ours: readonly (readonly Figure[])[],
   theirs: readonly (readonly Figure[])[],

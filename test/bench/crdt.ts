@@ -1,4 +1,7 @@
-/** Measures the data of collaborative editors: the size of updates and states, and the time to process the largest of them. */
+/**
+ * Measures the data of collaborative editors: the size of updates and states, and the time to process the largest
+ * ones.
+ */
 import * as Y from 'yjs';
 import { encodeState, openDocument, stateVectorOf } from '../../lib/editors/rules/yjs/document.ts';
 import { replaceValue } from '../../lib/editors/rules/yjs/replaceValue.ts';
@@ -120,7 +123,10 @@ function reordered(): [string, string] {
   return [lines.join('\n'), lines.toReversed().join('\n')];
 }
 
-/** Returns the size of the update of a shortest edit script by characters. Needs memory quadratic in the edit distance. */
+/**
+ * Returns the size of the update that makes the fewest insertions and deletions of characters. Needs memory quadratic
+ * in their number.
+ */
 function myersUpdate(doc: Y.Doc, before: string, after: string): number {
   const copy = openDocument([encodeState(doc)]);
   copy.clientID = [...copy.store.clients.keys()][0]!;

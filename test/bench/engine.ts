@@ -1,6 +1,6 @@
 import { findProcesses } from '../../infra/local/processes.ts';
 
-/** Returns the URL of the engine of a system, from its command line. */
+/** Returns the URL of the table engine of a local system. Reads it from the engine's command line. */
 export async function engineOf(dataDir: string): Promise<string> {
   const [engine] = await findProcesses('--db-path', `${dataDir}/table.db`);
   const port = / --port (\d+) /.exec(engine?.command ?? '')?.[1];
@@ -8,7 +8,7 @@ export async function engineOf(dataDir: string): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns the headers of a table call. The engine requires the format of a signature, but does not verify it. */
+/** Returns the headers of a table call. The engine requires a well-formed signature, but does not verify it. */
 export function awsHeaders(operation: string): Record<string, string> {
   return {
     'content-type': 'application/x-amz-json-1.0',

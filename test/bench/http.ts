@@ -1,4 +1,7 @@
-/** Measures a read over HTTP through the whole local system, and for comparison the same read from its table engine. */
+/**
+ * Measures a read over HTTP through the whole local system. For comparison, measures the same read on the table engine
+ * alone.
+ */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -41,7 +44,7 @@ try {
   for (const answer of [await ours(), await theirs()])
     if (!answer.includes('Bench')) throw new Error(`The answer is not the organization: ${answer}`);
   const times = { ours: [] as number[], theirs: [] as number[] };
-  // The two reads run in turns, so that other load on the machine slows both.
+  // The two reads take turns, so that other load on the machine slows both.
   for (let i = 0; i < WARM_UP + REQUESTS; i++) {
     const [oursTook, theirsTook] = [await milliseconds(ours), await milliseconds(theirs)];
     if (i < WARM_UP) continue;
@@ -67,7 +70,8 @@ try {
 }
 
 /**
- * Returns a function that sends a request over a kept-alive connection and returns the body of a successful response.
+ * Returns a function that sends a request on a connection that stays open. The function returns the body of a
+ * successful answer.
  */
 function call(url: string, headers: Record<string, string>, body: object): () => Promise<string> {
   const text = JSON.stringify(body);

@@ -1,4 +1,7 @@
-/** Measures the time from the start of a process to the loaded handler, for bundles of functions and for a bare handler. */
+/**
+ * Measures the time from the start of a process until its handler is loaded. Compares bundles of functions with a
+ * handler that imports nothing.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -10,7 +13,9 @@ import { printTable, quantile, ratio, reached } from './report.ts';
 
 const GOAL = 4.5;
 const STARTS = 21;
-/** A function without an SDK, one with the DynamoDB client, and one that also has the client of Secrets Manager. */
+/**
+ * The first function has no SDK. The second has the DynamoDB client. The third also has the client of Secrets Manager.
+ */
 const functionIds = ['default', 'v2.organizations.get', 'v2.workspace.authtoken.reset'];
 
 const { built, dir, remove } = await buildInTemporary(Object.values<Endpoint>(registry));
@@ -44,7 +49,10 @@ try {
   await remove();
 }
 
-/** Returns the milliseconds from spawning the process to its first output, after the bundle is loaded. */
+/**
+ * Returns the milliseconds from the start of the process to its first output. The process prints it when the bundle is
+ * loaded.
+ */
 async function startUp(loader: string, file: string): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [loader, file], { stdio: ['ignore', 'pipe', 'inherit'], env: {} });

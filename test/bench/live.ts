@@ -1,6 +1,10 @@
 /**
- * Measures the push service of `npm start`: the time from a keystroke to the other client, the time from a commit to its hint,
- * 1,000 connections, and clients whose connections break while the system is killed. Takes less than three minutes.
+ * Measures the push service of `npm start`. Takes less than three minutes.
+ *
+ * - the time from a keystroke until another client shows it
+ * - the time from a call's answer to the hint about its change
+ * - 1,000 connections
+ * - clients whose connections break while the system is killed
  */
 import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -33,7 +37,7 @@ const SECONDS = Number(process.env.SECONDS ?? 60);
 const CONNECTED_AT_ONCE = 16;
 const BROKEN_CLIENTS = 10;
 const BROKEN_SECONDS = 12;
-/** How long the clients may take to become equal after the last edit. */
+/** The maximum time after the last edit until all clients have the same content. */
 const PATIENCE_MILLISECONDS = 40_000;
 
 const dataDir = await temporaryDir();
@@ -116,7 +120,7 @@ async function until(what: string, isSo: () => boolean, patience = PATIENCE_MILL
   }
 }
 
-/** Returns the median and the 99th percentile as a cell. */
+/** Returns the median and the 99th percentile as the text of a cell. */
 function quantiles(values: readonly number[]): string {
   return `${quantile(values, 0.5).toFixed(0)} / ${quantile(values, 0.99).toFixed(0)}`;
 }
@@ -167,7 +171,7 @@ async function measureHints(): Promise<void> {
     const answeredAt = performance.now();
     await until('the hint', () => hintAt > 0);
     stop();
-    // A hint can arrive before the answer of its call.
+    // A hint can arrive before the answer of the call that caused it.
     waits.push(Math.max(0, hintAt - answeredAt));
   }
   const p99 = quantile(waits, 0.99);
@@ -179,7 +183,7 @@ async function addComment(document: number, commentText: string): Promise<void> 
   await ok('/v2/commentannotations/add', { ...documentName(document), commentAnnotations });
 }
 
-/** A connection that only receives: it applies the pushed updates, and counts missing versions. */
+/** A connection that only receives. It applies the pushed updates and counts missing versions. */
 interface Listener {
   readonly doc: Y.Doc;
   readonly document: number;
@@ -224,7 +228,7 @@ async function measureConnections(): Promise<void> {
   const settled = (performance.now() - lastAt) / 1_000;
   const now = cpuTime(system.pid);
   const used = now.main - cpu.main + now.engine - cpu.engine;
-  // No other part of the bench uses the last document.
+  // Only this part of the bench uses the last document, so its version is the number of updates pushed to it.
   const pushed = listeners.find(({ document }) => document === DOCUMENTS - 1)?.version ?? 0;
   const sum = (read: (listener: Listener) => number) => listeners.reduce((total, each) => total + read(each), 0);
   rows.push(
@@ -274,12 +278,12 @@ function receive(listener: Listener, { version, update }: { version?: number; up
   if (update !== undefined) Y.applyUpdate(listener.doc, Buffer.from(update, 'base64'));
 }
 
-/** A client whose connections break at random. Each thread has one comment. */
+/** A client whose connections break at random. */
 interface BrokenClient {
   readonly live: LiveDocument;
-  /** The ids of the threads whose comment the client showed, with repetitions. */
+  /** The ids of the threads whose comment the client showed. An id is repeated if the comment was shown again. */
   readonly shown: string[];
-  /** The ids of the threads that the client read after a reload. */
+  /** The ids of all threads that the client read when it loaded the document again. */
   readonly known: Set<string>;
   cut(): void;
 }
@@ -291,7 +295,7 @@ async function measureCrash(): Promise<void> {
   const { port } = new URL(system.baseUrl);
   const breaking = setInterval(() => clients[Math.floor(Math.random() * clients.length)]?.cut(), 300);
   const comment = async () => {
-    // A call that gets no answer may be committed or not, so the table decides at the end.
+    // If no answer arrives, the thread may exist or not. The final check reads the threads from the table.
     await addComment(document, 'x').catch(() => delay(100));
   };
   for (const end = Date.now() + (BROKEN_SECONDS * 1_000) / 2; Date.now() < end;) await comment();
@@ -337,7 +341,7 @@ function openBroken(userId: string, document: number): BrokenClient {
   const readAll = async (): Promise<void> => {
     for (const id of await threadIds(document)) known.add(id);
   };
-  // The system is down for a time, so the read is repeated.
+  // The read is repeated, because the system is down for a while.
   live.on('reload', () => void readAll().catch(() => delay(500).then(readAll)));
   return {
     live,

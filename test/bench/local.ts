@@ -1,6 +1,6 @@
 /**
- * Publishes events through `npm start`, which delivers each to one healthy receiver on loopback. Measures the CPU time of all
- * processes of the system, without clients and receiver. Takes about 40 s.
+ * Publishes events through `npm start`, which delivers each event to one healthy receiver on loopback. Measures the
+ * CPU time of all processes of the local system. Clients and receiver do not count. Takes about 40 s.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const EVENTS = Number(process.env.EVENTS ?? 2_000);
 const CLIENTS = Number(process.env.CLIENTS ?? 32);
 const PACED = { events: 200, perSecond: 20 };
 const TEXT = 'x'.repeat(1_700);
-/** The time between two measurements of the machine's load. */
+/** The time between two measurements of the load of the machine. */
 const SAMPLE_MILLISECONDS = 2_000;
 
 interface Credentials {
@@ -79,7 +79,7 @@ async function measure(): Promise<void> {
     return { eventId, answeredAt: Date.now(), milliseconds: performance.now() - startedAt };
   };
 
-  // These requests load the functions.
+  // The first calls of the functions load their code, so they are not measured.
   await untilDelivered(await repeat(100, 8, publish));
 
   const paced: Awaited<ReturnType<typeof publish>>[] = [];

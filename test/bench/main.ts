@@ -1,10 +1,11 @@
 /**
- * `npm run bench [name...]`: prints one table per bench. A row has the measured figure, and a limit or a comparison from the
- * same run. Each bench runs in its own process, so that no bench affects another one, and is killed after its time limit. The
- * exit code is always 0, so that a bench never fails a build.
+ * `npm run bench [name...]` prints one table per bench. A row has the measured figure, and a limit or a figure for
+ * comparison from the same run. Each bench runs in its own process, so that no bench affects another one. After its
+ * time limit, a bench is killed. The exit code is always 0, so that a bench never fails a build.
  *
- * `npm run bench <name...> -- --against <commit>`: runs the benches three times in turn with the same benches of a commit, and prints
- * the figures that differ. The commit is checked out into a temporary folder and uses the packages of this folder.
+ * `npm run bench <name...> -- --against <commit>` compares the benches with those of another commit. It runs both
+ * versions three times in turn and prints the figures that differ. The commit is checked out into a temporary folder
+ * and uses the packages of this folder.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,10 +32,10 @@ const benches: Record<string, number> = {
   local: 120,
   live: 178,
 };
-/** The time between SIGTERM and SIGKILL, so that a bench can stop its child processes. */
+/** The time between SIGTERM and SIGKILL. A bench uses it to stop its child processes. */
 const GRACE_MILLISECONDS = 5_000;
 
-/** How often each side of a comparison runs. */
+/** How often each version runs in a comparison. */
 const ROUNDS = 3;
 
 const {
@@ -49,7 +50,7 @@ if (against === undefined) for (const name of selected) await run(name, projectD
 else await compareWith(against);
 console.log();
 
-/** Runs each bench in turn here and in a commit, and prints the figures that differ. */
+/** Runs each bench in turn in this folder and in a checkout of the commit. Prints the figures that differ. */
 async function compareWith(commit: string): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-against-'));
   const git = (...args: string[]) =>
@@ -82,7 +83,7 @@ async function compareWith(commit: string): Promise<void> {
   }
 }
 
-/** Runs a bench of the project in a folder. Returns its output with `pipe`, and otherwise an empty text. */
+/** Runs the project's bench in a folder. Returns its output if `output` is `pipe`, and otherwise an empty text. */
 async function run(name: string, dir: string, output: 'inherit' | 'pipe'): Promise<string> {
   const seconds = benches[name] ?? 0;
   const child = spawn(process.execPath, [join(dir, 'test/bench', `${name}.ts`)], {
@@ -110,11 +111,11 @@ async function run(name: string, dir: string, output: 'inherit' | 'pipe'): Promi
   return printed;
 }
 
-/** Signals the process group of a bench: the bench and its child processes, even if the bench itself has ended. */
+/** Sends a signal to the bench and its child processes. The children get it even if the bench itself has ended. */
 function end(bench: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-bench.pid!, signal);
   } catch {
-    // The process group has ended.
+    // All processes have ended already.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Measures memory search among 1,000 and 5,000 judgments: time, recall, cost, and the lexical embedding. Compares it with the
- * engine's own search.
+ * Measures memory search among 1,000 and 5,000 judgments: time, recall, cost and the lexical embedding. Compares it
+ * with the vector search of the engine.
  */
 import { SearchVectorsCommand } from '@aws-sdk/lib-dynamodb';
 import { environment } from '../../lib/app/capability.ts';
@@ -27,7 +27,7 @@ import { printTable, quantile, ratio, reached, type Row } from './report.ts';
 const SIZES = [1_000, 5_000];
 const TURNS = 40;
 const LIMIT = 10;
-/** The number of results that the first search of a request reads from the index. */
+/** The number of results that a request first reads from the vector index. */
 const TOP_K = 2 * LIMIT;
 const RECALL_QUERIES = 3;
 const DAY_MS = 24 * 60 * 60_000;
@@ -109,7 +109,7 @@ printTable(
 client.destroy();
 await engine.stop();
 
-/** Prints the cost of writing one judgment, alone and in a call of a hundred. */
+/** Prints what it costs to write one judgment, alone and in a call with a hundred judgments. */
 async function printCosts(): Promise<void> {
   const customer = await newCustomer();
   await customer.ok('/v2/organizations/documents/add', {
@@ -258,7 +258,7 @@ async function measureRecall(customer: Customer, judgments: readonly SentJudgmen
   }
 }
 
-/** Runs the engine's own search on the same number of vectors in the same organization. */
+/** Runs the engine's vector search without the service, on the same number of vectors in the same organization. */
 async function engineSearch({ apiKey }: Customer, query: string): Promise<void> {
   await plainly(
     new SearchVectorsCommand({

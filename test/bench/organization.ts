@@ -1,4 +1,7 @@
-/** Measures the deletion of a large organization: the time of the request, and the speed of the job compared with plain deletes. */
+/**
+ * Measures the deletion of a large organization: the time of the request, and the speed of its job. Compares the job
+ * with deletes of known keys.
+ */
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { purgeOrganizationStep } from '../../lib/deletion/purgeOrganizations.ts';
 import { Table } from '../../lib/table/table.ts';
@@ -13,9 +16,9 @@ import { printTable, quantile, ratio } from './report.ts';
 
 const LARGE = { users: 20_000, documents: 5_000, folders: 200, contentEvery: 50 };
 const EMPTY_ONES = 11;
-/** The number of items that are written again for the plain deletes. */
+/** The number of items that are written again for the deletes by key. */
 const PLAIN_ITEMS = 20_000;
-/** The maximum milliseconds of each measurement. The whole bench takes less than three minutes. */
+/** The time limit of each measurement in milliseconds. The whole bench takes less than three minutes. */
 const MAX_MILLISECONDS = 60_000;
 const BATCH = 25;
 const AT_A_TIME = 8;
@@ -67,7 +70,7 @@ async function measured(client: LeanClient, work: (meter: Meter, until: number) 
   return { items: meter.removed, perSecond: Math.round(meter.removed / seconds), units: meter.units / meter.removed };
 }
 
-/** Runs the steps of the job one after the other, as the worker does. */
+/** Runs the steps of the purge job one after the other, as the worker does. */
 function byJob({ apiKey: tenant }: Customer, { internalId }: LargeOrganization) {
   return async (meter: Meter, until: number) => {
     const table = new Table(asDocumentClient(meter), TABLE_NAME);
@@ -89,7 +92,6 @@ const batches = (items: readonly Record<string, any>[]) =>
     items.slice(index * BATCH, (index + 1) * BATCH),
   );
 
-/** Deletes items by known keys. */
 function byKeys(items: LargeOrganization['items']) {
   return async (meter: Meter, until: number) =>
     inParallel(batches(items), AT_A_TIME, async (batch) => {
@@ -106,7 +108,7 @@ const engine = await startEngine({ sdk: true });
 const queues = await startQueues();
 const client = new LeanClient();
 
-/** Returns the milliseconds that the handler takes to delete an organization. */
+/** Deletes an organization. Returns the milliseconds that the handler takes. */
 async function deletion(customer: Customer, organizationId: string): Promise<number> {
   const startedAt = performance.now();
   await customer.ok('/v2/organizations/delete', { organizationIds: [organizationId] });
@@ -122,7 +124,7 @@ for (let number = 0; number < EMPTY_ONES; number++) {
 const large = await makeLargeOrganization(engine, client, customer, 'acme', LARGE);
 const answered = await deletion(customer, 'acme');
 const ours = await measured(client, byJob(customer, large));
-// The sample is evenly spread, so that all kinds of items keep their proportions.
+// The sample is evenly spread over the items, so that all types of items keep their proportions.
 const plain = large.items.filter((_item, index) => index % Math.ceil(large.items.length / PLAIN_ITEMS) === 0);
 await inParallel(
   batches(plain),

@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in ticks. */
+/** Milliseconds per tick. Linux counts CPU time in ticks of 10 ms. */
 const TICK_MILLISECONDS = 10;
 const PAGE_BYTES = 4_096;
 
-/** The CPU time of a system in milliseconds: of its main process, and of its children, which are the table engine. */
+/**
+ * CPU time in milliseconds: of the local run's main process (`main`), and of its child processes, which run the table
+ * engine (`engine`).
+ */
 export interface CpuTime {
   readonly main: number;
   readonly engine: number;
 }
 
-/** Returns the CPU time that a system has used so far. `pid` is its main process. */
+/** Returns the CPU time used since the start of the local run. `pid` is the id of its main process. */
 export function cpuTime(pid: number): CpuTime {
   const ticks = (each: number) => {
     const fields = readFileSync(`/proc/${each}/stat`, 'utf8')
@@ -21,7 +24,7 @@ export function cpuTime(pid: number): CpuTime {
   return { main: ticks(pid), engine: children(pid).reduce((sum, child) => sum + ticks(child), 0) };
 }
 
-/** Returns the memory of a system in bytes. */
+/** Returns the resident memory of the local run's main process and child processes together, in bytes. */
 export function memoryBytes(pid: number): number {
   return [pid, ...children(pid)].reduce(
     (sum, each) => sum + Number(readFileSync(`/proc/${each}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES,

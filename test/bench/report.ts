@@ -1,7 +1,7 @@
 /** The cells of one row of a table, in the order of the columns. */
 export type Row = readonly (string | number)[];
 
-/** Prints a table under a title. Texts are aligned to the left, numbers to the right. */
+/** Prints a table under a title. Aligns texts to the left and numbers to the right. */
 export function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
   const lines = [columns, ...rows.map((row) => row.map(String))];
   const widths = columns.map((_column, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -32,12 +32,12 @@ export function ratio(ours: number, theirs: number): string {
   return `${(ours / theirs).toFixed(2)}×`;
 }
 
-/** Returns whether a figure reaches its goal, as a cell. */
+/** Returns whether a figure reaches its target, as the text of a cell. */
 export function reached(figure: number, goal: number): string {
   return figure <= goal ? 'yes' : 'no';
 }
 
-/** Returns a quantile of the values. A `part` of 0.5 is the median. */
+/** Returns a quantile of the values. `part` is between 0 and 1: 0.5 gives the median. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;

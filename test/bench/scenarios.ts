@@ -5,15 +5,15 @@ import { handlerOf } from '../support/customer.ts';
 import { type Headers, post } from '../support/requests.ts';
 import { newWorkspace, type TestWorkspace } from '../support/workspaces.ts';
 
-/** A workspace with data, a second API key and webhook endpoints. */
+/** A workspace with the data that the scenarios need. */
 export interface Subject extends TestWorkspace {
   readonly secondApiKey: string;
   readonly endpointIds: readonly string[];
   readonly erasureJobId: string;
-  /** The ids of review agents and agent groups, by the scenario that uses them. */
+  /** Ids of review agents and agent groups, by the name of the scenario that uses each. */
   readonly agents: Readonly<Record<(typeof agentNames)[number], string>>;
   readonly agentGroups: Readonly<Record<(typeof agentGroupNames)[number], string>>;
-  /** The version of an editor that no scenario changes. */
+  /** The current version of an editor that no scenario changes. */
   readonly editorVersion: number;
 }
 
@@ -22,22 +22,20 @@ export interface Scenario {
   readonly path: Endpoint['path'];
   readonly variant: string;
   /**
-   * Returns the `data` of the request. The request is sent twice to be warm: `n` makes the names of its new resources
-   * unique.
+   * Returns the `data` of the request. The request is sent twice, and the second answer is measured. `n` is different
+   * each time, so that names of new resources are unique.
    */
   data(n: number, subject: Subject): unknown;
 }
 
-/** Returns a name such as `/v2/organizations/get by id`. */
 export function nameOf({ path, variant }: Scenario): string {
   return `${path} ${variant}`;
 }
 
-/** The cost of a warm request, without reading the credentials. */
+/** The cost of a warm request. Reads of the credentials do not count. */
 export interface Cost extends Consumption {
-  /** The number of AWS calls. */
   readonly calls: number;
-  /** The number of sequential round trips. */
+  /** The number of round trips that cannot run in parallel. */
   readonly roundTrips: number;
 }
 
@@ -70,7 +68,7 @@ const notification = {
 };
 
 const aText = { editorId: 'summary', type: 'text', data: 'The engine weaves algebraic patterns.' };
-/** Two updates of Yjs clients. Each inserts a letter into the empty text under the key `content`. */
+/** Two updates of Yjs clients. Each inserts a letter into an empty text. The text has the key `content`. */
 const typed = ['AQEBAAQBB2NvbnRlbnQBYQA=', 'AQECAAQBB2NvbnRlbnQBYgA='];
 
 const agentNames = ['read', 'changed', 'restored', 'gone-0', 'gone-1'] as const;
@@ -108,7 +106,7 @@ const readConfigs = [
   'webhook',
 ] as const;
 
-/** At least one scenario of every endpoint. Reads come before the writes that add to their results. */
+/** Every endpoint has at least one scenario. Reads come before the writes that would add to their results. */
 export const scenarios: readonly Scenario[] = [
   {
     path: '/v2/organizations/add',
@@ -878,7 +876,7 @@ export const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Creates the workspace: the data of the examples in each organization, and other data that scenarios read. */
+/** Creates the workspace. Each organization gets the data of the examples, and further data that scenarios read. */
 export async function prepare(): Promise<Subject> {
   const workspace = await newWorkspace();
   const add = (path: string, changes: object = {}) =>
@@ -974,7 +972,7 @@ export async function prepare(): Promise<Subject> {
   const endpointIds: string[] = [];
   for (let i = 0; i < 3; i++)
     endpointIds.push((await add('/v2/workspace/advancedwebhook/endpoints/create', { uid: undefined })).id);
-  // No worker runs here. A resend writes a delivery, which the listing of the endpoint contains.
+  // No worker runs here. A resend writes a delivery at once, which the endpoint's list then contains.
   await add('/v2/events/publish', { ...busy, documentId: undefined, event: 'huddle.create', eventId: 'listed' });
   await add('/v2/workspace/advancedwebhook/messages/resend', { messageId: 'listed', endpointId: endpointIds[0] });
   const { apiKey } = await add('/v2/workspace/apikey/create', { ownerEmail: workspace.ownerEmail });
@@ -1003,7 +1001,7 @@ export async function prepare(): Promise<Subject> {
   return { ...workspace, secondApiKey: apiKey, endpointIds, editorVersion, erasureJobId, agents, agentGroups };
 }
 
-/** Sends the request of a scenario twice. Returns the cost of the second one. */
+/** Sends the request of a scenario twice. Returns the cost of the second request. */
 export async function costOf(recorder: Recorder, subject: Subject, { path, data }: Scenario): Promise<Cost> {
   const endpoint = endpointAt(path);
   await send(endpoint, subject, data(0, subject));
@@ -1011,12 +1009,11 @@ export async function costOf(recorder: Recorder, subject: Subject, { path, data 
   return costOfCalls(endpoint.freshCredentials ? calls.slice(1) : calls);
 }
 
-/** Returns the cost of recorded calls. */
 export function costOfCalls(calls: readonly AwsCall[]): Cost {
   return { calls: calls.length, roundTrips: new Set(calls.map(({ wave }) => wave)).size, ...total(calls) };
 }
 
-/** Sends `data` with the credentials of the endpoint. Throws if the request or one of its items fails. */
+/** Sends `data` with the credentials that the endpoint requires. Throws if the request or one of its items fails. */
 async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorkspace, data: unknown): Promise<any> {
   const credentials: Record<Endpoint['auth'], Headers> = { apiKey: keyHeaders, workspace: headers, user: {}, none: {} };
   const { status, body } = await post(await handlerOf(path), credentials[auth], data);
@@ -1025,7 +1022,6 @@ async function send({ path, auth }: Endpoint, { headers, keyHeaders }: TestWorks
   return body.result.data;
 }
 
-/** Returns the registered endpoint of a path. */
 export function endpointAt(path: string): Endpoint {
   const endpoint = Object.values<Endpoint>(registry).find((each) => each.path === path);
   if (!endpoint) throw new Error(`There is no endpoint ${path}`);

@@ -8,14 +8,16 @@ import type { TestWorkspace } from '../support/workspaces.ts';
 
 export const endpoints = registeredEndpoints();
 
-/** Endpoints with their paths, for `describe.each`: all endpoints, and the twins that differ from theirs. */
+/**
+ * The endpoints by path, for `describe.each`. A twin is included only if it differs from the other version's endpoint.
+ */
 export const cases = endpoints
   .filter(({ twinOf, differs }) => twinOf === undefined || differs !== undefined)
   .map((endpoint) => [endpoint.path, endpoint] as const);
 
 export const openApi = openApiDocument(endpoints, { serviceName: 'svc', url: 'https://api.test', version: '1.0.0' });
 
-/** Returns the target of a `$ref` of the document. */
+/** Returns the component of the document to which a `$ref` points. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the component
 export function resolveReference<T>($ref: string): T {
   const resolved = $ref
@@ -31,7 +33,7 @@ export function dataSchema(path: string): JsonSchema {
   return openApi.paths[path]!.post.requestBody.content['application/json'].schema.properties!.data as JsonSchema;
 }
 
-/** Returns the documented response for an HTTP code; undefined if there is none. */
+/** Returns the documented response for an HTTP status code, or undefined if the document has none. */
 export function documentedResponse(path: string, httpCode: number): DocumentedResponse | undefined {
   const response = openApi.paths[path]!.post.responses[httpCode];
   return response && '$ref' in response ? resolveReference(response.$ref) : response;
@@ -39,14 +41,14 @@ export function documentedResponse(path: string, httpCode: number): DocumentedRe
 
 const NOTHING: Headers = {};
 
-/** Returns the credential headers of each level. */
+/** Returns the credential headers of each auth level. */
 export function headersOf({ headers, keyHeaders }: TestWorkspace): Record<AuthLevel, Headers> {
   return { apiKey: keyHeaders, workspace: headers, user: NOTHING, none: NOTHING };
 }
 
 /**
- * Returns the differences between a value and a JSON Schema. With `closed`, a key that the schema does not name is a difference
- * too, unless the schema allows any keys. The service documents every field that it writes.
+ * Returns the differences between a value and a JSON Schema. With `closed`, a key that the schema does not name counts
+ * as a difference, unless the schema allows any keys.
  */
 export function problems(schema: JsonSchema, value: unknown, closed: 'closed' | 'open'): string[] {
   const { error } = checkerOf(schema, closed).safeParse(value);
@@ -71,12 +73,15 @@ function checkerOf(schema: JsonSchema, closed: 'closed' | 'open'): z.ZodType {
   return made;
 }
 
-/** Returns a schema with its references resolved. With `closed`, objects refuse keys that the schema does not name. */
+/**
+ * Returns a schema in which references are replaced by their targets. With `closed`, objects refuse keys that the
+ * schema does not name.
+ */
 function prepared(node: unknown, closed: 'closed' | 'open'): unknown {
   if (Array.isArray(node)) return node.map((item) => prepared(item, closed));
   if (typeof node !== 'object' || node === null) return node;
   if ('$ref' in node) return prepared(resolveReference(node.$ref as string), closed);
-  // zod checks `required` only beside `properties`, so a rule about required fields gets `properties`.
+  // zod ignores `required` in a schema without `properties`. The added `properties` make zod check it.
   if ('required' in node && Array.isArray(node.required) && !('properties' in node)) {
     const names = node.required as string[];
     return {

@@ -50,7 +50,7 @@ describe('the declaration of', () => {
 
   test.each(cases)('%s has a summary and an impact that are fragments', (_path, { summary, impact }) => {
     expect(summary).toMatch(/^[A-Z].{5,}[^.]$/);
-    // The impact follows a dash, so it begins in lower case or with an abbreviation.
+    // Alarm texts put the impact after a dash, so it begins in lower case or with an abbreviation.
     expect(impact).toMatch(/^([a-z]|[A-Z]{2}).{10,}[^.]$/);
   });
 
@@ -66,7 +66,7 @@ describe('the declaration of', () => {
   });
 
   test.each(cases)('%s has an example result with declared fields only', (_path, { output, example }) => {
-    // Parsing drops keys that the schema does not declare.
+    // The parsed result lacks undeclared keys, so it differs from the example if the example has any.
     expect(output.parse(example.result)).toEqual(example.result);
   });
 });
@@ -81,7 +81,7 @@ describe('wrong credentials', () => {
       firstHeader(endpoint.auth),
       endpoint.auth === 'apiKey' ? headers.workspace : headers.apiKey,
     ];
-    // A user token is one header, so no part of it can be missing.
+    // The other levels have two headers, of which the first alone is not enough. A user token has only one header.
     const halves = endpoint.auth === 'user' ? [] : [{ [idHeader]: id }];
     const attempts = [{}, ...halves, { ...headers[endpoint.auth], [idHeader]: 'unknown' }, other];
     const answers = await Promise.all(attempts.map((attempt) => post(handler, attempt, endpoint.example.data)));
@@ -169,7 +169,10 @@ describe('a field', () => {
 });
 
 describe('an unknown field', () => {
-  /** Selecting updates have an optional list of ids, or an optional document, folder or location. */
+  /**
+   * Returns whether optional fields of an update select what it changes: a list of ids, or a document, folder or
+   * location.
+   */
   const selects = (path: string) => {
     const { properties = {}, required = [] } = dataSchema(path);
     const selectors = Object.entries(properties).filter(
@@ -183,7 +186,7 @@ describe('an unknown field', () => {
   };
   const isClosed = (path: string) => dataSchema(path).additionalProperties === false;
   const selecting = cases.filter(([path]) => selects(path));
-  /** The endpoints that refuse unknown fields although no field selects what they change. */
+  /** Endpoints that refuse unknown fields for another reason: no field selects what they change. */
   const alsoClosed = [
     '/v1/organizations/documents/locations/update',
     '/v2/agents/groups/add-agents',
@@ -228,7 +231,7 @@ describe('an unknown field', () => {
     expect(input.safeParse({ ...(example.data as object), unknownField: ['x'] }).error).toBeUndefined();
   });
 
-  /** Fields that published clients send to endpoints that refuse unknown fields. */
+  /** The fields that published clients send, for endpoints that refuse unknown fields. */
   const sentByClients: Record<string, string[]> = {
     '/v1/organizations/documents/locations/data/delete': ['apiKey', 'authToken', 'documentId', 'location'],
     '/v1/organizations/documents/locations/update': [
@@ -308,7 +311,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-/** Returns a JSON value of a type that a schema refuses; undefined if it accepts every type. */
+/** Returns a JSON value of a type that a schema refuses. Returns undefined if the schema accepts every type. */
 function ofAnotherType(schema: JsonSchema): unknown {
   const taken = typesOf(schema);
   const candidates = { object: {}, array: [], string: 'text', boolean: true, number: 1.5 };
@@ -329,12 +332,12 @@ function typesOf(schema: JsonSchema): Set<string> | undefined {
 
 type FieldPath = (string | number)[];
 
-/** Returns the paths of the required fields in an example, at every depth. */
+/** Returns the paths of the required fields in an example, at any depth. */
 function requiredFields(schema: JsonSchema, example: unknown, path: FieldPath = []): FieldPath[] {
   if (Array.isArray(example))
     return example.flatMap((item, index) => requiredFields((schema.items ?? {}) as JsonSchema, item, [...path, index]));
   if (typeof example !== 'object' || example === null) return [];
-  // The document describes a nullable value as a choice that contains null.
+  // A schema of a nullable value is an `anyOf` whose other part is null.
   const described = (schema.anyOf ?? [schema]).filter(({ properties }) => properties);
   if (described.length !== 1) return [];
   const [{ properties = {}, required = [] }] = described as [JsonSchema];

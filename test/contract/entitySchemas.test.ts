@@ -6,11 +6,13 @@ import * as z from 'zod';
 import { projectDir } from '../../infra/build/build.ts';
 import { entities } from '../../lib/table/entity.ts';
 
-/** The file with the version and the schema hash of each entity type. */
+/**
+ * This file stores the version and a hash of the schema of each entity type. A change of a schema then fails this test
+ * until its author decides about the version.
+ */
 const file = join(import.meta.dirname, 'entitySchemas.json');
 const pinned = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Pin>;
 
-// The import of a module registers its entities.
 for (const source of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, source), 'utf8').includes('defineEntity(')) await import(join(projectDir, source));
 }
@@ -37,7 +39,8 @@ test('an entity whose schema changed has a new version', () => {
       current[type] && current[type].version === pinned[type]!.version && current[type].hash !== pinned[type]!.hash,
   );
   expect(changed).toEqual([]);
-  // To update the pins after raising a version or adding an entity: UPDATE_PINS=1 npm test -- test/contract/entitySchemas
+  // After raising a version or adding an entity type, update the file with: UPDATE_PINS=1 npm test --
+  // test/contract/entitySchemas
   if (process.env.UPDATE_PINS) writeFileSync(file, `${JSON.stringify(current, undefined, 2)}\n`);
 });
 

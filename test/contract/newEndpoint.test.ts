@@ -16,7 +16,7 @@ afterAll(() => rmSync(copy, { recursive: true }));
 
 const read = (file: string) => readFileSync(join(copy, file), 'utf8');
 const run = (args: string[]) => spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' });
-/** Returns the files of the registered endpoints, in their order. */
+/** Returns the file names of the registered endpoints, in registered order. */
 const registered = () =>
   [...read('functions/index.ts').matchAll(/^export \{[^}]*\} from '(.+)';$/gm)].map(([, file]) => file);
 
@@ -33,7 +33,7 @@ function compile(files: string[]): string[] {
   );
 }
 
-/** Returns a declaration with the fields that the compiler asks for. */
+/** Returns a generated declaration in which the missing fields are filled in. */
 function filledIn(declaration: string): string {
   const fields = `summary: 'Add a label', auth: 'apiKey', kind: 'write', message: 'Added.', impact: 'customers cannot add labels',
   example: { data: {}, result: { data: {} } },`;

@@ -18,7 +18,7 @@ import { encodeBody } from '../../lib/webhooks/transport/body.ts';
 import { pemOf, rsaKeyPair } from '../support/rsaKeys.ts';
 import { cases, documentedResponse, endpoints, openApi, problems, resolveReference } from './contract.ts';
 
-/** Yields every object in a JSON value with its path. */
+/** Yields every object in a JSON value, each with its path. */
 function* nodes(value: unknown, path: string[] = []): Generator<[path: string, node: Record<string, unknown>]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path.join('/'), value as Record<string, unknown>];
@@ -102,7 +102,6 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The endpoints whose results have neither status nor message. */
 const bare = ['/v2/memory/judgments/query', '/v2/memory/search'];
 
 test('only these endpoints have results without status and message', () => {
@@ -376,13 +375,14 @@ describe('the OpenAPI document, for client generators,', () => {
   });
 });
 
-/** Disabled rules with their reasons. */
 const rulesOff = {
-  // The project has no licence: package.json says UNLICENSED.
+  // The project has no licence (package.json: UNLICENSED).
   'info-license': 'off',
 } as const;
 
-/** The part of the linter that this test uses. The compiler takes as long for the linter's own types as for a fifth of the project. */
+/**
+ * The part of the linter that this test uses. Importing the linter's own types would make the compiler a fifth slower.
+ */
 interface Linter {
   createConfig(settings: string): Promise<unknown>;
   lintFromString(options: { source: string; absoluteRef: string; config: unknown }): Promise<
@@ -395,7 +395,7 @@ interface Linter {
   >;
 }
 
-/** Returns the findings of the linter about a document. */
+/** Returns what the linter reports about a document. */
 async function lintFindings(document: object): Promise<string[]> {
   const linter: string = '@redocly/openapi-core';
   const { createConfig, lintFromString } = (await import(linter)) as Linter;

@@ -12,13 +12,13 @@ import { userHeadersOf } from '../support/userCaller.ts';
 import { newWorkspace } from '../support/workspaces.ts';
 import { cases, dataSchema, expectDocumented } from './contract.ts';
 
-/** `npm run robustness` sends many more requests, different ones each time. */
+/** The default is the same seed in every run. `npm run robustness` uses a random seed and sends many more requests. */
 const SEED = process.env.ROBUSTNESS_RUNS ? Math.floor(Math.random() * 2 ** 31) : 20_260_101;
-/** Random requests to each endpoint. */
+/** The number of random requests to each endpoint. */
 const RUNS = Number(process.env.ROBUSTNESS_RUNS ?? 120);
-/** The longest time of an answer. A function has 29 seconds. */
+/** Any slower answer fails the test. A function is stopped after 29 seconds. */
 const MAX_MILLISECONDS = 10_000;
-/** The beginning of all texts of the other tenant. No other caller may get it. */
+/** All texts of the other tenant begin with this. No answer to a caller may contain it. */
 const SECRET = 'Only for others: ';
 
 interface Caller {
@@ -43,7 +43,8 @@ afterAll(async () => {
 });
 
 async function newCallers(): Promise<Record<AuthLevel, Caller>> {
-  // There are two workspaces, because a call with workspace credentials can revoke the tokens of its API keys.
+  // The two callers have different workspaces. A call with workspace credentials can revoke the tokens of its own API
+  // keys.
   const owner = await newWorkspace();
   const { keyHeaders, apiKey, authToken } = owner;
   const { headers, ...workspace } = await newWorkspace();
@@ -56,8 +57,8 @@ async function newCallers(): Promise<Record<AuthLevel, Caller>> {
 }
 
 /**
- * Sends every example twice. The first time creates data that later examples need. The second time leaves out examples that
- * delete data. All tenants have the same ids.
+ * Sends every example twice. The first time, all examples run, because later examples need data of earlier ones. The
+ * second time leaves out the examples that delete data. All tenants use the same ids.
  */
 async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) => string): Promise<void> {
   const keeping = cases.filter(([path]) => !/delete|remove|disablestate/.test(path));
@@ -65,13 +66,13 @@ async function makeExamples(as: Record<AuthLevel, Caller>, text: (text: string) 
     await post(await handlerOf(path), as[endpoint.auth].headers, withTexts(exampleData(endpoint, as), text));
 }
 
-/** Returns the data of an example, with the credentials of the caller in place of those in the example. */
+/** Returns the data of an example with the caller's own credentials. */
 function exampleData({ auth, example }: Endpoint, as: Record<AuthLevel, Caller>): unknown {
   const own = Object.entries(as[auth].own).filter(([field]) => field in (example.data as object));
   return { ...(example.data as object), ...Object.fromEntries(own) };
 }
 
-/** Returns data with changed free texts. */
+/** Returns data in which free texts are changed. */
 function withTexts(data: unknown, change: (text: string) => string, name = ''): unknown {
   if (Array.isArray(data)) return data.map((item) => withTexts(item, change, name));
   if (typeof data === 'object' && data !== null)
@@ -119,7 +120,7 @@ const anyText = fc.string({ unit: 'binary' });
 const anyJson = fc.oneof(fc.constantFrom(...hostileValues), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
 const anyObject = fc.dictionary(anyText, anyJson, { maxKeys: 5 });
 
-/** Generates values of the same type, which pass more checks than others. */
+/** Generates values of the same type as a value. They pass more checks than values of any type. */
 function like(value: unknown): fc.Arbitrary<unknown> {
   if (typeof value === 'string')
     return fc.oneof(fc.constantFrom(...hostileValues.filter((text) => typeof text === 'string')), anyText);
@@ -128,7 +129,7 @@ function like(value: unknown): fc.Arbitrary<unknown> {
   return Array.isArray(value) && value.length > 0 ? fc.array(fc.constantFrom(...value), { maxLength: 8 }) : anyObject;
 }
 
-/** Generates values that mostly match a documented schema, with ids of the examples. */
+/** Generates values that mostly match a documented schema. They use ids from the examples. */
 function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -172,13 +173,12 @@ function described(schema: JsonSchema, ids: readonly string[]): fc.Arbitrary<unk
   }
 }
 
-/** Returns all short texts in a JSON value. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return value.length <= 64 ? [value] : [];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Generates request bodies: any object, an object that matches the document, or the example with changed, removed or added values. */
+/** Generates request bodies of three kinds: any object, an object that matches the schema, or a changed example. */
 function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
   const paths = pathsIn(example);
   const change = fc
@@ -205,7 +205,7 @@ function bodyFrom(example: unknown, schema: JsonSchema): fc.Arbitrary<string> {
 
 type JsonPath = readonly (string | number)[];
 
-/** Returns the paths of all values in a JSON value, and of one new key in each object and list. */
+/** Returns the paths of all values in a JSON value. Also returns the path of one new key for each object and list. */
 function pathsIn(value: unknown, path: JsonPath = []): JsonPath[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inside = Object.entries(value).flatMap(([key, item]) => pathsIn(item, [...path, key]));
@@ -216,7 +216,10 @@ function valueAt(value: unknown, path: JsonPath): unknown {
   return path.reduce<any>((node, key) => node?.[key], value);
 }
 
-/** Changes the value at a path, or removes it without `put`. Does nothing if an earlier change removed its parent. */
+/**
+ * Changes the value at a path, or removes it if `put` is undefined. Does nothing if an earlier change removed its
+ * parent.
+ */
 function applyChange(data: unknown, { at, ...change }: { at: JsonPath; put?: unknown }): unknown {
   const parent = valueAt(data, at.slice(0, -1)) as Record<string | number, unknown> | null;
   if (typeof parent !== 'object' || parent === null) return data;
@@ -248,7 +251,10 @@ describe('random data', () => {
 });
 
 describe('an expensive body', () => {
-  /** CPU time on the reference machine. A linear pass over 5 MB takes about 50 ms. */
+  /**
+   * The CPU time that a request may use, converted to a machine of reference speed. One pass over 5 MB takes about 50
+   * ms.
+   */
   const MAX_CPU_MILLISECONDS = 1_500;
   const slowdown = slowdownNow();
   let [sent, mostCpu, costliest] = [0, 0, ''];
@@ -285,8 +291,8 @@ describe('an expensive body', () => {
 
   const json = JSON.stringify({ data: { organizationId: 'acme' } });
   /**
-   * All endpoints share the code that refuses a body. One endpoint of each auth level gets large bodies, and the other
-   * endpoints get small bodies.
+   * All endpoints refuse bodies in the same code. So large bodies go only to one endpoint of each auth level, and
+   * small bodies to all others.
    */
   const largest = new Set(
     (['apiKey', 'workspace', 'none'] as const).map((auth) => cases.find(([, endpoint]) => endpoint.auth === auth)![0]),
@@ -319,11 +325,11 @@ describe('an expensive body', () => {
     members: Array.from({ length: fields }, (_each, index) => `"field${index}":{}`).join(','),
     maxCpu,
   });
-  // These bodies are made once, because that takes longer than their refusal.
+  // These bodies are made only once, because making them takes longer than refusing them.
   const largestFields = costlyFields(2_400_000, 100_000, MAX_CPU_MILLISECONDS);
   /**
-   * These bodies have a quarter of the bytes and half of the fields, and a quarter of the CPU limit. Work that is quadratic in
-   * the number of fields exceeds both limits by the same factor.
+   * These bodies have a quarter of the bytes, half of the fields and a quarter of the CPU limit. Work that is
+   * quadratic in the number of fields would exceed both limits equally.
    */
   const smallerFields = costlyFields(600_000, 50_000, MAX_CPU_MILLISECONDS / 4);
   const withMember = (object: object, member: string) =>

@@ -7,7 +7,10 @@ import { projectDir } from '../../infra/build/build.ts';
 import { registeredPages, registeredWorkers } from '../../infra/build/registry.ts';
 import { endpoints } from './contract.ts';
 
-/** Imports a module in a process without an environment, and prints the variables and clocks that it read and the handles that it opened. */
+/**
+ * A script that imports a module without environment variables. It prints the variables and clocks that the module
+ * read, and the handles that it opened.
+ */
 const probe = `
   const noted = [];
   const note = (name) => {

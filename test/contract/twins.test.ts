@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-/** Returns the credentials of a new workspace with the resources of the examples. */
+/** Returns the credentials of a new workspace that has the resources of the examples. */
 async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
   const headers = headersOf(await newWorkspace());
   const send = async (path: string, data: object) => {
@@ -37,7 +37,7 @@ async function newCustomerWithExamples(): Promise<Record<AuthLevel, Headers>> {
   return headers;
 }
 
-/** The operations that exist in both versions. */
+/** The paths that exist in both versions of the API. */
 const inBothVersions = [
   'commentannotations/add',
   'commentannotations/comments/add',

@@ -15,7 +15,7 @@ let engine: Engine;
 let queues: Queues;
 let acme: Customer;
 let editor: TestUser;
-/** Users without access, by the reason why they have none. */
+/** Users without access. The key says why a user has none. */
 let strangers: Record<string, TestUser>;
 beforeAll(async () => {
   engine = await startEngine({ sdk: true });
@@ -54,13 +54,13 @@ async function newCustomerWithDocuments(): Promise<Customer> {
   return customer;
 }
 
-/** Returns the payload of a token with other claims. */
+/** Returns the payload of a token in which some claims are replaced. */
 function payloadWith(token: string, claims: object): string {
   const payload = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as object;
   return Buffer.from(JSON.stringify({ ...payload, ...claims })).toString('base64url');
 }
 
-/** The endpoints that a user interface needs in both versions of the API. */
+/** The paths that a user interface needs in both versions of the API. */
 const inBothVersions = [
   'commentannotations/add',
   'commentannotations/comments/add',
@@ -130,7 +130,7 @@ describe('an endpoint that is not open to users', () => {
   );
 });
 
-/** Returns the data of an example that names the document, folder or organization of this test. */
+/** Returns the data of an example, which names the document, folder or organization of this test instead. */
 function probe({ example, user }: Endpoint): Record<string, unknown> {
   const refused = user?.refuses ?? [];
   const data = Object.fromEntries(
@@ -140,7 +140,7 @@ function probe({ example, user }: Endpoint): Record<string, unknown> {
     if (field in data) data[field] = field === 'organizationId' ? 'acme' : 'nda';
   if ('documentIds' in data) data.documentIds = ['nda'];
   if (user?.on === 'document' || (user?.on === 'documents' && !('documentIds' in data))) data.documentId = 'nda';
-  // The examples name other users.
+  // Replaces the users of the example by a placeholder for the caller.
   const text = JSON.stringify(data).replace(/"userId":"\w+"/g, '"userId":"{user}"');
   return JSON.parse(text) as Record<string, unknown>;
 }
@@ -158,7 +158,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
   test('answers a user with the role as documented', async () => {
     const answer = await editor.call(path, asUser(probe(endpoint), editor));
     expectDocumented(endpoint, answer);
-    // Records of the example need not exist.
+    // A record of the example may be missing here. Only a message about missing access would be an error.
     if (answer.status === 403) expect(answer.body.error.message).toMatch(/no access to this resource/);
   });
 
@@ -180,7 +180,8 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
 
   test('answers PERMISSION_DENIED to a user of another tenant', async () => {
     const stranger = strangers['of another tenant']!;
-    // The token belongs to the other tenant, which has a document with the same id. The call reaches nothing of this tenant.
+    // The stranger's token belongs to another tenant, which has a document with the same id. The call must not reach
+    // the document of this tenant.
     const inOwn = await stranger.call(path, asUser(probe(endpoint), stranger));
     expect(JSON.stringify(inOwn.body)).not.toContain(acme.apiKey);
     const forged = { ...stranger.headers, 'x-svc-api-key': acme.apiKey };
@@ -213,7 +214,7 @@ describe.each(open.map((endpoint) => [endpoint.path, endpoint] as const))('%s, o
   });
 });
 
-/** Returns data with another value in a field. Returns undefined if the path of the field does not exist. */
+/** Returns data in which a field has another value. Returns undefined if the field does not exist. */
 function withField(data: any, [first, ...remaining]: string[], value: unknown): any {
   if (first === undefined) return value;
   if (first === '*') {

@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import { cachedAssembly } from '../../infra/local/assembly/assemblyCache.ts';
 import { temporaryDir } from './system.ts';
 
-/** A template as JSON. Tests change it and check the behavior of the system. */
 export interface Template {
   readonly Resources: Record<string, any>;
 }
 
-/** A copy of the current assembly in its own directory, which a test can change. */
+/** A copy of the current cloud assembly in its own directory. Tests may change it. */
 export interface AssemblyCopy {
   readonly dir: string;
-  /** Changes the first template for which `change` does not return false. */
+  /** Calls `change` with one template after the other until it does not return false. Saves that template. */
   changeTemplate(change: (template: Template) => boolean | undefined): Promise<void>;
-  /** Adds a module `index.mjs` as an asset. Returns the object key by which functions refer to it. */
+  /** Adds a module `index.mjs` as an asset. Returns the object key that a function's `Code` must name. */
   addCode(name: string, code: string): Promise<string>;
 }
 

@@ -11,7 +11,7 @@ import { RemoteReceiver } from '../support/remoteReceiver.ts';
 import { startSystem, type System, temporaryDir } from './system.ts';
 
 const DASHBOARD = '/_local/dashboard';
-/** The number of faults that raises an alarm. */
+/** The number of faults that activates an alarm. */
 const FAULTS = 5;
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const [ada, grace] = [
@@ -54,14 +54,17 @@ async function done(path: string, data: object): Promise<any> {
   return body.result.data;
 }
 
-/** Runs JavaScript in the page. The code is a string, because the types of this file do not include the DOM. */
+/** Runs JavaScript in the page. The code is a string, because this file is compiled without the types of the DOM. */
 const inPage = <Value>(page: Page, code: string) => page.evaluate<Value>(code);
 
-/** Checks that the page shows no problem of the system. */
+/** Checks that the page shows no warning about the local system. */
 const expectNoProblem = (page: Page) =>
   page.getByRole('alert').filter({ hasText: /^$/ }).waitFor({ state: 'attached' });
 
-/** Checks the content security policy: an injected script does not run, and the browser reports the violation. */
+/**
+ * Checks that the content security policy works: an injected script does not run, and the browser reports the
+ * violation.
+ */
 async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
   const violation = page.waitForEvent('console', (message) => /Content Security Policy/.test(message.text()));
   await inPage(
@@ -74,7 +77,7 @@ async function expectNoInlineScripts({ page, problems }: Tab): Promise<void> {
 }
 
 describe('the dashboard', () => {
-  /** Returns the highest value of a line in a graph, as soon as it is above zero. */
+  /** Waits until the highest value of a graph's line is above zero. Returns that value. */
   async function highest(page: Page, row: string, graph: string, label: string): Promise<number> {
     const line = page
       .getByRole('region', { name: row, exact: true })
@@ -88,7 +91,7 @@ describe('the dashboard', () => {
   const part = (page: Page, name: string) =>
     page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
   const withText = (locator: Locator, text: string | RegExp) => locator.filter({ hasText: text }).waitFor();
-  /** Returns the next request of the page while it is visible. */
+  /** Waits for the next poll of the page. Returns the received state when the page shows it. */
   async function nextState(page: Page): Promise<ConsoleState> {
     const response = await page.waitForResponse(/dashboard\.json/);
     const state = (await response.json()) as ConsoleState;
@@ -295,7 +298,7 @@ describe('the dashboard', () => {
   ] as const)('fits into %d pixels, %s', async (width, colorScheme) => {
     const { page, problems } = await open(DASHBOARD, { viewport: { width, height: 900 }, colorScheme });
     await nextState(page);
-    // The widest contents are the table of all alarms and an active alarm.
+    // An open table of all alarms and an active alarm have the widest contents of the page.
     await page.getByRole('article').first().waitFor();
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: join(tmpdir(), `dashboard-${width}-${colorScheme}.png`), fullPage: true });
@@ -313,7 +316,7 @@ describe('the dashboard', () => {
 
   describe('polling', () => {
     const POLL = /dashboard\.json/;
-    /** Opens a dashboard with a fake clock, at the time after its first answer. */
+    /** Opens a dashboard with a fake clock, and waits for its first answer. */
     async function openStanding(): Promise<Tab> {
       const tab = await browser.open();
       tabs.push(tab);
@@ -322,7 +325,7 @@ describe('the dashboard', () => {
       await health(tab.page).waitFor();
       return tab;
     }
-    /** Resolves when the page has finished its work. All its requests are recorded then. */
+    /** Resolves when all earlier requests of the page are recorded. */
     const waitForRequests = (page: Page) =>
       inPage(page, "fetch('dashboard.css').then((response) => response.text()).then(() => undefined)");
 
@@ -384,7 +387,7 @@ describe('the dashboard', () => {
         `fetch('${system.baseUrl}/_local/parts/table', { method: 'POST', mode: '${mode}', headers: { 'content-type': '${type}' }, body: '{"running": false}' }).then(() => 'read', ({ message }) => message)`,
       );
     expect(await stop('text/plain', 'no-cors')).toBe('Failed to fetch');
-    // The request reached the server, because its content type was refused.
+    // The server answered this request, because it refuses the content type. The second request stops in the browser.
     expect(problems).toContain(`POST ${system.baseUrl}/_local/parts/table: net::ERR_BLOCKED_BY_RESPONSE.NotSameOrigin`);
     expect(await stop('application/json', 'cors')).toBe('Failed to fetch');
     expect(
@@ -422,7 +425,7 @@ describe('the API reference', () => {
         .locator('.opblock-summary-path')
         .evaluateAll((elements) => elements.map((each) => each.getAttribute('data-path')));
       expect([name, displayedPaths.toSorted()]).toEqual([name, expected.sort()]);
-      // Prevents a redraw of all operations with every change.
+      // An open header would be drawn again with each later change.
       await header.getByRole('button').click();
     }
     expect(requestedUrls).toEqual([`${system.baseUrl}/docs`, `${system.baseUrl}/openapi.json`]);

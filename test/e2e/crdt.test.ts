@@ -7,7 +7,7 @@ import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'acme', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
-/** Words of 2 KB that hardly compress: two dozen of them start a compaction. */
+/** Returns words of 2 KB that hardly compress. About two dozen of them are enough to start a compaction of the log. */
 const words = (name: string, count: number) =>
   Array.from({ length: count }, (_each, index) => `${name}${index}-${randomBytes(1_000).toString('hex')}`);
 
@@ -28,7 +28,10 @@ afterAll(async () => {
 
 const valueOf = async () => (await system.client.v2.crdt.get(editor)).data[0]?.data as string;
 
-/** Gives each type of client its own words, and returns the final state of each client. */
+/**
+ * Lets two clients type `count` words each, and returns their final texts. One client syncs by version, the other one
+ * by state vector.
+ */
 function type(count: number, name: string): Promise<string[]> {
   const {
     baseUrl,
@@ -68,7 +71,7 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
   expect(replaces).toBeGreaterThan(1);
   expect(await valueOf()).toContain(`r${replaces} `);
 
-  // Without a third client, the value has both the replaced text and the typed texts.
+  // No request replaces the value any more. It must now contain the last replaced text and the texts of both clients.
   await type(1, 'last');
   const [byVersion, byVector] = await type(0, '');
   const value = await valueOf();
@@ -84,7 +87,7 @@ test('Yjs clients in other processes sync both ways with updates/get and updates
     data: { actionUser: { userId: 'ada' }, crdtData: { id: 'summary', lastUpdatedBy: 'ada' } },
   });
 
-  // Acknowledged data survive every kind of shutdown.
+  // Acknowledged data survive a kill and a stop.
   await system.kill();
   system = await startSystem({ dataDir });
   expect(await valueOf()).toBe(value);

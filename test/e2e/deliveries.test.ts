@@ -30,10 +30,10 @@ const timing = {
 };
 const ATTEMPTS = 3;
 
-/** A public host name that resolves to a private address. Other names do not exist. */
+/** A public host name that resolves to a private address. No other names exist. */
 const NAME = 'hooks.example.com';
 
-/** All threads of the system resolve host names of customers with this server. */
+/** Returns code with which all threads of the system look up customers' host names on this server. */
 const preloadUsingDns = (server: string) => `
   import dns from 'node:dns/promises';
   import { syncBuiltinESMExports } from 'node:module';
@@ -94,7 +94,7 @@ describe('deliveries in npm start', () => {
       apiKey,
       ok,
       call,
-      /** Creates an endpoint whose requests all go to that path. */
+      /** Creates a webhook endpoint with the receiver's URL of a path. */
       endpoint: async (path: string, fields: object = {}): Promise<string> =>
         (await ok(paths.create, { url: receiver.url(path), ...fields })).id,
       secretOf: async (endpointId: string): Promise<string> => (await ok(paths.getSecret, { endpointId })).secret,
@@ -118,7 +118,7 @@ describe('deliveries in npm start', () => {
         }),
       publish: async (event: string, fields: object = {}): Promise<string> =>
         (await ok('/v2/events/publish', { ...nda, event, ...fields })).eventId,
-      /** Returns the message at one endpoint, as soon as it has that status. */
+      /** Waits until the message to an endpoint has a status. Returns the message. */
       async message(
         id: string,
         endpointId: string,
@@ -144,7 +144,7 @@ describe('deliveries in npm start', () => {
 
   const idOf = ({ headers }: RemoteWebhook) => headers['webhook-id'] as string;
   const eventOf = ({ body }: RemoteWebhook): string => JSON.parse(body).event;
-  /** Returns the expected signature of a webhook, for any time and with its id. */
+  /** Returns the signature that a webhook should have. Any time is accepted. */
   const signed = ({ headers, body }: RemoteWebhook, secret: string) => ({
     by: new Webhook(secret).sign(
       headers['webhook-id'] as string,
@@ -153,7 +153,7 @@ describe('deliveries in npm start', () => {
     ),
     webhookId: JSON.parse(body).webhookId,
   });
-  /** Returns the payload of a webhook after checking its signature. */
+  /** Checks the signature of a webhook. Returns its payload. */
   const verified = (hook: RemoteWebhook, secret: string): any =>
     new Webhook(secret).verify(hook.body, hook.headers as Record<string, string>);
 
@@ -414,7 +414,7 @@ describe('deliveries in npm start', () => {
     expect(body).not.toHaveProperty('recipients');
     expect(more).toMatchObject({ ...v1, recipients: [grace] });
 
-    // The next event proves that the trigger is off.
+    // The receiver gets only the next event. This shows that the trigger of this event is off.
     await workspace.ok('/v2/commentannotations/comments/add', {
       ...nda,
       annotationId: 'clause-4',
@@ -500,7 +500,8 @@ describe('deliveries in npm start', () => {
   test('sends nothing to an endpoint after its deletion was answered', async () => {
     const workspace = await newWorkspace('deleted');
     await workspace.ok(paths.updateConfig, { isEnabled: true });
-    // The first call of a function takes a moment, and the next attempt starts in a second.
+    // Loads the function of `delete` before the test needs it. Otherwise the next attempt, one second later, could be
+    // faster than the deletion.
     await workspace.ok(paths.delete, { endpointId: await workspace.endpoint('/other') });
     await receiver.setBehaviour('/deleted', { status: 500 });
     const endpointId = await workspace.endpoint('/deleted');
@@ -508,7 +509,7 @@ describe('deliveries in npm start', () => {
     await receiver.waitForWebhooks('/deleted');
     expect(await workspace.ok(paths.delete, { endpointId })).toEqual({ endpointId, deleted: true });
     const before = receiver.at('/deleted').length;
-    // The next attempt is due, but no attempt is made.
+    // The message fails at the time of its next attempt, without an attempt.
     await workspace.message(messageId, endpointId, 'failed');
     expect(receiver.at('/deleted')).toHaveLength(before);
     expect(before).toBeLessThan(ATTEMPTS);
@@ -609,7 +610,7 @@ describe('deliveries in npm start', () => {
 
     const [, link = ''] = /\r\nList-Unsubscribe: <([^>]+)>\r\n/.exec(mail) ?? [];
     expect(link.startsWith(`${system.baseUrl}/v2/notifications/email/unsubscribe?token=`)).toBe(true);
-    // A link scanner sends the first request, and a mail program the second one.
+    // The GET is what a link scanner sends, and the POST is what a mail program sends.
     expect((await fetch(link)).status).toBe(200);
     await workspace.comment('clause-5', {}, [grace]);
     await mails(2);
@@ -653,8 +654,8 @@ describe('deliveries in npm start', () => {
     const attempted = [hanging, failing].map((path) => receiver.at(path).map(idOf));
     for (const path of [hanging, failing]) await receiver.setBehaviour(path, { status: 200 });
 
-    // A delivery is claimed for one minute, and a message is hidden for three. This simulates a machine that was off
-    // for longer.
+    // A claim of a delivery lasts one minute, and a received message is hidden for three. The clock is four minutes
+    // ahead, as if the machine had been off for longer.
     system = await startSystem({ dataDir, env: timing, preload: clockAhead(240) });
     for (const [index, path] of [hanging, failing].entries()) {
       const delivered = () =>
@@ -669,7 +670,7 @@ describe('deliveries in npm start', () => {
         () => missing().length === 0,
         () => `${missing().length} of ${acknowledged.length} are missing at ${path}`,
       );
-      // Requests in flight may have been stored without an acknowledgement.
+      // A publisher's last request may have been stored before its acknowledgement arrived.
       expect(delivered().size - new Set(acknowledged).size).toBeLessThanOrEqual(publishers.length);
       for (const hook of receiver.at(path))
         expect(signed(hook, secrets.get(path)!)).toEqual({
@@ -679,7 +680,7 @@ describe('deliveries in npm start', () => {
     }
   });
 
-  /** Returns the result of a call, as soon as it meets a condition. */
+  /** Repeats a call until its result meets a condition. Returns the result. */
   async function until<T>(ask: () => Promise<T>, like: (answer: T) => boolean): Promise<T> {
     for (;;) {
       const answer = await ask();
@@ -688,6 +689,6 @@ describe('deliveries in npm start', () => {
     }
   }
 
-  /** Returns all mails by time, as soon as there are enough. */
+  /** Waits until there are `count` mails. Returns all mails in the order of their times. */
   const mails = (count: number) => mailsOnce(dataDir, ({ length }) => length >= count);
 });

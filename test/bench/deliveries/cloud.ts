@@ -1,4 +1,7 @@
-/** Simulates SQS, the stream and timers in memory. They call the Lambda handlers of the workers in this process. */
+/**
+ * Simulates SQS, the table's stream and timers in memory. The simulation calls the Lambda handlers of the workers in
+ * this process.
+ */
 import { type SendMessageBatchCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent } from 'aws-lambda';
 import { registeredWorkers } from '../../../infra/build/registry.ts';
@@ -11,11 +14,14 @@ import type { Item } from './expressions.ts';
 
 const SECOND = 1_000;
 const STREAM_BATCH = 100;
-/** The pause between two batches of one queue. SQS takes longer to receive and delete a batch. */
+/** The pause between two batches of one queue. In reality, SQS takes longer than this to receive and delete a batch. */
 const START_MILLISECONDS = 5;
-/** How often a stream or a timer is read. */
+/** The pause between two reads of the stream. */
 const STREAM_POLL_MILLISECONDS = 5;
-/** A group with more messages in flight than both limits is noisy. SQS serves other groups first. */
+/**
+ * A message group is noisy if its messages in flight exceed both limits. SQS serves the other groups first. `part` is
+ * the share of all messages in flight.
+ */
 const NOISY = { messages: 30, part: 0.1 };
 
 const realNow = Date.now;
@@ -32,25 +38,25 @@ interface Message {
 interface Queue {
   readonly name: QueueName;
   readonly ready: Message[];
-  /** The number of messages in flight, by group. */
+  /** The number of messages in flight, by message group. */
   readonly inFlight: Map<string, number>;
   running: number;
-  /** Whether a batch was started within the last pause. */
+  /** Whether the pause after the last start of a batch still runs. */
   isStarting: boolean;
 }
 
 /**
- * Runs the workers as Lambda does: for batches of messages, for batches of new items, and on a schedule. Replaces the SQS
- * client of this process, so it must start before the first send.
+ * Runs the workers as Lambda does: for batches of messages, for batches of new items, and on a schedule. Replaces the
+ * SQS client of this process, so create it before the first message is sent.
  */
 export class Cloud {
   /** The number of SQS requests to send, receive and delete messages. */
   sqsRequests = 0;
-  /** The number of messages and stream records that failed. */
+  /** The number of messages and stream records whose processing failed. */
   failures = 0;
-  /** The largest number of messages of one invocation. The default is the declaration of the queue. */
+  /** The maximum number of messages of one invocation. If undefined, each queue's declared batch size applies. */
   batchSize: number | undefined;
-  /** Called with each invocation, to measure it. */
+  /** Runs an invocation. A bench replaces it to measure each invocation. */
   onRun: (run: () => Promise<unknown>) => Promise<unknown> = (run) => run();
   /** How far the clock of this process is ahead of the real time, in milliseconds. */
   #ahead = 0;
@@ -65,7 +71,7 @@ export class Cloud {
     .filter(({ requires }) => requires === undefined)
     .map((worker) => ({
       worker,
-      // The registry does not know the types of each worker.
+      // The worker's type is lost in the registry, which holds workers of all types.
       handler: toWorkerLambda(worker as Parameters<typeof toWorkerLambda>[0]),
     }));
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -80,7 +86,6 @@ export class Cloud {
     Date.now = () => this.#baseTime() + this.#ahead;
   }
 
-  /** Adds a new item of the table to the stream. */
   readonly insert = (item: Item): void => {
     const types = this.#workers.flatMap(({ worker: { on } }) => ('inserts' in on ? on.inserts : []));
     if (types.includes(item._t as string)) this.#inserts.push(item);
@@ -92,7 +97,7 @@ export class Cloud {
     return ready.length + [...inFlight.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  // The following methods run one step after the other, with a clock that the bench moves.
+  // The following methods are for measurements on a stopped clock. They return when their work is done.
 
   /**
    * Stops the clock of this process. Afterwards only `advanceTo` moves the clock, so measurements do not depend on the speed of
@@ -111,7 +116,7 @@ export class Cloud {
     return this.#stoppedAt ?? realNow();
   }
 
-  /** Processes all work that is due at the time of the clock, one batch after the other. */
+  /** Processes all work that is due now, one batch after the other. */
   async drain(): Promise<void> {
     for (;;) {
       this.#release();
@@ -124,7 +129,7 @@ export class Cloud {
     }
   }
 
-  /** Processes the messages of one queue, with this number of batches at the same time. */
+  /** Processes the messages of one queue in `width` parallel batches. */
   async drainQueue(name: QueueName, width: number): Promise<void> {
     const queue = this.#queues.get(name)!;
     const work = async () => {
@@ -133,7 +138,7 @@ export class Cloud {
     await Promise.all(Array.from({ length: width }, work));
   }
 
-  /** Fans out new items, without processing messages. */
+  /** Processes new items of the stream. Does not process the messages that result. */
   async fanOut(): Promise<void> {
     while (this.#inserts.length > 0) await this.#runStream();
   }
@@ -147,9 +152,9 @@ export class Cloud {
     return Math.min(Infinity, ...this.#delayed.map(({ message }) => message.visibleAt));
   }
 
-  // The following methods run in real time.
+  // The following methods are for measurements in real time.
 
-  /** Processes messages and new items when they arrive, with the concurrency of the template. */
+  /** Processes messages and new items when they arrive, with each queue's declared concurrency. */
   start(): void {
     this.#live = true;
     this.#every(STREAM_POLL_MILLISECONDS, () => {
@@ -163,7 +168,7 @@ export class Cloud {
     this.#pump();
   }
 
-  /** Receives no more messages. Does not wait for running invocations. */
+  /** Stops receiving messages. Does not wait for running invocations. */
   stop(): void {
     this.#live = false;
     for (const timer of this.#timers) clearInterval(timer);
@@ -179,8 +184,8 @@ export class Cloud {
   }
 
   /**
-   * Starts a batch of a queue, and the next batch after a pause. In Lambda, each invocation has its own processor. In one
-   * process, many batches that start together would delay the batches of other queues.
+   * Starts a batch of a queue, and the next batch after a pause. All invocations share one processor here. If many
+   * batches started at once, batches of other queues would have to wait.
    */
   #startBatch(queue: Queue): void {
     if (queue.isStarting || queue.ready.length === 0 || queue.running >= queues[queue.name].maxConcurrency) return;
@@ -235,7 +240,7 @@ export class Cloud {
     }
   }
 
-  /** Receives a batch. As in fair queues, messages of noisy groups come last. */
+  /** Receives a batch. Messages of noisy groups come last, as in fair queues of SQS. */
   #take(queue: Queue): Message[] {
     const size = this.batchSize ?? queues[queue.name].batchSize;
     const all = [...queue.inFlight.values()].reduce((sum, count) => sum + count, 0);

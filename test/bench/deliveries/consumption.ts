@@ -10,24 +10,31 @@ const HOUR = 60 * MINUTE;
 const BATCH = 10;
 const MANY_ENDPOINTS = 50;
 /**
- * The numbers of deliveries to a dead endpoint in two runs. In both runs the breaker probes the endpoint for thirty hours, so
- * the difference of the runs contains no probes. With many deliveries, random shares of shards matter little.
+ * Two runs deliver these numbers of events to an endpoint that always fails. The breaker probes the endpoint equally
+ * often in both runs, so the difference between the runs excludes the probes. The numbers are large, so that random
+ * shard ids matter little.
  */
 const DEAD = [200, 1_200] as const;
-/** The time between two runs of the timers, in milliseconds. It is longer than a minute, to save time. */
+/** The time between two runs of the timers, in milliseconds. Real timers run every minute. Fewer runs save time. */
 const TICK = 5 * MINUTE;
-/** Messages that are due within this time are received in one batch, as at a higher rate of events. In milliseconds. */
+/**
+ * Milliseconds. Messages that are due within this time are received in one batch, as they are when there are many
+ * events.
+ */
 const TOGETHER = 10_000;
-/** A time that is longer than the time from an event to its deadline, in milliseconds. */
+/** Milliseconds. This is longer than the time from an event to the end of its deliveries. */
 const MAX_MILLISECONDS = 31 * HOUR;
 
-/** The consumption for each row of `npm run cost`, and for an event with one delivery in batches of one. */
+/**
+ * The consumption for each row of `npm run cost`. `single` is an event with one delivery, when every batch has one
+ * message.
+ */
 export type Measured = Readonly<Record<keyof typeof deliveryConsumption | 'single', DeliveryConsumption>>;
 
 /**
- * Measures the consumption of events of two kilobytes and of their deliveries, on a table in memory that counts units like
- * DynamoDB. Of publishing, only the writes count. Time is simulated, because a delivery to a dead endpoint takes thirty hours.
- * The measurement takes about 10 s.
+ * Measures what events of two kilobytes and their deliveries consume. A table in memory counts capacity units like
+ * DynamoDB. Reads by the publishing call do not count. Time is simulated, because deliveries to a failing endpoint
+ * take thirty hours. The measurement takes about 10 s.
  */
 export async function measureConsumption(): Promise<Measured> {
   const random = Math.random;
@@ -35,18 +42,18 @@ export async function measureConsumption(): Promise<Measured> {
   const { table, cloud, receiver, stop } = await startMemoryWorld();
   cloud.stopClock();
   let allPosts = 0;
-  // A request that is sent again on a new connection counts once.
+  // If the HTTP client repeats a request on a new connection, both count as one post.
   const distinctPosts = new Set<string>();
   const countPost = (message: unknown) => {
     const { request } = message as { request: ClientRequest };
-    // Functions read secrets over HTTP too.
+    // Requests without this header are not deliveries. Functions also read secrets over HTTP.
     if (!request.hasHeader('webhook-id')) return;
     allPosts++;
     distinctPosts.add(`${request.path} ${String(request.getHeader('webhook-id'))}`);
   };
   diagnostics.subscribe('http.client.request.start', countPost);
 
-  /** Publishes events and runs `work`. Returns the consumption of both. */
+  /** Publishes events and runs `work`. Returns what both consume together. */
   const measure = async (publish: () => Promise<unknown>, events: number, work: () => Promise<void>) => {
     const published = await table.measure(async () => {
       for (let i = 0; i < events; i++) await publish();
@@ -91,7 +98,7 @@ export async function measureConsumption(): Promise<Measured> {
   await publisher.subscribe(receiver.url('/one'));
   const many = await newPublisher();
   for (let i = 0; i < MANY_ENDPOINTS; i++) await many.subscribe(receiver.url(`/many/${i}`));
-  // The first event opens secrets and connections, which the process keeps.
+  // The first event also reads secrets and opens connections. The process keeps both.
   for (const customer of [publisher, many]) await customer.publish();
   await cloud.drain();
 
@@ -139,12 +146,12 @@ export async function measureConsumption(): Promise<Measured> {
     inTens: divided(minus(ten, none), BATCH),
     alone: divided(minus(tenAlone, none), BATCH),
     fifty,
-    // The consumption of the events themselves is subtracted.
+    // Subtracts what the events consume without deliveries.
     exhausted: minus(divided(minus(more, less), DEAD[1] - DEAD[0]), divided(none, BATCH)),
   };
 }
 
-/** Returns a function that returns the same numbers from 0 to below 1 in every run. */
+/** Returns a generator of pseudorandom numbers in [0, 1). Every run gets the same numbers. */
 function seededRandom(): () => number {
   let state = 1;
   return () => {
@@ -153,7 +160,7 @@ function seededRandom(): () => number {
   };
 }
 
-/** Returns a port on which nothing listens. */
+/** Returns a port on which no server listens. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Prints the consumption and the cost of events and deliveries. Takes about 10 s. */
+/** Prints what events and deliveries consume and cost. Takes about 10 s. */
 import {
   deliveryConsumption,
   type DeliveryConsumption,
@@ -15,8 +15,8 @@ interface Aim {
 }
 
 /**
- * The goals, and the figures of the first design. It had an item and a message for each delivery, and read and wrote each item
- * alone.
+ * The targets, and the figures of the first design. The first design stored an item and sent a message for each
+ * delivery, and read and wrote each item in its own call.
  */
 const aims: Readonly<Partial<Record<keyof Measured, Aim>>> = {
   single: { before: '12 calls', goal: '5 calls', isReached: ({ calls }) => calls <= 5 },

@@ -2,7 +2,7 @@
 
 export type Item = Record<string, any>;
 type Value = unknown;
-/** An item, and the values of the placeholders. */
+/** An item, or the values of the placeholders in an expression. */
 interface Scope {
   readonly item: Item | undefined;
   readonly names: Readonly<Record<string, string>>;
@@ -20,14 +20,14 @@ export interface Placeholders {
 const tests = new Map<string, Test>();
 const changes = new Map<string, Change>();
 
-/** Returns whether an item, or a missing one, matches a condition. */
+/** Returns whether an item fulfils a condition. The item may be missing. */
 export function matches(expression: string, item: Item | undefined, placeholders: Placeholders): boolean {
   let test = tests.get(expression);
   if (!test) tests.set(expression, (test = new Parser(expression).condition()));
   return test(scopeOf(item, placeholders));
 }
 
-/** Returns the item after an update expression is applied. */
+/** Returns the item that results from an update expression. */
 export function updated(expression: string, item: Item, placeholders: Placeholders): Item {
   let change = changes.get(expression);
   if (!change) changes.set(expression, (change = new Parser(expression).update()));

@@ -1,16 +1,18 @@
 import type { Footprint, Scope } from '../../../infra/commands/simulate/footprints.ts';
 import { newPublisher, OTHER_TYPE, EVENT_TYPE, startMemoryWorld } from './world.ts';
 
-/** The number of events that are published before they are fanned out and delivered together. */
+/** The number of events whose fan-outs and deliveries run in the same batches. */
 const TOGETHER = 10;
 const EVENTS_PER_ENDPOINT = 400;
 
-/** The scopes of the partitions that events use. `item`: one event. */
+/**
+ * Says what shares a partition: `account` all events, `tenant` or `endpoint` the events of one, `item` a single event.
+ */
 type EventScope = Extract<Scope, 'account' | 'tenant' | 'endpoint' | 'item'>;
 
 /**
- * Processes events of two customers with two endpoints each on a table in memory, ten at a time. Returns the consumption of one
- * event by kind of partition. Reads of publishing do not count.
+ * Processes events of two customers with two endpoints each on a table in memory, ten events at a time. Returns what
+ * one event consumes in each kind of partition. Reads by the publishing call do not count.
  */
 export async function measureFootprint(): Promise<Footprint[]> {
   const { table, cloud, receiver, stop } = await startMemoryWorld();

@@ -1,6 +1,6 @@
 /**
- * Simulates an hour of 10,000 events a second on a model of partitions, with a Zipf distribution of tenants. Prints which
- * component reaches its limit first. The consumption of an event is measured on a table in memory. Takes about 8 s.
+ * Simulates an hour with 10,000 events per second. Tenants have shares by a Zipf distribution. Prints which component
+ * reaches its limit first. A table in memory measures what one event consumes. Takes about 8 s.
  */
 import { POSTING_MILLISECONDS } from '../../../infra/commands/cost/deliveries.ts';
 import type { Footprint, Scope } from '../../../infra/commands/simulate/footprints.ts';
@@ -14,16 +14,22 @@ const EVENTS_PER_SECOND = 10_000;
 const SECONDS = 3_600;
 const TENANTS = 1_000;
 /**
- * The limits of one partition in units per second. DynamoDB can split a hot partition and use unused units of others. The model
- * assumes neither.
+ * The limits of one partition in units per second. DynamoDB can split a partition, and can lend it the unused capacity
+ * of other partitions. The model assumes that it does neither.
  */
 const LIMIT = { read: quotas.partitionRead.limit, written: quotas.partitionWritten.limit };
-/** The limit of a table and of each index in units per second: the default quota of an account. AWS raises it on request. */
+/**
+ * The limits of a table, and of each of its indexes, in units per second. They are the default quotas of an account.
+ * AWS raises them on request.
+ */
 const TABLE_LIMIT = { read: quotas.tableRead.limit, written: quotas.tableWritten.limit };
-/** The assumed duration of a batch of first attempts. */
+/** The assumed duration of a batch of first attempts, in seconds. */
 const BATCH_SECONDS = POSTING_MILLISECONDS / 1000;
 
-/** The numbers of the first data model: 16 shards, and one partition per endpoint that lists deliveries. */
+/**
+ * What an event consumed in the first data model. It had 16 shards, and listed the deliveries of an endpoint in one
+ * partition.
+ */
 const before: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 5, written: 13 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 16, read: 0, written: 2 },
@@ -38,17 +44,17 @@ const before: readonly Footprint[] = [
 
 type Unit = keyof typeof LIMIT;
 
-/** The load of one kind of component in a second, as a share of its limit. */
+/** The load of one kind of component. A load of 1 means that the component is at its limit. */
 interface Load {
   readonly component: string;
   readonly scope: Scope;
   readonly unit: string;
-  /** The number of events per second at which one component of the kind reaches its limit. */
+  /** The number of events per second at which a component of this kind reaches its limit. */
   readonly ceiling: number;
-  /** The share of its limit that the busiest component uses on average, and in its worst second. */
+  /** The load of the busiest component, on average (`mean`) and in its worst second. */
   readonly mean: number;
   readonly worst: number;
-  /** The share of the hour in which the busiest component is over its limit. */
+  /** The share of the hour in which the busiest component exceeds its limit. */
   readonly over: number;
 }
 
@@ -101,7 +107,10 @@ function loadsOf(footprints: readonly Footprint[]): Load[] {
   return [...partitions, ...tables, workers].sort((a, b) => b.mean - a.mean);
 }
 
-/** Returns the load of the busiest partition of a kind: of all shards, or of those of the hottest tenant. */
+/**
+ * Returns the load of the busiest partition of a kind. In the scope `account` these are the shards of all events,
+ * otherwise the partitions of the tenant with the most events.
+ */
 function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit: Unit): Load {
   const rate = (scope === 'account' ? EVENTS_PER_SECOND : hottest) / shards;
   const used = (events: number) => (events * units[unit]) / LIMIT[unit];
@@ -122,24 +131,23 @@ function partitionLoad({ partitions, scope, shards, ...units }: Footprint, unit:
 }
 
 /**
- * Returns the load of a component that all events share. Its load hardly varies from second to second, so the mean is also the
- * worst second.
+ * Returns the load of a component that all events share. Its load hardly varies, so the worst second equals the mean.
  */
 function accountLoad(component: string, unit: string, ceiling: number): Load {
   const mean = EVENTS_PER_SECOND / ceiling;
   return { component, scope: 'account', unit, ceiling, mean, worst: mean, over: mean > 1 ? 1 : 0 };
 }
 
-/** Returns a Poisson number by its normal approximation, which is exact enough above ten. */
+/**
+ * Returns a random number of a Poisson distribution. Approximates it by a normal distribution, which is accurate
+ * enough for means above ten.
+ */
 function poisson(mean: number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
   return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal));
 }
 
-/**
- * Returns the load of the component of a scope (an endpoint, a tenant or the account) that reaches its limit at the lowest rate
- * of events.
- */
+/** Returns the load of the component with the lowest ceiling in a scope. */
 function lowest(all: readonly Load[], scope: 'endpoint' | 'tenant' | 'account'): Load {
   return all
     .filter((load) => load.scope === scope)

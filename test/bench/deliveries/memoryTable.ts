@@ -14,12 +14,12 @@ export interface Units {
 }
 
 /**
- * The consumption of calls: in total and by partition. The name of a partition is its index (`table`, `gsi1`, …), a space and
+ * What calls consumed, in total and by partition. A partition is named by its index (`table`, `gsi1`, …), a space and
  * its key.
  */
 export interface Consumption extends Units {
   calls: number;
-  /** The operations that write. */
+  /** The number of writing operations. */
   writes: number;
   readonly partitions: Map<string, Units>;
 }
@@ -31,15 +31,14 @@ interface Written {
 }
 
 /**
- * A table in memory, with the consumption of DynamoDB on demand. Functions that open the table after `install` use it.
- * Values are not copied, because functions do not change them.
+ * A table in memory. It counts the capacity units that DynamoDB would bill on demand. Functions use it if they open
+ * the table after `install`. Values are not copied, because functions do not change them.
  */
 export class MemoryTable {
   consumed: Consumption = nothing();
-  /** Called for each new item. */
   onInsert: (item: Item) => void = () => undefined;
   readonly #items = new Map<string, Item>();
-  /** The entries of each partition of the table and of its indexes, in order. */
+  /** The sorted entries of each partition of the table and its indexes. */
   readonly #partitions = new Map<string, Entry[]>();
 
   install(): this {
@@ -47,7 +46,7 @@ export class MemoryTable {
     return this;
   }
 
-  /** Runs work and returns the consumption of its calls. */
+  /** Runs work. Returns the consumption of its calls. */
   async measure(work: () => Promise<unknown>): Promise<Consumption> {
     const before = this.consumed;
     this.consumed = nothing();
@@ -118,7 +117,7 @@ export class MemoryTable {
     return { Items, Count: Items.length, ...(more && { LastEvaluatedKey: Items.at(-1) }) };
   }
 
-  /** Executes all writes or none. Throws the error of DynamoDB if a condition fails. */
+  /** Executes all writes, or none. If a condition fails, throws the error that DynamoDB would throw. */
   #store(operations: readonly Item[], factor: number): Written[] {
     const all = operations.map((operation) => {
       const [[kind, input]] = Object.entries<Item>(operation) as [[string, Item]];
@@ -214,7 +213,7 @@ function compare([sort, key]: Entry, [otherSort, otherKey]: Entry): number {
   return key === otherKey ? 0 : key < otherKey ? -1 : 1;
 }
 
-/** Returns the position of an entry, or where it belongs. */
+/** Returns the index of an entry in a sorted list. If the entry is missing, returns the index at which to insert it. */
 function positionOf(entries: readonly Entry[], entry: Entry): number {
   let [from, to] = [0, entries.length];
   while (from < to) {
@@ -250,7 +249,6 @@ function failure(
   return new ConditionalCheckFailedException({ message, $metadata, ...(item && { Item: item }) });
 }
 
-/** Returns a value without undefined fields. */
 function defined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(defined);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;

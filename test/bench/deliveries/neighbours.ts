@@ -1,9 +1,9 @@
 /**
- * Measures how long deliveries to a healthy endpoint wait while other endpoints of the same customer hang. Uses the real time
- * limits and concurrency, a table in memory, and fair queues as in SQS. Takes about 40 s.
+ * Measures how long deliveries to a healthy endpoint wait while other endpoints of the same customer never answer.
+ * Uses the time limits and concurrency of production, a table in memory, and fair queues as in SQS. Takes about 40 s.
  *
- * All invocations share the processor of this process. In Lambda each invocation has its own. A second figure of each wait
- * therefore leaves out the time in which the processor worked for other invocations.
+ * All invocations share one processor here, but in Lambda each has its own. A second figure therefore leaves out the
+ * time in which the processor worked for other invocations.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { printTable, quantile, ratio, reached } from '../report.ts';
@@ -16,13 +16,13 @@ const HANGING = 30;
 const PER_SECOND = 10;
 const WARM_UP_SECONDS = 2;
 const ALONE_SECONDS = 8;
-/** A time that is longer than the time limit of a receiver, so that the breakers open. */
+/** This is longer than the timeout of an attempt, so that the breakers open. */
 const BESIDE_SECONDS = 24;
 const MAX_WAIT_SECONDS = 6;
-/** The time between two samples of the busy time of this process. */
+/** The time between two measurements of how busy this process is. */
 const SAMPLE_MILLISECONDS = 1;
 
-/** The time from publishing an event to its arrival at the receiver, epoch ms. */
+/** The time of publishing an event (`from`) and of its arrival at the receiver (`to`), in epoch milliseconds. */
 interface Wait {
   readonly from: number;
   readonly to: number;
@@ -33,7 +33,7 @@ const { cloud, receiver } = world;
 const customer = await newPublisher();
 await customer.subscribe(receiver.url('/healthy'));
 cloud.start();
-/** How long this process was busy until each sample, in milliseconds. */
+/** How long this process had been busy at each measured time. Both are in milliseconds. */
 const samples: { readonly time: number; readonly busy: number }[] = [];
 const sampling = setInterval(() => {
   samples.push({ time: now(), busy: performance.eventLoopUtilization().active });
@@ -45,7 +45,8 @@ const beside = await waits(BESIDE_SECONDS);
 const received = await receiver.received();
 clearInterval(sampling);
 cloud.stop();
-// Alone, a delivery shares the processor only with its own publishing, fan-out and attempt.
+// `alone` was measured without the other endpoints. Its busy time is therefore the delivery's own publishing, fan-out
+// and attempt.
 const ownBusy = quantile(alone.map(busyDuring), 0.5);
 const waitOf = ({ from, to }: Wait) => to - from;
 const ownProcessorWaitOf = (wait: Wait) => waitOf(wait) - Math.max(0, busyDuring(wait) - ownBusy);
@@ -82,12 +83,12 @@ printTable(
     ];
   }),
 );
-// Attempts that hang would keep the process alive.
+// Attempts without an answer would keep the process alive.
 process.exit();
 
 /**
- * Publishes at a fixed rate, regardless of the duration of the answers. Returns when each event was published and arrived at the
- * healthy endpoint. An event that did not arrive has the longest wait.
+ * Publishes at a fixed rate, even if earlier calls still run. Returns when each event was published and when it
+ * arrived at the healthy endpoint. An event that did not arrive counts with the longest measured wait.
  */
 async function waits(seconds: number): Promise<Wait[]> {
   const published = new Map<string, number>();
@@ -117,7 +118,7 @@ function busyDuring({ from, to }: Wait): number {
   return busyUntil(to) - busyUntil(from);
 }
 
-/** Returns how long this process was busy until a time, interpolated between two samples. */
+/** Returns how long this process had been busy at a time, in milliseconds. Interpolates between two measurements. */
 function busyUntil(time: number): number {
   const next = samples.findIndex((sample) => sample.time >= time);
   const [before, after] = [samples.at(next - 1), samples.at(next)];
@@ -125,7 +126,7 @@ function busyUntil(time: number): number {
   return before.busy + ((after.busy - before.busy) * (time - before.time)) / (after.time - before.time);
 }
 
-/** Returns the time in epoch ms, with fractions. */
+/** Returns the time in epoch milliseconds, with fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

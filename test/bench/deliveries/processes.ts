@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second. */
+/** Milliseconds per tick. Linux counts CPU time in ticks of 10 ms. */
 const TICK_MILLISECONDS = 10;
 
 /**
- * Returns the CPU time in milliseconds and the resident memory in bytes of a process and all its descendants. Works on Linux
- * only.
+ * Returns the CPU time in milliseconds and the resident memory in bytes. Both are sums over a process and all its
+ * descendants. Works on Linux only.
  */
 export function usageOf(root: number): { cpuMilliseconds: number; bytes: number } {
   const all = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? processOf(name) : [])));
@@ -30,11 +30,11 @@ function isBelow(all: ReadonlyMap<number, Process>, pid: number, root: number): 
   return false;
 }
 
-/** Returns nothing for a process that has ended. */
+/** Returns an empty list if the process has ended. */
 function processOf(pid: string): [number, Process][] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of a program can contain spaces.
+    // A program's name is in parentheses and can contain spaces, so the fields are split after the last parenthesis.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);

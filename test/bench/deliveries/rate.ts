@@ -1,18 +1,21 @@
-/** Measures the busiest second of endpoints with a rate limit and a backlog, on the engine, in real time. Takes about 20 s. */
+/**
+ * Measures the busiest second of endpoints that have a rate limit and a backlog. Uses the engine and real time. Takes
+ * about 20 s.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { printTable, ratio } from '../report.ts';
 import { newPublisher, startEngineWorld } from './world.ts';
 
 const GOAL = 1.1;
-/** The smallest share of the limit that must be used, because sending nothing would also keep the limit. */
+/** The minimum share of the rate limit that must be used. Otherwise a sender that sends nothing would pass. */
 const MIN_USE = 0.8;
 const BEFORE: Readonly<Record<number, string>> = { 20: '1.50×', 100: '1.52×' };
 const SECOND = 1_000;
 const LIMITS = [20, 100];
 const QUEUED = 500;
-/** The number of events that are published at the same time. */
+/** The number of parallel publishing calls. */
 const PARALLEL = 8;
-/** On a busy machine, fewer events are queued. */
+/** Publishing stops after this time. On a busy machine, the backlog is then smaller. */
 const MAX_PUBLISHING_SECONDS = 6;
 const OBSERVED_SECONDS = 10;
 

@@ -1,4 +1,4 @@
-/** A webhook receiver in its own process. `receivers.ts` starts it and reads the received requests. */
+/** A webhook receiver in its own process. `receivers.ts` starts it and reads the recorded requests. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ReceivedRequests } from './receivers.ts';
@@ -34,5 +34,5 @@ process.on('message', (command) => {
     ),
   );
 });
-// The receiver ends with its parent process.
+// Ends the receiver when its parent process ends.
 process.on('disconnect', () => process.exit());

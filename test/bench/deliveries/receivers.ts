@@ -2,26 +2,26 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** The received requests of one path. */
+/** The recorded requests of one path. */
 export interface ReceivedRequests {
   /**
-   * The time at which the headers of the first request with status 200 arrived, by `webhook-id`. In epoch milliseconds with
+   * When the headers of the first request with status 200 arrived, by `webhook-id`. In epoch milliseconds with
    * fractions.
    */
   readonly times: Readonly<Record<string, number>>;
-  /** The number of all requests, including failed ones. */
+  /** The number of all requests, including those with a failing status. */
   readonly requests: number;
 }
 
 /**
- * A receiver in another process, so that it takes no CPU time from the sender. It answers with status 200. Paths that start
- * with `/fail` answer with 500 until `recover` is called. Paths that start with `/hang` never answer.
+ * A webhook receiver in another process, so that it takes no CPU time from the sender. Paths that start with `/fail`
+ * answer 500 until `recover` is called. Paths that start with `/hang` never answer. All other paths answer 200.
  */
 export interface BenchReceiver {
   url(path: string): string;
-  /** Returns the received requests by path. */
+  /** Returns the recorded requests by path. */
   received(): Promise<Readonly<Record<string, ReceivedRequests>>>;
-  /** Answers all failing paths with status 200 from now on. */
+  /** Lets the paths that start with `/fail` answer 200 from now on. */
   recover(): Promise<unknown>;
   /** Deletes the recorded requests. */
   clear(): Promise<unknown>;

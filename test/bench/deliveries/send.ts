@@ -1,5 +1,5 @@
 /**
- * Measures deliveries per second of one process: those of the worker's handler on a table in memory, and those of a loop that
+ * Measures deliveries per second of one process. Compares the worker's handler on a table in memory with a loop that
  * only posts. Takes about 12 s.
  */
 import { Agent, request } from 'undici';
@@ -11,16 +11,15 @@ const BEFORE = 0.13;
 const ENDPOINTS = 10;
 const WARM_UP = 1;
 const ROUNDS = 5;
-/** The time after which no round starts, so that a busy machine makes fewer rounds. */
+/** After this time, no new round starts. A busy machine then makes fewer rounds. */
 const MAX_MILLISECONDS = 6_000;
-/** The number of deliveries of a round. */
+/** The number of deliveries in one round. */
 const ROUND = 1_000;
-/** The number of parallel posts of the loop. The worker has a tenth as many batches, of ten messages each. */
+/** The number of parallel posts. The worker runs a tenth as many batches, because each batch has ten messages. */
 const WIDTHS = [10, 50];
 
 interface Speed {
   readonly perSecond: number;
-  /** The CPU time of one delivery. */
   readonly cpuMilliseconds: number;
 }
 
@@ -35,7 +34,7 @@ const rows: Row[] = [];
 let rounds = 0;
 for (const width of WIDTHS) {
   const [ours, bare]: [Speed[], Speed[]] = [[], []];
-  // The worker and the loop run in turns, so that other load on the machine slows both.
+  // The worker and the loop take turns, so that other load on the machine slows both.
   const startedAt = performance.now();
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {
     if (ours.length > 0 && performance.now() > startedAt + MAX_MILLISECONDS) break;
@@ -90,7 +89,7 @@ async function postAll(width: number): Promise<void> {
   await Promise.all(Array.from({ length: width }, post));
 }
 
-/** Measures the deliveries of one round. The CPU time of a delivery depends less on other load of the machine than their rate. */
+/** Measures the deliveries of one round. Other load on the machine changes the CPU time less than the rate. */
 async function speedOf(work: () => Promise<void>): Promise<Speed> {
   const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
   await work();

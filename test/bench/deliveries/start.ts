@@ -1,6 +1,6 @@
 /**
- * Measures `npm start` from a customer's view: events are published over HTTP and delivered to one healthy receiver, both on
- * loopback. Takes about 30 s, at most 70 s.
+ * Measures `npm start` as a customer sees it. Events are published over HTTP and delivered to one healthy receiver,
+ * all on loopback. Takes about 30 s, at most 70 s.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -22,7 +22,7 @@ const LATENCY_SECONDS = 10;
 const organizationId = 'bench';
 
 const receiver = await startReceiver();
-// All events are of one API key. With the usual limits, the bench would measure the rate limit of this key.
+// All events use one API key. With the usual limits, the bench would measure this key's rate limit.
 const system = await startSystem({ env: { WRITES_PER_SECOND_PER_KEY: '100000' } });
 const { headerPrefix, apiKey, authToken } = system.credentials;
 const headers = {
@@ -32,7 +32,7 @@ const headers = {
 };
 const body = JSON.stringify({ data: { event: EVENT_TYPE, organizationId, data: eventData } });
 const agent = new Agent({ connections: CLIENTS, keepAliveTimeout: 60 * SECOND });
-// After the time limit, this process and `npm start` end.
+// Ends this process and `npm start` after the time limit.
 process.once('SIGTERM', () => void system.kill().then(() => process.exit(1)));
 try {
   await setUp();
@@ -64,7 +64,7 @@ async function setUp(): Promise<void> {
   }
 }
 
-/** Publishes an event. Returns its id, and the times before the request and after the answer. */
+/** Publishes an event. Returns its id, when the request was sent, and when the answer arrived. */
 async function publish(): Promise<{ eventId: string; sentAt: number; answeredAt: number }> {
   const sentAt = now();
   const answer = await request(`${system.baseUrl}/v2/events/publish`, {
@@ -80,8 +80,8 @@ async function publish(): Promise<{ eventId: string; sentAt: number; answeredAt:
 }
 
 /**
- * Waits until this number of messages has arrived at the receiver, or until the time is over. Returns the time of arrival of
- * each message by id.
+ * Waits until this number of messages has arrived at the receiver, or until the time is over. Returns the time of
+ * arrival of each message by id.
  */
 async function arrivals(messages: number, seconds: number): Promise<Readonly<Record<string, number>>> {
   const deadline = performance.now() + seconds * SECOND;
@@ -92,7 +92,7 @@ async function arrivals(messages: number, seconds: number): Promise<Readonly<Rec
   }
 }
 
-/** Publishes at a fixed rate, regardless of the duration of the answers. */
+/** Publishes at a fixed rate, even if earlier calls still run. */
 async function measureLatency(): Promise<Row[]> {
   await receiver.clear();
   const from = performance.now();
@@ -104,7 +104,7 @@ async function measureLatency(): Promise<Row[]> {
   const published = await Promise.all(pending);
   const times = await arrivals(published.length, MAX_ARRIVAL_SECONDS);
   const answers = published.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
-  // A message that did not arrive counts with the longest wait.
+  // A message that did not arrive counts with the maximum wait.
   const waits = published.map(({ eventId, answeredAt }) =>
     Math.max(0, (times[eventId] ?? answeredAt + MAX_ARRIVAL_SECONDS * SECOND) - answeredAt),
   );
@@ -126,7 +126,7 @@ function latencyRow(
   return [label, figure.toFixed(1), before, goal, reached(figure, goal), peer];
 }
 
-/** Publishes with many clients, each of which waits for its answers. */
+/** Publishes with many parallel clients. Each client waits for an answer before it publishes again. */
 async function measureLoad(): Promise<{ rows: Row[]; events: number }> {
   await receiver.clear();
   const before = usageOf(system.pid);
@@ -163,7 +163,7 @@ async function measureLoad(): Promise<{ rows: Row[]; events: number }> {
   };
 }
 
-/** Returns the time in epoch ms, with fractions. */
+/** Returns the time in epoch milliseconds, with fractions. */
 function now(): number {
   return performance.timeOrigin + performance.now();
 }

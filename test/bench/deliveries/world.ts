@@ -9,15 +9,13 @@ import { MemoryTable } from './memoryTable.ts';
 import { startReceiver } from './receivers.ts';
 
 const organizationId = 'bench';
-/** The type of the published events. */
 export const EVENT_TYPE = 'huddle.create';
 /** An event type that no endpoint of a bench receives. */
 export const OTHER_TYPE = 'huddle.join';
 
-/** The data of an event of about two kilobytes. */
 export const eventData = { topic: 'A text of some length. '.repeat(80) };
 
-/** Starts the workers on a table in memory, and a receiver. The secrets come from the engine of the tests. */
+/** Starts the workers on a table in memory, and a receiver. The test engine provides the secrets. */
 export async function startMemoryWorld() {
   const stopEngine = await startEnvironment();
   const table = new MemoryTable().install();
@@ -27,7 +25,7 @@ export async function startMemoryWorld() {
   return { table, cloud, receiver, stop: async () => void (await Promise.all([receiver.stop(), stopEngine()])) };
 }
 
-/** Starts the workers on the engine, with the client of a deployment, and a receiver. */
+/** Starts a receiver, and the workers on the test engine. They use the SDK client, as in a deployment. */
 export async function startEngineWorld() {
   const stopEngine = await startEnvironment();
   const cloud = new Cloud();
@@ -39,7 +37,7 @@ export async function startEngineWorld() {
 
 async function startEnvironment(): Promise<() => Promise<void>> {
   const engine = await startEngine({ sdk: true });
-  // Powertools warns about metrics that are disabled.
+  // Hides the warning of Powertools that metrics are disabled.
   console.warn = () => undefined;
   Object.assign(process.env, {
     ALLOW_LOOPBACK_DELIVERY: 'true',
@@ -49,7 +47,7 @@ async function startEnvironment(): Promise<() => Promise<void>> {
   return () => engine.stop();
 }
 
-/** Returns a client that reports new items, as the stream does. */
+/** Returns a client that calls `onInsert` for each new item, like the table's stream. */
 function observed(client: DynamoDBDocumentClient, onInsert: (item: Item) => void): DynamoDBDocumentClient {
   return asDocumentClient({
     async send(command: Command) {
@@ -65,7 +63,10 @@ function observed(client: DynamoDBDocumentClient, onInsert: (item: Item) => void
   });
 }
 
-/** A customer with webhooks, who publishes events of about two kilobytes. The endpoints of the API run in this process. */
+/**
+ * Returns a customer with webhooks who publishes events of about two kilobytes. The API's endpoints run in this
+ * process.
+ */
 export async function newPublisher() {
   const { apiKey, ok } = await newWebhookCustomer();
   await ok('/v2/organizations/add', { organizations: [{ organizationId, organizationName: 'Bench' }] });
