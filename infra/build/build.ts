@@ -10,7 +10,7 @@ import { type Worker, workerFile, workerId } from '../../lib/app/worker.ts';
 /** The id of the function that answers unknown paths and wrong methods. */
 export const DEFAULT_FUNCTION = 'default';
 
-/** The root folder of the project. Paths of entries and in the metafile are relative to it. */
+/** The root folder of the project. Paths of entries, and paths in the metafile, are relative to this folder. */
 export const projectDir = resolve(import.meta.dirname, '../..');
 
 /** The source file of each function, by function id. */
@@ -25,8 +25,8 @@ export interface Build {
 }
 
 /**
- * Returns the source files to bundle: one for each endpoint, which also answers its twin, one for each worker, and the
- * function of the `$default` route.
+ * Returns the source files to bundle: one for each endpoint, one for each worker, and the function of the `$default`
+ * route. A twin has no file, because its endpoint's function answers it too.
  */
 export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pick<Worker, 'name'>[] = []): Entries {
   return {
@@ -38,7 +38,10 @@ export function bundleEntries(endpoints: readonly Routed[], workers: readonly Pi
   };
 }
 
-/** Returns the same as `bundleEntries` for all endpoints and workers, from the names of files. It does not load their modules. */
+/**
+ * Returns the same as `bundleEntries` for all endpoints and workers. It derives them from the names of files, and loads
+ * no modules.
+ */
 export function findEntries(): Entries {
   const registries = ['index', 'pages', 'workers/index'];
   const names = globSync('**/*.ts', { cwd: join(projectDir, 'functions') }).map((file) => file.slice(0, -'.ts'.length));
@@ -75,8 +78,8 @@ export async function buildFunctions({
   const target = targetOf(outdir);
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
-  // esbuild is a Go program that uses nearly all of its memory until its end. Garbage collection would take a quarter of its
-  // time and save only a tenth of its memory.
+  // esbuild is a Go program, and needs nearly all of its memory until its end. Garbage collection would take a quarter
+  // of its time and save a tenth of its memory, so it is switched off.
   process.env.GOGC ??= 'off';
   const { metafile } = await build({
     absWorkingDir: projectDir,
@@ -90,8 +93,8 @@ export async function buildFunctions({
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // This option selects the ESM build of packages that also have a CommonJS build. It has half the size and half the load
-    // time.
+    // This option selects the ESM build of packages that also have a CommonJS build. The ESM build has half the size
+    // and half the load time.
     mainFields: ['module', 'main'],
     alias: {
       '@aws-sdk/credential-provider-node': './infra/build/lambdaCredentials.ts',
@@ -119,7 +122,7 @@ function noFile(name: string): Promise<string> {
   throw new Error(`There is no function that makes the file ${name}`);
 }
 
-/** Returns the build that this or another process wrote into `outdir`. */
+/** Returns the build in `outdir`. This process or an earlier one wrote it. */
 export async function readBuilt(outdir: string): Promise<Build> {
   const target = targetOf(outdir);
   const metafile = JSON.parse(await readFile(join(target, METAFILE), 'utf8')) as Metafile;

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../lib/http/capabilities.ts';
 import * as registry from '../../functions/index.ts';
 
-/** The generated file with the methods of the client. */
+/** The generated file with the methods of the client, as a path from the root of the project. */
 export const clientMethodsFile = 'lib/client/methods.ts';
 
 /** A segment of a path. It has an endpoint, further segments, or both. */
@@ -11,7 +11,9 @@ interface PathSegment {
   readonly children: Map<string, PathSegment>;
 }
 
-/** Returns the text of the generated file: the type of the client's methods, and the path of each method. */
+/**
+ * Returns the text of the generated file. It contains the type of the client's methods, and the path of each method.
+ */
 export function clientMethods(): string {
   const inOrder = Object.entries<Endpoint>(registry).sort(([, a], [, b]) => (a.path < b.path ? -1 : 1));
   const operations = inOrder.map(

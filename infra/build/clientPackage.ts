@@ -15,7 +15,7 @@ import { clientMethods } from './client.ts';
 /** The entry points of the package. `user` imports nothing of Node, so browsers can load it. */
 const entryPoints = { index: 'index.ts', user: 'userClient.ts', editor: 'editorProvider.ts' } as const;
 
-/** The files of the client whose types the package has. */
+/** The files in `lib/client` whose types are part of the package. */
 const typedFiles = [
   'calls',
   'editorProvider',
@@ -31,7 +31,7 @@ const typedFiles = [
   'webhook',
 ];
 
-/** A file of the package with its size in bytes, whole and compressed by gzip. */
+/** A file of the package. `gzipBytes` is its size after compression by gzip. */
 export interface PackageFile {
   readonly name: string;
   readonly bytes: number;
@@ -108,7 +108,7 @@ async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], o
         "'./shared.js'",
       )
       .replace(/(from '\.\/\w+)\.ts'/g, "$1.js'")
-      // The types with which the client derives its methods from declarations. `methodTypes` replaces them by plain types.
+      // Removes the types that derive methods from declarations. `methodTypes` writes plain types instead.
       .replace(/^import type \* as z from '[z]od';\n|^interface Typed \{[^]*$/gm, '');
     await writeFile(join(outdir, `${name}.d.ts`), text);
   }
@@ -116,7 +116,10 @@ async function writeTypes(endpoints: readonly (readonly [string, Endpoint])[], o
   await writeFile(join(outdir, 'methods.d.ts'), methodTypes(endpoints));
 }
 
-/** Returns the types that the client takes from other parts of the project and from `y-protocols`. */
+/**
+ * Returns the text of `shared.d.ts`: types that the client imports from outside `lib/client`, and the awareness type of
+ * `y-protocols`.
+ */
 function sharedTypes(): string {
   const statuses = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(' | ');
   return `export type ErrorStatus = ${statuses(Object.keys(errorCatalogue))};
@@ -140,7 +143,10 @@ export interface Awareness {
 `;
 }
 
-/** Returns the methods of the client with plain types instead of those of the declarations. */
+/**
+ * Returns the text of `methods.d.ts`: the methods of the client, with plain types instead of references to
+ * declarations.
+ */
 function methodTypes(endpoints: readonly (readonly [string, Endpoint])[]): string {
   const types = endpoints.map(([name, { input, output }]) => {
     const result = `${typeOf(jsonSchemaOf(output))} & { readonly status?: 'success'; readonly message?: string }`;

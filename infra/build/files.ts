@@ -11,7 +11,7 @@ const makers: Readonly<Record<string, () => Promise<string>>> = {
   'renderer.css': () => readFile(resolve('swagger-ui-dist/swagger-ui.css'), 'utf8'),
 };
 
-/** Returns the text of a file that an asset reads. */
+/** Returns the text of a file that an asset contains. Throws if no function makes this file. */
 export function fileText(name: string): Promise<string> {
   const make = makers[name];
   if (!make) throw new Error(`There is no function that makes the file ${name}`);

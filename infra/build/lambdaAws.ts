@@ -1,6 +1,6 @@
 /**
- * What the clients in the bundles share (see build.ts): connections, retries, credentials and endpoints, as the AWS SDK has them by
- * default in Lambda. The SDK's own take 200 kB of a bundle and a third of its load time.
+ * Connections, retries, credentials and endpoints for the AWS clients in the bundles (see build.ts). They behave like
+ * the AWS SDK's defaults in Lambda. The SDK's own code for them takes 200 kB of a bundle and a third of its load time.
  */
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Agent as TlsAgent } from 'node:https';
@@ -8,8 +8,10 @@ import type { JsonConfig, JsonRequest, JsonResponse, RetryToken } from '../../li
 import { defaultProvider } from './lambdaCredentials.ts';
 
 /**
- * An import of `node:http` reads all exports. One of them is a WebSocket, for which Node would load undici: a fifth of the time to
- * load a function. TLS is loaded here, and not by the first call, because Lambda has more CPU time before the first call.
+ * An `import` of `node:http` would read all of its exports. One of them is a WebSocket, for which Node loads undici.
+ * This takes a fifth of the time to load a function. `getBuiltinModule` avoids it.
+ *
+ * `node:https` is loaded here and not by the first call, because Lambda has more CPU time before the first call.
  */
 const https = process.getBuiltinModule('node:https');
 const http = () => process.getBuiltinModule('node:http');
@@ -22,16 +24,19 @@ export interface ClientSettings {
 
 const DEFAULT_ATTEMPTS = 3;
 const MAX_SOCKETS = 50;
-/** A budget that limits retries while a service is down. Each retry costs a part of it, and each success returns it. */
+/**
+ * The budget of retries, which limits them while a service is down. Each retry takes its cost from the budget. A
+ * success returns the cost.
+ */
 const RETRY_BUDGET = 500;
 const RETRY_COST = 14;
 const THROTTLING_COST = 5;
-/** The longest pause before the first retry in milliseconds. It doubles with each retry. */
+/** The longest pause before the first retry, in milliseconds. The limit doubles with each further retry. */
 const PAUSE_MILLISECONDS = 50;
 const THROTTLING_PAUSE_MILLISECONDS = 1_000;
 const MAX_PAUSE_MILLISECONDS = 20_000;
 
-/** Returns the configuration of a client for the service with the endpoint `https://<host>.<region>.amazonaws.com`. */
+/** Returns the configuration of a client for the service at `https://<host>.<region>.amazonaws.com`. */
 export function lambdaConfig(
   host: string,
   { maxAttempts = DEFAULT_ATTEMPTS, requestHandler }: ClientSettings,
@@ -51,7 +56,10 @@ function regionOf({ AWS_REGION: region }: NodeJS.ProcessEnv): string {
   return region;
 }
 
-/** Returns the endpoint. `AWS_ENDPOINT_URL_<service>` and `AWS_ENDPOINT_URL` replace it, as for clients of the SDK. */
+/**
+ * Returns the URL of the service. The variables `AWS_ENDPOINT_URL_<service>` and `AWS_ENDPOINT_URL` replace it, as in
+ * the SDK.
+ */
 function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
   const configured = env[`AWS_ENDPOINT_URL_${variableNames[host] ?? host.toUpperCase()}`] ?? env.AWS_ENDPOINT_URL;
   if (configured) return new URL(configured);
@@ -59,7 +67,10 @@ function urlOf(host: string, env: NodeJS.ProcessEnv): URL {
   return new URL(`https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
 }
 
-/** The names of services in environment variables that differ from their hosts. */
+/**
+ * Maps the host name of a service to its name in environment variables. Other services use their host name in upper
+ * case.
+ */
 const variableNames: Readonly<Record<string, string>> = { secretsmanager: 'SECRETS_MANAGER' };
 
 /** Sends requests over connections that stay open. */
@@ -132,7 +143,7 @@ class Connections {
   }
 }
 
-/** Decides which calls are repeated, and when: the standard mode of the SDK. */
+/** Decides which failed calls are repeated, and when, like the `standard` retry mode of the SDK. */
 class Retries {
   readonly #maxAttempts: number;
   #budget = RETRY_BUDGET;
@@ -145,7 +156,7 @@ class Retries {
     return Promise.resolve(new Token(0, undefined));
   }
 
-  /** Waits for the pause before the next attempt. Throws if the call is not repeated. */
+  /** Waits for the pause before the next attempt. Throws if the call must not be repeated. */
   async refreshRetryTokenForRetry(
     token: RetryToken,
     { errorType }: { readonly errorType: string },

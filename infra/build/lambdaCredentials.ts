@@ -1,7 +1,7 @@
 /**
  * Replaces the AWS SDK's default credential provider in the bundles (see build.ts). Lambda puts credentials into the
- * environment, which the SDK's provider also reads first. The SDK's other sources (profiles, SSO, instance metadata, web
- * identity) cannot apply in a function, but take a quarter of a bundle's size and a third of its load time.
+ * environment, where the SDK's provider looks first. Its other sources (profiles, SSO, instance metadata, web identity)
+ * do not exist in Lambda. They take a quarter of a bundle's size and a third of its load time.
  */
 export function defaultProvider(): () => Promise<{
   accessKeyId: string;

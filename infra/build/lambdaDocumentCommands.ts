@@ -1,6 +1,6 @@
 /**
- * Replaces the commands of the SDK's document client in the bundles (see build.ts). The client of the table reads only their names and inputs
- * (lib/table/documentClient.ts). Those of the SDK also contain its serialisation.
+ * Replaces the commands of the SDK's document client in the bundles (see build.ts). `lib/table/documentClient.ts` reads
+ * only the names and inputs of commands. The SDK's commands also contain serialisation code, which no function needs.
  */
 class DocumentCommand {
   readonly input: object;

@@ -8,8 +8,8 @@ interface ServiceError {
 }
 
 /**
- * Replaces the SDK's DynamoDB client in the bundles (see build.ts). The client of the table (lib/table/documentClient.ts) needs only its
- * configuration and its errors.
+ * Replaces the SDK's DynamoDB client in the bundles (see build.ts). `lib/table/documentClient.ts` sends the requests
+ * itself. It reads only the configuration of this client, and throws the error classes of this file.
  */
 export class DynamoDBClient {
   readonly config;

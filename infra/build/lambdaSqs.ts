@@ -7,8 +7,8 @@ interface Command {
 }
 
 /**
- * Replaces the SDK's SQS client in the bundles (see build.ts). It does not compare checksums of messages, because TLS protects them on
- * the way.
+ * Replaces the SDK's SQS client in the bundles (see build.ts). Unlike the SDK, it does not verify checksums of
+ * messages, because TLS detects changes in transit.
  */
 export class SQSClient {
   readonly #service: JsonService;

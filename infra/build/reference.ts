@@ -12,8 +12,8 @@ export async function referenceDocument(deployment: Deployment): Promise<OpenApi
 }
 
 /**
- * Returns the text of the OpenAPI document for the bundles. It has placeholders, which the function replaces by the URL and the
- * service name of the deployment.
+ * Returns the text of the OpenAPI document that the bundles contain. It has placeholders for the URL and the service
+ * name. The function replaces them by the values of its deployment.
  */
 export async function referenceText(): Promise<string> {
   return JSON.stringify(await referenceDocument(placeholders));

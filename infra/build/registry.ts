@@ -11,7 +11,7 @@ export function registeredEndpoints(): readonly Endpoint[] {
   return Object.values(registry as Record<string, Endpoint>);
 }
 
-/** Returns every registered page and asset. Browsers open them, so they are no part of the API. */
+/** Returns every registered page and asset. Browsers open them. They are not part of the API. */
 export function registeredPages(): readonly (Page | Asset)[] {
   return Object.values(pages as Record<string, Page | Asset>);
 }
@@ -21,7 +21,7 @@ export function registeredAssets(): readonly Asset[] {
   return registeredPages().filter((page) => page.kind === 'asset');
 }
 
-/** Returns every route that has its own function. */
+/** Returns every endpoint, twin, page and asset. Each of them has a route. */
 export function registeredRoutes(): readonly Routed[] {
   return [...registeredEndpoints(), ...registeredPages()];
 }

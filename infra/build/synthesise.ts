@@ -9,7 +9,7 @@ import { registeredAssets, registeredRoutes, registeredWorkers } from './registr
 import { readSettings, type Settings } from '../stacks/settings.ts';
 import { Backend } from '../stacks/backend.ts';
 
-/** The id of the root stack, and its default name. */
+/** The id of the root stack in the app. It is also the default name of the deployed stack. */
 export const STACK = 'CollaborationBackend';
 
 /** Bundles the functions of all registered endpoints, pages, assets and workers. */
@@ -22,7 +22,7 @@ export function buildRegistered(outdir: string): Promise<Build> {
   });
 }
 
-/** Returns the settings in the context of an app. Throws an error that lists invalid settings and unknown names. */
+/** Returns the settings from the context of an app. Throws an error that lists invalid settings and unknown names. */
 export function settingsOf(app: App): Settings {
   const context = app.node.getAllContext() as Readonly<Record<string, unknown>>;
   return readSettings((name) => context[name], Object.keys(context));
@@ -39,8 +39,9 @@ export function addBackend(app: App, built: Build, settings: Settings): Backend 
 }
 
 /**
- * Writes the cloud assembly into `outdir` without the CDK CLI. It has the same templates and assets that `cdk deploy` uploads.
- * Bundles the functions unless `built` is given. `settings` override those of cdk.json. Returns the assembly's folder.
+ * Writes the cloud assembly into `outdir` without the CDK CLI, and returns the folder of the assembly. It has the same
+ * templates and assets that `cdk deploy` uploads. `settings` override the settings of cdk.json. Bundles the functions
+ * unless `built` is given.
  */
 export async function synthesise(options: {
   outdir: string;
@@ -52,12 +53,13 @@ export async function synthesise(options: {
   };
   const app = new App({
     outdir: options.outdir,
-    // Validation would take half of the time. `cdk synth` and the tests validate.
+    // Validation would take half of the time, and `cdk synth` and the tests already validate.
     builtinCloudFormationValidation: false,
-    // Like the CLI, writes the name of the asset into each function, so that the local run finds the code.
+    // With this option, each function in the template has the name of its asset, as with the CLI. The local run finds
+    // the code by this name.
     context: { 'aws:cdk:enable-asset-metadata': true, ...context, ...options.settings },
   });
-  // Settings are checked before bundling, which takes longer.
+  // Settings are checked before bundling, so that invalid settings fail at once.
   const settings = settingsOf(app);
   const bundles = await mkdtemp(join(tmpdir(), 'functions-'));
   try {

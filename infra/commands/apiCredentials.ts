@@ -19,8 +19,9 @@ const variables: Readonly<Record<keyof ApiCredentials, string>> = {
 };
 
 /**
- * Returns the credentials in `file`. Without a file, returns those of the environment variables if all four are set. Otherwise
- * returns those of `credentials.json` in `DATA_DIR`. Throws an error that names missing fields and contains no credentials.
+ * Returns the credentials in `file`. Without a file, returns the credentials of the environment variables if all four
+ * are set. Otherwise reads `credentials.json` in `DATA_DIR`. Throws an error that names missing fields and contains no
+ * credentials.
  */
 export async function apiCredentials(
   file: string | undefined,
@@ -45,7 +46,7 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The message of the parser is not used, because it quotes the text, which contains credentials.
+    // The message of the JSON parser is not used, because it quotes the text, which contains credentials.
     throw new Error(`${path} is not JSON.`);
   }
 }

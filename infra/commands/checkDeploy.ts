@@ -1,5 +1,6 @@
 /**
- * `npm run check:deploy`: fails if an update would replace or delete a resource with state. Run it before a deployment.
+ * `npm run check:deploy`: fails if an update would replace or delete a resource with state, such as the table. Run it
+ * before a deployment.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

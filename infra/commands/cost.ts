@@ -1,4 +1,4 @@
-/** `npm run cost`: prints the costs of a deployment without calls, and the costs of calls and deliveries, at list prices. */
+/** `npm run cost`: prints the cost of a month without calls, of calls, and of deliveries, at list prices. */
 import { parseArgs } from 'node:util';
 import { costsOfCalls, startCost } from './cost/calls.ts';
 import { deliveryConsumption, deliveryCost } from './cost/deliveries.ts';
@@ -24,7 +24,7 @@ million calls of each endpoint, a million events and a million deliveries.
                    prints gigabytes only.
   --help           prints this text`;
 
-/** Returns the resources of the root stack and of every nested stack. `settings` are those that differ from the defaults. */
+/** Returns the resources of the root stack and of every nested stack. `settings` override the defaults. */
 export async function deployedResources(settings: Partial<Settings> = {}): Promise<StackTemplates['resources'][]> {
   const all = ({ resources, nested }: StackTemplates): StackTemplates['resources'][] => [
     resources,
@@ -33,7 +33,7 @@ export async function deployedResources(settings: Partial<Settings> = {}): Promi
   return all(await sourceTemplates(settings));
 }
 
-/** Returns the report. Without prices of vectors, it has the gigabytes of vectors only. */
+/** Returns the report as text. Without `vectorPrices`, it lists the gigabytes of vector indexes without their cost. */
 export function costReport(
   templates: readonly StackTemplates['resources'][],
   { live = false, vectorPrices }: { live?: boolean; vectorPrices?: VectorPrices | undefined } = {},
@@ -82,7 +82,7 @@ export function costReport(
   ].join('\n');
 }
 
-/** Returns the lines about connected users. */
+/** Returns the lines of the report about connected users. */
 function liveReport(lines: readonly CostLine[]): string[] {
   const { users, hours, usersPerDocument, editsPerSecond, cursorsPerSecond } = workday;
   const total = totalOf(lines);

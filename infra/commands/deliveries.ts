@@ -50,7 +50,10 @@ redrive   Moves the dead letters of a queue back into it. Fix the cause of the f
   --help   prints this text`;
 
 const MINUTE = 60_000;
-/** A delivery counts as overdue if it has been due for this time. Before that, it may be in progress. */
+/**
+ * How long a delivery has been due before it counts as overdue. A delivery that is due for a shorter time may be in
+ * progress.
+ */
 const OVERDUE = 5 * MINUTE;
 const PAGE = 500;
 const BATCH = 10;
@@ -59,7 +62,7 @@ const BATCH = 10;
 interface OperatorContext {
   readonly env: Environment;
   readonly sqs: SQSClient;
-  /** Returns the URL of a queue, or of its dead-letter queue if `deadLetters` is true. */
+  /** Returns the URL of a queue. Returns the URL of its dead-letter queue if `deadLetters` is true. */
   readonly urlOf: (queue: QueueName, deadLetters?: boolean) => Promise<string>;
 }
 
@@ -119,7 +122,8 @@ async function contextOf(source: NodeJS.ProcessEnv, stack: string): Promise<Oper
   if (!TABLE_NAME) throw new Error(`Stack ${stack} has no output TableName, and TABLE_NAME is not set.`);
   const urlOf = async (queue: QueueName, deadLetters = false) => {
     const localUrl = source[queueVariable[queue]];
-    // The environment of a local run has the URLs. Its queues have the logical ids of the template as names.
+    // The environment of a local run has the URL of each queue, but not of dead-letter queues. URLs of local queues end
+    // with the logical id, so the other URL can be derived.
     if (localUrl) return deadLetters ? localUrl.replace(/Queue$/, 'DeadLetters') : localUrl;
     return physicalId(stack, `${pascal(queue)}${deadLetters ? 'DeadLetters' : 'Queue'}`);
   };
@@ -171,7 +175,7 @@ async function status(context: OperatorContext, now: number): Promise<string> {
   ]);
 }
 
-/** Calls `read` for every shard in parallel. */
+/** Calls `read` for all shards in parallel. */
 async function inShards(shards: number, read: (shard: number) => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: shards }, (_each, shard) => read(shard)));
 }
@@ -211,7 +215,7 @@ async function message({ env }: OperatorContext, tenant: string, messageId: stri
     ...deliveries.map((delivery) => [delivery.endpointId, ...stateOf(delivery)]),
     [],
     ['Attempt at', 'endpoint', 'number', 'outcome', 'answer', 'ms', 'reason'],
-    // The response body is not shown, because it is the customer's data.
+    // The receiver's response body is not shown, because it may contain data of the customer.
     ...attempts
       .sort((a, b) => a.at - b.at)
       .map((attempt) => {
@@ -245,8 +249,8 @@ async function recover(
 }
 
 /**
- * Moves the dead letters of a queue back into the queue. Deletes a dead letter only after it was sent, so the command can be
- * interrupted and repeated.
+ * Moves the dead letters of a queue back into the queue. Deletes a dead letter only after the queue has it, so the
+ * command can be interrupted and repeated.
  */
 async function redrive({ sqs, urlOf }: OperatorContext, queue: QueueName): Promise<string> {
   const [to, from] = await Promise.all([urlOf(queue), urlOf(queue, true)]);

@@ -19,14 +19,16 @@ import { columns } from './columns.ts';
 
 type Rows = readonly (readonly string[])[];
 
-/** The number of messages in the report. */
+/** The number of messages that the report shows. */
 const MESSAGES = 20;
 const PARALLEL = 10;
 const DAY = 24 * 60 * 60_000;
-/** The number of attempts of a delivery that are read. A retry schedule has fewer. Only many resends exceed it. */
+/**
+ * The largest number of attempts that the report reads for one delivery. Only deliveries with many resends have more.
+ */
 const ATTEMPTS = 100;
 
-/** Returns the id of an endpoint. `name` is its id or its `uid`. Returns an unknown name unchanged. */
+/** Returns the id of an endpoint by its id or its `uid` (`name`). Returns an unknown name unchanged. */
 export async function endpointIdOf(table: Table, tenant: string, name: string): Promise<string> {
   const store = new WebhookEndpointStore(table);
   if (isBasicTarget(name) || (await store.get(tenant, name))) return name;
@@ -34,8 +36,9 @@ export async function endpointIdOf(table: Table, tenant: string, name: string): 
 }
 
 /**
- * Returns a report about an endpoint or a URL of basic webhooks: its configuration, its health, and its last messages.
- * `name` is the id or the `uid`. Throws if the endpoint does not exist and had no message in the last 30 days.
+ * Returns a report about a webhook endpoint or a URL of basic webhooks: its configuration, its health, and its last
+ * messages. `name` is the id or the `uid` of the endpoint. Throws if the endpoint does not exist and got no message in
+ * the last 30 days.
  */
 export async function endpointReport(table: Table, tenant: string, name: string, now: number): Promise<string> {
   const endpointId = await endpointIdOf(table, tenant, name);
@@ -46,7 +49,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
       itemOf(BasicWebhookConfigEntity, { tenant }),
       itemOf(WebhookEndpointEntity, { tenant, endpointId }),
     ),
-    // Like the worker, this reads the target of the endpoint. A disabled endpoint has none.
+    // The worker reads its target from this item. A disabled endpoint has no such item.
     table.batchGet(targetItem({ tenant, endpointId }), itemOf(EndpointHealthEntity, { tenant, endpointId })),
     new DeliveryStore(table).listOfEndpoint({ tenant, endpointId }, 0, { limit: MESSAGES, descending: true }),
   ]);
@@ -64,7 +67,7 @@ export async function endpointReport(table: Table, tenant: string, name: string,
   return columns([
     ['Endpoint', endpointId],
     ...(isBasic ? basicRows(basic, endpointId) : advancedRows(endpoint, advancedState(key, advanced))),
-    // As in the worker, health of an earlier revision of the endpoint does not count.
+    // Health of an earlier revision of the endpoint does not count, as in the worker.
     ...(target ? healthRows(healthAt(storedHealth, target._r), delivered, now) : []),
     ['Last delivered', lastDelivered(deliveries.length, delivered)],
     [],
@@ -108,7 +111,7 @@ function outcomeOf(attempts: readonly Attempt[] = []): string {
     : '-';
 }
 
-/** Returns whether an API key can use advanced webhooks, and why not. */
+/** Returns whether an API key can use advanced webhooks. If it cannot, returns the reason too. */
 function advancedState(
   key: { withheld?: readonly string[] | undefined } | undefined,
   config: { isEnabled: boolean } | undefined,
@@ -126,7 +129,7 @@ function advancedRows(endpoint: WebhookEndpoint | undefined, state: string): Row
     ...(uid === undefined ? [] : [['Uid', uid]]),
     ['State', disabledState(endpoint) ?? 'enabled'],
     ['Advanced webhooks', state],
-    // Only the origin is shown, because path and query may contain secrets.
+    // Only the origin is shown, because the path and the query of the URL may contain secrets.
     ['URL', new URL(url).origin],
     ['Events', filterTypes?.join(', ') ?? 'every type'],
     ['Channels', channels ? `events with one of ${channels.join(', ')}` : 'events with any channel or none'],
@@ -162,8 +165,8 @@ function basicState(config: BasicWebhookConfig | undefined): string {
 }
 
 /**
- * Returns the rows about the health of an endpoint. The worker records only some successes as health, so a later success in the
- * attempt log also counts.
+ * Returns the rows about the health of an endpoint. The worker does not record every success in the health item, so a
+ * success in the attempt log counts too.
  */
 function healthRows({ breaker, failing }: EndpointHealth, delivered: number | undefined, now: number): Rows {
   const fails = failing && (delivered === undefined || delivered < failing.since);
@@ -178,7 +181,7 @@ function pauseOf(decision: ReturnType<typeof checkBreaker>): string {
   return decision === 'probe' ? 'no: the next attempt decides' : 'no';
 }
 
-/** Returns table cells for a delivery: status, number of attempts, and time of the next attempt. */
+/** Returns the status, the number of attempts and the time of the next attempt of a delivery, as table cells. */
 export function stateOf({ status, attempts, nextAt, parked }: Delivery): string[] {
   return [status, `${attempts}`, nextAt === undefined ? (parked ? 'parked' : '-') : isoTime(nextAt)];
 }

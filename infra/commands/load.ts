@@ -26,15 +26,18 @@ cold starts. A rate above the limits of the API key (npm run workspace -- limits
 
 const MAX_CALLS_PER_SECOND = 1_000;
 const MAX_MINUTES = 60;
-/** The number of unanswered calls at which the run fails, because the API is too slow for the rate. */
+/**
+ * The largest number of calls that may wait for an answer. At this number the run fails, because the API is too slow
+ * for the rate.
+ */
 const MAX_UNANSWERED_CALLS = 2_000;
 const TIMEOUT_MILLISECONDS = 30_000;
-/** The number of parallel calls that create the data of a run. */
+/** The number of parallel calls while the run creates its data. */
 const PARALLEL_CREATIONS = 8;
-/** The number of documents in one call of `documents/add`. */
+/** The number of documents in one call of `/v2/organizations/documents/add`. */
 const DOCUMENTS_PER_CALL = 100;
 
-/** The data of a run. */
+/** The organization and the documents that a run creates. */
 interface LoadData {
   readonly organizationId: string;
   /** The documents, each with the id of its comment thread. */
@@ -43,11 +46,11 @@ interface LoadData {
 
 type SendCall = (client: Methods, organizationId: string, at: LoadData['documents'][number]) => Promise<unknown>;
 
-/** The path of the calls that make threads longer. */
+/** The path of the calls that add comments to threads. */
 const COMMENT = '/v2/commentannotations/comments/add';
 const user = { userId: 'load-user', name: 'Load', email: 'load@example.com' };
 
-/** Sends one call of the mix, by path. */
+/** Sends one call, by its path. All paths of the call mix (`callMix`) are here. */
 const senders: Readonly<Record<MixedPath, SendCall>> = {
   '/v2/commentannotations/get': (client, organizationId, { documentId }) =>
     client.v2.commentannotations.get({ organizationId, documentIds: [documentId] }),
@@ -80,8 +83,8 @@ export interface LoadOptions {
 }
 
 /**
- * Sends the load and returns a report as text. Deletes the organization of the run, also after a failure. Throws if the API is
- * too slow for the rate, or if the organization cannot be created.
+ * Sends the load and returns a report as text. Deletes the organization of the run at the end, also after a failure.
+ * Throws if the API is too slow for the rate, or if the organization cannot be created.
  */
 export async function runLoad({
   baseUrl,
@@ -94,7 +97,7 @@ export async function runLoad({
   const options = { baseUrl, ...credentials, serviceName, timeoutMilliseconds: TIMEOUT_MILLISECONDS };
   const organizationId = `load-${crypto.randomUUID()}`;
   const retryingClient = createClient(options);
-  // If this call fails, for example for wrong credentials, the run has no data to delete.
+  // This call is outside of the `try`. If it fails, for example for wrong credentials, there is no data to delete.
   await retryingClient.v2.organizations.add({ organizations: [{ organizationId }] });
   try {
     const starts = plannedStarts(perSecond, minutes);
@@ -131,7 +134,7 @@ async function createData(client: Methods, organizationId: string, count: number
   return { organizationId, documents };
 }
 
-/** Starts each call at its planned time (open loop), and returns the outcomes of all calls. */
+/** Starts each call at its planned time, even while earlier calls are unanswered. Returns the outcomes of all calls. */
 async function sendCalls(
   client: Methods,
   { organizationId, documents }: LoadData,
@@ -141,7 +144,8 @@ async function sendCalls(
   const begin = performance.now();
   const outcomes: CallOutcome[] = [];
   const running = new Set<Promise<void>>();
-  // Each kind of call goes through all documents. Otherwise the period of the mix would select the documents of a kind.
+  // Calls of each path go through all documents in turn. One counter for all paths would always send the same path to
+  // the same document, because the order of paths repeats.
   const sentOfKind = new Map<string, number>();
   for (const [index, call] of calls.entries()) {
     const start = begin + (starts[index] ?? 0);

@@ -18,7 +18,7 @@ export interface NewEndpoint {
   readonly tests: string;
 }
 
-/** Returns the text of a declaration. Fields without a default are missing, so that the compiler reports them. */
+/** Returns the text of a declaration. It leaves out fields that have no default, so that the compiler reports them. */
 function declarationOf(path: string): string {
   const lib = `${rootFrom(sourceFile(path))}lib`;
   return `import * as z from 'zod';
@@ -53,7 +53,7 @@ export const handler = toLambda(endpoint);
 `;
 }
 
-/** Returns the text of the tests. Cases without a default are missing, so that the compiler reports them. */
+/** Returns the text of the tests. It leaves out cases that have no default, so that the compiler reports them. */
 function testsOf(path: string): string {
   return `import { describeEndpoint } from '${rootFrom(testFile(path)).replace('../', '')}support/describeEndpoint.ts';
 
@@ -94,14 +94,17 @@ function rootFrom(file: string): string {
   return '../'.repeat(file.split('/').length - 1);
 }
 
-/** Returns the name of the export: `usersDataGet` for `/v2/users/data/get`, `usersDataGetV1` for `/v1/users/data/get`. */
+/**
+ * Returns the name of the export in the registry: `usersDataGet` for `/v2/users/data/get`, `usersDataGetV1` for
+ * `/v1/users/data/get`.
+ */
 function exportName(path: string): string {
   const [, version, ...segments] = path.split('/');
   const name = pascal(segments.join('/'));
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}${version === 'v1' ? 'V1' : ''}`;
 }
 
-/** Returns the text of the registry with a line for the endpoint. Lines are in the order of their file names. */
+/** Returns the text of the registry with a line for the new endpoint. Lines are in the order of file names. */
 function withEndpoint(registry: string, path: string): string {
   const file = `.${path}.ts`;
   const exports = [...registry.matchAll(/^export \{[^}]*\} from '(.+)';$/gm)];

@@ -1,6 +1,6 @@
 /**
- * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. The document's server URL is the environment
- * variable `PUBLIC_URL`, or that of `npm start`.
+ * `npm run openapi`: prints the OpenAPI document with the settings of cdk.json. The server URL in the document is the
+ * environment variable `PUBLIC_URL`. Its default is the URL of `npm start`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

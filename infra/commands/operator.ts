@@ -1,4 +1,4 @@
-/** Functions that several of the operator's commands use. */
+/** Functions that several commands for operators use. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -9,7 +9,10 @@ export async function stackOutputs(stack: string): Promise<Map<string, string>> 
   return new Map(Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
 }
 
-/** Returns the physical id of a resource of a stack, such as the URL of a queue or the name of an alarm. Throws if it does not exist. */
+/**
+ * Returns the physical id of a stack's resource, such as the URL of a queue or the name of an alarm. Throws if the
+ * resource does not exist.
+ */
 export async function physicalId(stack: string, logicalId: string): Promise<string> {
   const { CloudFormationClient, DescribeStackResourceCommand } = await import('@aws-sdk/client-cloudformation');
   const { StackResourceDetail } = await new CloudFormationClient().send(
@@ -20,8 +23,8 @@ export async function physicalId(stack: string, logicalId: string): Promise<stri
 }
 
 /**
- * Returns the environment that a local run wrote into `operator.json`. Also adds it to the environment of this process, from
- * which the SDK reads credentials and endpoints. Throws if the file does not exist.
+ * Returns the environment in `operator.json`, which a local run wrote. Also adds it to the environment of this process,
+ * because the SDK reads credentials and endpoints there. Throws if the file does not exist.
  */
 export async function localEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const file = join(dataDir, 'operator.json');
@@ -41,7 +44,10 @@ export async function runCommand(execute: () => string | Promise<string>): Promi
   }
 }
 
-/** Returns the message of an error. For frequent errors of the SDK, the message says what the operator can do. */
+/**
+ * Returns the message of an error. For frequent errors of the SDK, returns a message that says what the operator can
+ * do.
+ */
 function explanation({ name, message }: Error): string {
   if (message === 'Region is missing')
     return 'No AWS region found. Set AWS_REGION, or set AWS_PROFILE to a profile with a region.';

@@ -1,4 +1,4 @@
-/** `npm run readme`: writes the generated tables of all pages, and the methods of the client. */
+/** `npm run readme`: writes the generated tables of all pages, and the methods of the typed client. */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -17,14 +17,14 @@ import { defaultWorkload, simulatedComponents, simulatedLoads } from './simulate
 
 type AnyEntity = Entity<never, never, never>;
 
-// Importing a module registers its entities.
+// A module registers its entities when it is imported.
 for (const file of globSync('lib/**/*.ts', { cwd: projectDir })) {
   if (readFileSync(join(projectDir, file), 'utf8').includes('defineEntity(')) await import(`../../${file}`);
 }
 
 const workload = lazy(defaultWorkload);
 
-/** The functions that generate the contents of blocks, by the name of the block in the pages. */
+/** The functions that generate blocks of pages, by the name of the block. */
 export const generatedTables: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
@@ -102,7 +102,8 @@ export const generatedTables: Readonly<Record<string, () => string>> = {
 };
 
 /**
- * Returns a page with new contents in its generated blocks (`<!-- generated:NAME -->` to `<!-- /generated:NAME -->`).
+ * Returns a page with its generated blocks written again. A block is between `<!-- generated:NAME -->` and `<!--
+ * /generated:NAME -->`.
  */
 export function withGeneratedTables(page: string): string {
   return page.replace(
@@ -116,7 +117,7 @@ export function withGeneratedTables(page: string): string {
   );
 }
 
-/** Returns the text of every page of the project, and its path from the root. */
+/** Returns every page of the project: its path from the root, and its text. */
 export function pages(): { readonly file: string; readonly text: string }[] {
   return globSync(['*.md', '{functions,lib,infra,test}/**/*.md'], { cwd: projectDir })
     .sort()
@@ -129,7 +130,7 @@ function sample(file: string): string {
   return `\`\`\`${language}\n${readFileSync(join(projectDir, 'test/samples', file), 'utf8').trim()}\n\`\`\``;
 }
 
-/** Returns when a worker runs, in words. */
+/** Returns what starts a worker, in words. */
 function triggerOf(on: Source): string {
   if ('queue' in on) return `for messages of ${on.queue}`;
   if ('inserts' in on) return `for new items: ${on.inserts.join(', ')}`;
@@ -158,15 +159,12 @@ function everyEntity(): AnyEntity[] {
   return entities().toSorted(by(({ type }) => type));
 }
 
-/**
- * Returns a placeholder time for a numeric attribute. It is in the far future, so that it differs from every other text in
- * a key.
- */
+/** Returns a placeholder for a numeric attribute, as a time. A time in the far future occurs nowhere else in a key. */
 const timeOf = (attribute: number) => Date.UTC(2200, attribute, 15, 12, 34, 56);
 
 /**
- * Returns a key with the placeholder `<name>` for each part. A numeric part is a placeholder time, because keys may compute with
- * numbers. Afterwards the time is replaced by `<name>`. The key is made without and with the optional attributes.
+ * Returns a key with the placeholder `<name>` for each part. Keys may compute with numbers, so the placeholder of a
+ * number is first a time, which is replaced at the end. Includes keys that exist only with optional attributes.
  */
 function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): Record<string, unknown> {
   const numbers: [string, number][] = [];
@@ -178,8 +176,8 @@ function keyPattern({ definition }: AnyEntity, make: (parts: never) => object): 
 }
 
 /**
- * Returns an object with a placeholder under every name. Optional attributes of the schema are undefined unless
- * `optionals` is set.
+ * Returns an object that has a placeholder under every name. Optional attributes of the schema are undefined unless
+ * `optionals` is true.
  */
 function placeholders(schema: z.ZodObject, optionals: boolean, numbers: [string, number][]): object {
   const values = new Map<string | symbol, unknown>(

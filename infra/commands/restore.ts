@@ -1,5 +1,6 @@
 /**
- * `npm run restore`: prints the commands that restore a deleted table as the template describes it. Runs none of them.
+ * `npm run restore`: prints the commands that restore a deleted table with the settings of the template. Does not run
+ * the commands.
  */
 import { parseArgs } from 'node:util';
 import { runCommand } from './operator.ts';
@@ -30,7 +31,7 @@ interface TableProperties {
   readonly VectorIndexes: readonly VectorIndex[];
 }
 
-/** The properties of an event source mapping that differ for a new stream. */
+/** The properties of an event source mapping that this command replaces for a new stream. */
 interface MappingProperties {
   readonly DestinationConfig?: unknown;
   readonly EventSourceArn?: unknown;
@@ -81,7 +82,9 @@ export function tableCommands({ resources }: StackTemplates, stack: string): str
   ]);
 }
 
-/** Returns the commands that connect the stream's workers to the new stream, and disconnect them from the old one. */
+/**
+ * Returns the commands that connect workers to the new stream of the table, and disconnect them from the old stream.
+ */
 export function streamCommands({ resources, nested }: StackTemplates, stack: string): string {
   const streamReaders = [...nested].flatMap(([nestedStack, { resources: nestedResources }]) =>
     findResources(
@@ -127,7 +130,10 @@ function script(stack: string, sections: readonly (readonly [title: string, line
   );
 }
 
-/** Returns the commands that change the table and wait, because DynamoDB allows one change at a time. */
+/**
+ * Returns the commands that change the table and wait until the change is done, because DynamoDB allows one change at a
+ * time.
+ */
 function update(change: string): string[] {
   return [`aws dynamodb update-table --table-name "$TABLE" ${change}`, 'wait_for_table'];
 }
@@ -138,7 +144,7 @@ function definitionsOf({ SearchSchema }: VectorIndex, { AttributeDefinitions }: 
   return AttributeDefinitions.filter(({ AttributeName }) => names.has(AttributeName));
 }
 
-/** Returns the settings of a mapping without its source, function and destination. */
+/** Returns the properties of a mapping without the properties that the command sets itself. */
 function settingsOf({
   EventSourceArn: _,
   FunctionName: __,
@@ -148,7 +154,7 @@ function settingsOf({
   return settings;
 }
 
-/** Returns a value as JSON in single quotes, in which a shell expands nothing. */
+/** Returns a value as JSON in single quotes, so that a shell expands nothing in it. */
 function json(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", `'"'"'`)}'`;
 }

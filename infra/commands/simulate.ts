@@ -1,4 +1,7 @@
-/** `npm run simulate`: prints which component is full at which load, and what the load costs, from a model on paper. */
+/**
+ * `npm run simulate`: prints which limits a load exceeds, and what the load costs. It computes both from a model, and
+ * sends no calls.
+ */
 import { queues } from '../../lib/workers/queues.ts';
 import { registeredEndpoints } from '../build/registry.ts';
 import { readSettings } from '../stacks/settings.ts';
@@ -21,16 +24,16 @@ const USAGE = `Usage: npm run simulate [-- --help]
 Prints, for three loads on paper, the price and the components that are full, and for each component its use and the load that
 fills it. Section "Large loads" of infra/README.md explains the model.`;
 
-/** The loads of the tables in requests per second. */
+/** The loads for which the tables have columns, in requests per second. */
 const LOADS = [10, 1_000, 100_000] as const;
 
-/** A share below this is printed as `<` and this share. */
+/** A share below this one is printed as `<` and this share. */
 const MIN_SHARE = 0.001;
 
 /** The rows of a table. The first row is the head. */
 type Rows = readonly (readonly string[])[];
 
-/** Returns the mix of calls of `npm run load`, the default settings, and a million API keys. */
+/** Returns the workload of the tables: the call mix of `npm run load`, the default settings, and a million API keys. */
 export function defaultWorkload(): Workload {
   const { requestsPerSecond, readsPerSecondPerKey, writesPerSecondPerKey } = readSettings(() => undefined);
   return {
@@ -46,7 +49,10 @@ export function defaultWorkload(): Workload {
   };
 }
 
-/** Returns the table of the loads: price, full components and API keys. */
+/**
+ * Returns a table with a column for each load. Its rows are the cost, the full components, and the API keys above their
+ * limits.
+ */
 export function simulatedLoads(workload: Workload): Rows {
   const components = ordered(componentsOf(workload)).filter(({ when }) => when === 'steady');
   const row = (name: string, cell: (load: number) => string) => [name, ...LOADS.map(cell)];
@@ -65,7 +71,10 @@ export function simulatedLoads(workload: Workload): Rows {
   ];
 }
 
-/** Returns the table of the components, by the load that fills them. A use without a limit is in units per second. */
+/**
+ * Returns the table of components. Components that are full at smaller loads come first. The use of a component without
+ * a limit is in units per second.
+ */
 export function simulatedComponents(workload: Workload): Rows {
   return [
     ['Component', 'Limit', ...LOADS.map((load) => `at ${integer(load)}/s`), 'Full at requests/s', 'To raise the limit'],
@@ -93,7 +102,7 @@ function integer(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Returns a number with two significant digits, or as an integer above 100. */
+/** Returns a number with two significant digits. From 100, returns it as an integer. */
 function significant(value: number): string {
   return value >= 100 ? integer(value) : String(Number(value.toPrecision(2)));
 }

@@ -29,22 +29,22 @@ API key, and later runs use it again, because no endpoint deletes API keys. The 
   --help          prints this text`;
 
 const TIMEOUT_MILLISECONDS = 35_000;
-/** How long the command waits for a webhook or a notification. */
+/** The longest time that the command waits for a webhook or a notification. */
 const PATIENCE_MILLISECONDS = 60_000;
 const POLL_MILLISECONDS = 250;
 const SMOKE_KEY_NAME = 'npm run smoke';
 const MAIL_ORGANIZATION = 'smoke-mail';
-/** The mailbox simulator of SES accepts every mail and stores none. */
+/** The address of the SES mailbox simulator. It accepts every mail and stores none. */
 const SIMULATOR = 'success@simulator.amazonses.com';
 
-/** The API keys and the token in the examples. */
+/** The API keys and auth tokens that examples contain. A run replaces them by its own. */
 const EXAMPLE_KEYS = ['key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ', 'key_2xgC5RqLyN9oFzL3hM5vW7tB1cD'];
 const EXAMPLE_TOKENS = ['<signed token>', 'the token of the headers'];
 
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 
-/** The endpoints whose example is not sent, with the reason. */
+/** The endpoints whose example is not sent, with the reason that the report shows. */
 const skippedExamples: Readonly<Record<string, string>> = {
   [`${WORKSPACE}/create`]: 'creates a workspace, which no endpoint deletes',
   [`${WORKSPACE}/apikey/create`]: 'the first run calls it',
@@ -58,7 +58,7 @@ export interface SmokeOptions {
   readonly baseUrl: string;
   readonly credentialsFile?: string | undefined;
   readonly receiver?: string | undefined;
-  /** The stack whose alarm is tested. If undefined, the test is skipped. */
+  /** The stack whose alarm is tested. If undefined, the alarm test is skipped. */
   readonly alarmStack?: string | undefined;
   readonly serviceName: string;
 }
@@ -76,7 +76,10 @@ export interface SmokeReport {
   readonly failed: number;
 }
 
-/** Runs all steps. Returns a table of the results and the number of failed steps. Deletes what the run created, also after a failure. */
+/**
+ * Runs all steps. Returns a table of the results as text, and the number of failed steps. At the end, deletes what the
+ * run created, also after a failure.
+ */
 export async function runSmoke(options: SmokeOptions): Promise<SmokeReport> {
   const workspace = await apiCredentials(options.credentialsFile);
   const loopback = options.receiver === undefined && isLoopback(options.baseUrl) ? await startReceiver() : undefined;
@@ -131,7 +134,10 @@ class SmokeRun {
     return { text: `${columns(rows)}\n\n${summary}`, failed };
   }
 
-  /** Runs a step and records its result. Returns whether it succeeded. The text that `execute` returns is the detail. */
+  /**
+   * Runs a step and records its result. Returns whether the step succeeded. A text that `execute` returns becomes the
+   * detail in the report.
+   */
   async #step(step: string, execute: () => Promise<unknown>): Promise<boolean> {
     const begin = performance.now();
     try {
@@ -154,7 +160,10 @@ class SmokeRun {
     this.#results.push({ step, result: 'skipped', detail });
   }
 
-  /** Finds or creates the API key of the run, and replaces its token, because no endpoint shows a token of an earlier run. */
+  /**
+   * Finds or creates the API key of the run. Replaces its auth token, because no endpoint shows the token of an earlier
+   * run.
+   */
   async #openKey(): Promise<void> {
     const { owner } = await this.#send(`${WORKSPACE}/get`, {});
     this.#ownerEmail = owner.email;
@@ -187,7 +196,10 @@ class SmokeRun {
     return undefined;
   }
 
-  /** Causes one mail to the mailbox simulator of SES, and waits until the notification of the same event exists. */
+  /**
+   * Causes a mail to the mailbox simulator of SES. Waits for the in-app notification of the same event, because the API
+   * does not show mails.
+   */
   async #requestMail(): Promise<string> {
     const organizationId = MAIL_ORGANIZATION;
     const documentId = 'letter';
@@ -195,7 +207,8 @@ class SmokeRun {
     const reader = { userId: 'reader', name: 'Reader', email: SIMULATOR };
     await this.#send(`${WORKSPACE}/emailconfig/update`, emailConfig);
     await this.#send(`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true });
-    // The example of this endpoint, which an earlier run sent, hides new documents from most users. They would get no mail.
+    // An earlier run sent the example of `apikeyconfig/update`, after which most users cannot open new documents. Users
+    // who cannot open a document get no mails about it, so new documents are public again here.
     await this.#send(`${WORKSPACE}/apikeyconfig/update`, { defaultDocumentAccessType: 'public' });
     await this.#send('/v2/organizations/add', { organizations: [{ organizationId }] });
     await this.#send('/v2/users/add', { organizationId, users: [author, reader] });
@@ -239,7 +252,7 @@ class SmokeRun {
     }
   }
 
-  /** Returns the fields of an example that a run replaces. */
+  /** Returns the fields of an example that a run replaces by its own values. */
   #changesOf(path: string): object {
     const changes: Readonly<Record<string, object>> = {
       [`${WORKSPACE}/apikey/update`]: { apiKeyName: SMOKE_KEY_NAME },
@@ -277,7 +290,7 @@ class SmokeRun {
     await this.#step('alarm', () => setAlarm(stack));
   }
 
-  /** Deletes all data of the API key, and switches off its services. */
+  /** Deletes all data of the API key, and turns off its webhooks, mails and permission provider. */
   async #deleteData(): Promise<void> {
     const organizations = (await this.#post('/v2/organizations/get', {})).data as readonly Identified[];
     if (organizations.length > 0)
@@ -295,7 +308,7 @@ class SmokeRun {
     await this.#send(`${WORKSPACE}/permissionproviderconfig/update`, { usePermissionProvider: false });
   }
 
-  /** Polls until `isDone` returns true. Throws after a time limit. */
+  /** Calls `isDone` repeatedly until it returns true. Throws after a time limit. */
   async #waitFor(awaited: string, isDone: () => Promise<boolean>, describe = () => 'nothing'): Promise<void> {
     const end = performance.now() + PATIENCE_MILLISECONDS;
     while (!(await isDone())) {
@@ -305,12 +318,15 @@ class SmokeRun {
     }
   }
 
-  /** Sends a request and returns the `data` of the result. */
+  /** Sends a request and returns `data` of the answer's result. */
   async #send(path: string, data: object): Promise<AnswerData> {
     return (await this.#post(path, data)).data as AnswerData;
   }
 
-  /** Sends a request and returns the result. Throws an error with the status and the message of the answer. */
+  /**
+   * Sends a request and returns the answer's result. Throws an error with the status and the message of a failed
+   * request.
+   */
   async #post(path: string, data: object): Promise<Record<string, unknown>> {
     const response = await fetch(new URL(path, this.#options.baseUrl), {
       method: 'POST',
@@ -344,7 +360,7 @@ interface Identified {
   readonly id: string;
 }
 
-/** The fields of answers that the command reads. Each answer has some of them. */
+/** The fields of results that the command reads. Each result has some of them. */
 interface AnswerData {
   readonly agents: readonly Identified[];
   readonly allowedDomains: readonly string[];
@@ -361,7 +377,7 @@ interface Answer {
   readonly error?: { readonly status: string; readonly message: string };
 }
 
-/** Returns the parsed answer. Proxies may answer without JSON; the result is empty then. */
+/** Returns the parsed answer. Returns an empty object for an answer that is not JSON, for example that of a proxy. */
 function answerOf(text: string): Answer {
   try {
     return JSON.parse(text) as Answer;
@@ -381,7 +397,7 @@ function isLoopback(url: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
 }
 
-/** Starts a receiver on this machine that answers every webhook with status 200. */
+/** Starts a server on this machine that answers every webhook with status 200. */
 async function startReceiver(): Promise<{ readonly url: string; readonly stop: () => void }> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end());

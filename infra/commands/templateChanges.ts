@@ -1,6 +1,6 @@
 /**
- * Functions that compare two versions of a stack's templates and find the resources with state that an update would lose. They
- * are pure, so that tests need no account.
+ * Functions that compare two versions of a stack's templates. They find resources with state that an update would
+ * delete or replace. They are pure, so tests need no AWS account.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -25,21 +25,21 @@ export interface Finding {
 }
 
 export interface UpdateCheck {
-  /** Changes that need the operator's decision. */
+  /** Losses of state that the operator has not accepted. They make the check fail. */
   readonly refused: readonly Finding[];
-  /** Deletions that are allowed. */
+  /** Deletions of resources without state, and losses of state that the operator has accepted. */
   readonly deleted: readonly Finding[];
 }
 
 interface StatefulType {
-  /** The content that is lost with such a resource. */
+  /** What is lost with such a resource, for the message. */
   readonly holds: string;
   /**
-   * Properties that CloudFormation changes in place without losing state. A change of any other property counts as a
-   * replacement, so that unknown properties are refused.
+   * Properties that CloudFormation changes without losing state. A change of any other property counts as a
+   * replacement, so unknown properties are refused.
    */
   readonly inPlace: readonly string[];
-  /** Whether the resource must survive the deletion of its stack. */
+  /** Whether the resource must still exist after its stack is deleted. */
   readonly retained?: true;
 }
 
@@ -103,7 +103,7 @@ export const holdsState = (type: string): boolean => Object.hasOwn(stateful, typ
 const NESTED = 'AWS::CloudFormation::Stack';
 
 /**
- * Returns the losses of an update from `before` to `after`. `allowed` contains the ids of resources whose loss the operator
+ * Compares the templates before and after an update. `allowed` contains the ids of resources whose loss the operator
  * accepts.
  */
 export function checkUpdate(
@@ -146,7 +146,10 @@ function deletedChange(id: string, { Type: type }: DeployedResource): Change {
   };
 }
 
-/** Returns whether a policy keeps a resource. `RetainExceptOnCreate` deletes it only if the deployment that creates it fails. */
+/**
+ * Returns whether a deletion policy keeps a resource. `RetainExceptOnCreate` deletes it only if the deployment that
+ * creates it fails.
+ */
 function isRetained(policy: string | undefined): boolean {
   return policy === 'Retain' || policy === 'RetainExceptOnCreate';
 }
@@ -181,8 +184,8 @@ function changesOf(id: string, old: DeployedResource, now: DeployedResource): Ch
 }
 
 /**
- * Returns the changes of a table's indexes that need a decision. CloudFormation can add or remove only one index per update. After
- * the removal of an index, queries that use it fail.
+ * Returns the changes of a table's indexes that the check refuses. CloudFormation adds or removes only one index per
+ * update. After an index is removed, queries that use it fail.
  */
 function indexChanges(old: DeployedResource, now: DeployedResource): string[] {
   const indexes = ({ Properties = {} }: DeployedResource) =>

@@ -32,7 +32,7 @@ show               Prints the owner and the API keys of a workspace, without cre
   --local  the data directory of npm start, such as .local, instead of a stack
   --help   prints this text`;
 
-/** The name of the stack output with the value of each environment variable that commands need. */
+/** The environment variables that commands need, each with the name of the stack output that has its value. */
 const outputNames = {
   TABLE_NAME: 'TableName',
   MASTER_KEY_SECRET_ARN: 'MasterKeySecretArn',
@@ -55,8 +55,8 @@ export interface WorkspaceCredentials {
 }
 
 /**
- * Creates a workspace whose owner counts as verified, so its API keys never expire. Returns `exists` if the address already
- * has a workspace.
+ * Creates a workspace whose owner counts as verified, so its API keys never expire. Returns `exists` if the address
+ * already has a workspace.
  */
 export async function createVerifiedWorkspace(options: {
   email: string;
@@ -72,9 +72,9 @@ export async function createVerifiedWorkspace(options: {
 }
 
 /**
- * Makes advanced webhooks available to an API key, or unavailable. While they are unavailable, their endpoints fail,
- * and the configuration stays. Takes effect within 10 s, because functions cache API keys. Returns `unknown` if the API
- * key does not exist.
+ * Makes advanced webhooks available to an API key, or unavailable. While they are unavailable, the endpoints of
+ * advanced webhooks fail. Their configuration stays. Takes effect within 10 s, because functions cache API keys.
+ * Returns `unknown` if the API key does not exist.
  */
 export async function setAdvancedWebhooks(options: {
   apiKey: string;
@@ -99,8 +99,8 @@ const CallLimit = z
 const CallLimits = z.strictObject({ read: CallLimit, write: CallLimit, expensive: CallLimit }).partial();
 
 /**
- * Sets limits of an API key in calls per second. Returns all limits of the key. `default` means the setting of the deployment.
- * Returns undefined if the API key does not exist.
+ * Sets limits of an API key in calls per second, and returns all of its limits. `default` means the setting of the
+ * deployment. Returns undefined if the API key does not exist.
  */
 export async function setLimits({
   apiKey,
@@ -144,7 +144,10 @@ export interface WorkspaceReport {
   }[];
 }
 
-/** Returns the workspace of an owner's address, a workspace id or an API key. Returns undefined if there is none. */
+/**
+ * Returns a workspace by its owner's address, by its id, or by one of its API keys. Returns undefined if it does not
+ * exist.
+ */
 export async function findWorkspace(subject: string, env: Environment): Promise<WorkspaceReport | undefined> {
   const table = openTable(env);
   const ownerOrKey = subject.includes('@')
@@ -287,7 +290,7 @@ function parseOrThrow(schema: z.ZodType<string>, value: string, label: string): 
   );
 }
 
-/** Returns the environment with the variables of `needs`. Missing ones have the values of the stack's outputs. */
+/** Returns the environment with the variables of `needs`. Reads missing ones from the outputs of the stack. */
 async function withStackOutputs(
   source: NodeJS.ProcessEnv,
   stack: string,

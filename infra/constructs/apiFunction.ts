@@ -10,7 +10,7 @@ export interface ApiFunctionProps extends Omit<LambdaFunctionProps, 'timeoutSeco
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** The default timeout. It is shorter than the gateway's 30 s, so that Lambda ends a slow call before the gateway does. */
+/** The default timeout. The gateway gives up after 30 s. Lambda ends a slow call before that. */
 const TIMEOUT_SECONDS = 29;
 
 /** A function behind the HTTP API. */
@@ -45,15 +45,18 @@ export class ApiFunction extends LambdaFunction {
   }
 }
 
-/** Returns the logical id of a route. A changed id would make AWS create the same route twice. */
+/**
+ * Returns the logical id of a route. Do not change ids: CloudFormation would try to create the same route again under
+ * the new id, and fail.
+ */
 function routeId(routeKey: string, index: number): string {
   if (routeKey === PREFLIGHT_ROUTE) return 'PreflightRoute';
   return index === 0 ? 'Route' : 'TwinRoute';
 }
 
 /**
- * Creates the role under which the HTTP API calls these functions. A stack has one such role, because a Lambda permission
- * would be one more resource for each function.
+ * Creates the role under which the HTTP API calls these functions. One role for a whole stack needs fewer resources
+ * than one Lambda permission per function.
  */
 export function createInvoker(scope: Construct, functions: readonly Function[]): Role {
   return new Role(scope, 'ApiInvoker', {

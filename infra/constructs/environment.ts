@@ -7,9 +7,9 @@ import type { EventApi } from './eventApi.ts';
 import type { Queues } from './queues.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** The resources that several functions use. */
+/** The resources of a deployment that functions use. */
 export interface SharedResources {
-  /** The URL of the API. */
+  /** The URL with which customers call the API. */
   readonly publicUrl: string;
   readonly table: CfnTable;
   readonly secrets: Readonly<Record<'masterKey' | 'signingKey', CfnSecret>> & {
@@ -21,7 +21,7 @@ export interface SharedResources {
   readonly eventApi?: EventApi | undefined;
 }
 
-/** Returns the value of each environment variable: an attribute of a resource, or a setting. */
+/** Returns the value of each environment variable. Values are attributes of resources, or settings. */
 export function environmentValues(
   { publicUrl, table, secrets, queues, eventApi }: SharedResources,
   settings: Settings,
@@ -62,7 +62,7 @@ export function environmentValues(
   };
 }
 
-/** The ARNs of each resource that a grant can name. The list is empty if the deployment does not have the resource. */
+/** The ARNs of each resource that a grant can name. A resource that the deployment does not have has no ARNs. */
 export type ResourceArns = Readonly<Record<ResourceName, readonly string[]>>;
 
 export function resourceArns({ table, secrets, queues, eventApi }: SharedResources, settings: Settings): ResourceArns {
@@ -96,8 +96,8 @@ export function resourceArns({ table, secrets, queues, eventApi }: SharedResourc
 }
 
 /**
- * Returns the ARNs that a role needs to call a Bedrock model. For an inference profile, these include the model in every
- * region, because the profile can forward calls to several regions.
+ * Returns the ARNs that a role needs to call a Bedrock model. An inference profile can forward a call to another
+ * region, so its ARNs include the model in every region.
  */
 function modelArns(id: string | undefined): string[] {
   if (id === undefined) return [];
@@ -110,7 +110,7 @@ function modelArns(id: string | undefined): string[] {
   ];
 }
 
-/** The environment values and ARNs that all functions of a deployment share. */
+/** Environment values and ARNs of a deployment, from which each function gets those that it uses. */
 export interface DeploymentContext {
   readonly environment: Readonly<Record<EnvironmentName, string>>;
   readonly arns: ResourceArns;
@@ -133,7 +133,7 @@ export function functionAccess(
   };
 }
 
-/** The name of the service in IAM actions, by the kind of resource. */
+/** Maps the first part of a resource's name to the service in IAM actions. */
 const services: Readonly<Record<string, string>> = {
   table: 'dynamodb',
   index: 'dynamodb',
@@ -144,7 +144,7 @@ const services: Readonly<Record<string, string>> = {
   live: 'appsync',
 };
 
-/** Returns the full IAM name of an action. Grants omit the service, because the resource implies it. */
+/** Returns the full IAM name of an action, such as `sqs:SendMessage`. Grants name actions without the service. */
 function iamAction(resource: ResourceName, action: string): string {
   const [kind = ''] = resource.split('/');
   return `${services[kind]}:${action}`;

@@ -15,14 +15,15 @@ const publisher = { authType: 'AWS_IAM' } as const;
 
 /**
  * Creates the Event API of AppSync with its two channel namespaces. Users connect and subscribe with a token that the
- * authorizer checks. The publisher signs its requests. L1 constructs keep the logical ids written here.
+ * authorizer checks. The publisher signs its requests. The L1 constructs keep the logical ids of this file.
  */
 export function createEventApi(scope: Construct, name: string, authorizer: Function): EventApi {
   const api = new CfnApi(scope, 'EventApi', {
     name,
     eventConfig: {
       authProviders: [
-        // AppSync would cache an answer by the token, but the rights of each channel differ.
+        // AppSync would cache one answer for all requests with a token. A user's rights differ by channel, so the cache
+        // is off.
         {
           ...users,
           lambdaAuthorizerConfig: { authorizerUri: authorizer.functionArn, authorizerResultTtlInSeconds: 0 },
@@ -40,7 +41,7 @@ export function createEventApi(scope: Construct, name: string, authorizer: Funct
     principal: 'appsync.amazonaws.com',
     sourceArn: api.attrApiArn,
   });
-  // Users publish to awareness channels, which are in this namespace. The authorizer refuses other channels.
+  // Users publish to the awareness channels in this namespace. The authorizer refuses publishes to its other channels.
   new CfnChannelNamespace(scope, 'DocumentChannels', {
     apiId: api.attrApiId,
     name: DOCUMENT_NAMESPACE,

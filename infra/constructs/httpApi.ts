@@ -5,7 +5,7 @@ import type { Construct, IConstruct } from 'constructs';
 import { gatewayQueries, saveQueries } from '../monitoring/savedQueries.ts';
 import type { Settings } from '../stacks/settings.ts';
 
-/** The burst limit divided by the rate limit per second. */
+/** The burst limit is this many times the rate limit per second. */
 const BURST = 2;
 
 /**
@@ -30,11 +30,11 @@ const ACCESS_LOG = {
 export interface HttpApi {
   readonly api: CfnApi;
   readonly stage: CfnStage;
-  /** The URL for customers. */
+  /** The URL with which customers call the API. */
   readonly url: string;
 }
 
-/** Creates the HTTP API and its only stage. The stage deploys each change of a route automatically. */
+/** Creates the HTTP API and its only stage, which deploys changes of routes automatically. */
 export function createHttpApi(
   scope: Construct,
   name: string,
@@ -60,8 +60,8 @@ export function createHttpApi(
 }
 
 /**
- * Sets the rate limit of these routes, which is lower than the stage's. The stage depends on `createdBy`, which creates the
- * routes, because AWS refuses settings of a missing route.
+ * Sets the rate limit of these routes, which is lower than the limit of the stage. AWS refuses limits of a route that
+ * does not exist. So the stage depends on `createdBy`, the constructs that create the routes.
  */
 export function throttleRoutes(
   stage: CfnStage,
@@ -80,8 +80,9 @@ function throttle(perSecond: number): CfnStage.RouteSettingsProperty {
 }
 
 /**
- * Adds the operator's own host name. The operator creates the DNS record, because a stack that waits for a DNS zone outside
- * AWS cannot be deployed in one step. The host name of AWS also stays valid, so customers can move later.
+ * Adds the operator's host name. The operator creates its DNS record after the deployment, because a stack that waits
+ * for a DNS zone outside of AWS cannot be deployed in one step. The host name of AWS stays valid, so customers can
+ * change to the new one later.
  */
 function createDomain(scope: Construct, stage: CfnStage, domainName: string, certificateArn: string): void {
   const domain = new CfnDomainName(scope, 'Domain', {

@@ -6,7 +6,6 @@ import { Construct } from 'constructs';
 
 export interface Permission {
   readonly actions: string[];
-  /** The ARNs of the resources. */
   readonly resources: readonly string[];
 }
 
@@ -14,19 +13,19 @@ export interface LambdaFunctionProps {
   readonly description: string;
   readonly code: Code;
   readonly environment: Record<string, string>;
-  /** The permissions in addition to writing the log. */
+  /** The permissions of the function, except that for writing its log. */
   readonly statements: readonly Permission[];
   readonly logRetentionDays: number;
   readonly memoryMb?: number | undefined;
   readonly timeoutSeconds: number;
-  /** Whether Lambda allows recursive loops of the function. By default, Lambda stops a chain after about 16 invocations. */
+  /** Whether Lambda allows recursive loops of the function. If not, Lambda stops a chain after about 16 invocations. */
   readonly allowsRecursion?: boolean;
 }
 
-/** The default memory of a function. */
+/** The default memory of a function in MB. */
 export const MEMORY_MB = 512;
 
-/** A function with its log group and its role. */
+/** A Lambda function with its log group and its role. */
 export class LambdaFunction extends Construct {
   readonly function: Function;
   readonly logGroup: LogGroup;
@@ -38,7 +37,7 @@ export class LambdaFunction extends Construct {
       retention: props.logRetentionDays as RetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // An inline policy saves one resource per function, and no other role can share it.
+    // An inline policy needs no resource of its own, so a stack has room for more functions. No other role can use it.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       inlinePolicies: {
@@ -68,7 +67,8 @@ export class LambdaFunction extends Construct {
       role,
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
     });
-    // CloudFormation puts the logical id into the function's name. Without CDK's hash, the name is readable.
+    // CloudFormation derives the function's name from the logical id. Without the hash of the CDK, the name is
+    // readable.
     (this.function.node.defaultChild as CfnFunction).overrideLogicalId(id);
   }
 }

@@ -22,12 +22,13 @@ const RETENTION_SECONDS = 14 * 24 * 60 * 60;
  * while a slow or throttled function still processes it.
  */
 const VISIBILITY_PER_TIMEOUT = 6;
-/** The function timeout from which the visibility timeout of a queue without a consumer is computed. */
+/** A queue without a consumer computes its visibility timeout from this function timeout. */
 const TIMEOUT_SECONDS = 30;
 
 /**
- * Creates the queues and their dead-letter queues. L1 constructs keep the logical ids in this file. Another logical id
- * would create another queue. A deletion of the stack deletes the queues, because all work is also stored in the table.
+ * Creates the queues and their dead-letter queues. The L1 constructs keep the logical ids of this file, because
+ * CloudFormation would create a new queue for another id. Deleting the stack deletes the queues. This loses no work,
+ * because all work is also stored in the table.
  */
 export function createQueues(scope: Construct, workers: readonly Worker[]): Queues {
   const pairs = queueNames.map((name) => {
@@ -46,7 +47,7 @@ export function createQueues(scope: Construct, workers: readonly Worker[]): Queu
   return Object.fromEntries(pairs) as Record<QueueName, QueuePair>;
 }
 
-/** Creates the queue to which Lambda reports skipped records of the table's stream. */
+/** Creates the queue that receives Lambda's reports about skipped records of the table's stream. */
 export function createStreamDeadLetters(scope: Construct): CfnQueue {
   const queue = createQueue(scope, 'StreamDeadLetters');
   Validations.of(queue).acknowledge({

@@ -3,9 +3,11 @@ import type { Worker } from '../../lib/app/worker.ts';
 import { workerCapabilities } from '../../lib/workers/capabilities.ts';
 
 /**
- * Returns the names of the workers whose messages can lead back to their own queue, directly or through other workers. By
- * default, Lambda stops such a chain after about 16 invocations of one function and moves the message to the dead-letter
- * queue. A loop through the table's stream does not count, because Lambda does not detect it.
+ * Returns the names of the workers whose messages can lead back to their own queue, directly or through other workers.
+ * By default, Lambda stops such a chain after about 16 invocations of one function, and moves the message to the
+ * dead-letter queue.
+ *
+ * A loop through the table's stream does not count, because Lambda does not detect such loops.
  */
 export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> {
   const targets = new Map(workers.map((worker) => [worker.name, targetsOf(worker)]));
@@ -29,7 +31,7 @@ export function workersInLoops(workers: readonly Worker[]): ReadonlySet<string> 
   );
 }
 
-/** Returns the queues to which a worker may send, by its grants. */
+/** Returns the queues to which the grants of a worker let it send. */
 function targetsOf(worker: Worker): QueueName[] {
   return workerCapabilities(worker).flatMap(({ grants }) =>
     grants.flatMap(({ resource, actions }) =>

@@ -3,9 +3,11 @@ import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 
 /**
- * Creates a secret with a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2" and
- * set `current` to "2". Data sealed under "1" stays readable. A deletion of the stack retains the secret, because without
- * it sealed data is lost. Only a failed first deployment deletes the secret, because no data is sealed yet.
+ * Creates a secret with a generated key: `{ "current": "1", "1": "<64 characters>" }`. To rotate the key, add a key "2"
+ * and set `current` to "2". Data sealed under "1" stays readable.
+ *
+ * When the stack is deleted, the secret stays, because sealed data cannot be read without it. It is deleted only if the
+ * first deployment fails. No data is sealed then.
  */
 export function createKey(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {
@@ -27,9 +29,9 @@ export function createKey(scope: Construct, id: string, description: string): Cf
 }
 
 /**
- * Creates a secret for credentials that an operator stores after the deployment. Until then both fields are empty. CloudFormation never
- * overwrites the operator's value, because the template does not change. The secret is deleted with the stack, because the operator
- * can get new credentials at any time.
+ * Creates a secret for credentials that an operator stores after the deployment. Until then, both fields are empty. The
+ * template never changes, so CloudFormation does not overwrite the operator's value. The secret is deleted with the
+ * stack, because the operator can get new credentials at any time.
  */
 export function createCredentials(scope: Construct, id: string, description: string): CfnSecret {
   const secret = new CfnSecret(scope, id, {

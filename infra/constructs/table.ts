@@ -5,8 +5,8 @@ import { indexNames } from '../../lib/app/capability.ts';
 import { vectorIndexes, vectorKeys } from '../../lib/memory/vectorIndexes.ts';
 
 /**
- * Creates the only table. All indexes exist from the first deployment, because CloudFormation can add only one index per
- * update. The L1 construct keeps the logical id `Table`.
+ * Creates the only table. It has all indexes from the first deployment, because CloudFormation can add only one index
+ * per update. The L1 construct keeps the logical id `Table`.
  */
 export function createTable(scope: Construct): CfnTable {
   const table = new CfnTable(scope, 'Table', {

@@ -11,13 +11,13 @@ import { LambdaFunction, type Permission } from './lambdaFunction.ts';
 import { pascal } from './names.ts';
 import type { Queues } from './queues.ts';
 
-/** The event sources of workers. */
+/** The resources from which workers get their work. */
 export interface WorkerSources {
   readonly queues: Queues;
   readonly tableArn: string;
   readonly streamArn: string;
   readonly streamDeadLettersArn: string;
-  /** The setting `streamBatchesPerShard`. */
+  /** The value of the setting `streamBatchesPerShard`. */
   readonly streamBatchesPerShard: number;
 }
 
@@ -25,7 +25,7 @@ export interface WorkerFunctionProps extends DeploymentContext {
   readonly code: Code;
   readonly sources: WorkerSources;
   readonly logRetentionDays: number;
-  /** Whether the worker is in a recursive loop of queues. */
+  /** Whether messages of the worker can lead back to its own queue. */
   readonly allowsRecursion: boolean;
 }
 
@@ -33,12 +33,15 @@ const PARTIAL_FAILURES = ['ReportBatchItemFailures'];
 
 /** The largest number of records in a batch. */
 const STREAM_BATCH = 100;
-/** The number of retries of a record. With Lambda's default, a record that always fails blocks its shard for a day. */
+/**
+ * The number of retries before Lambda skips a record. With Lambda's default, a record that always fails blocks its
+ * shard for a day.
+ */
 const STREAM_RETRIES = 20;
-/** The age after which Lambda skips a record. */
+/** The age at which Lambda skips a record. */
 const STREAM_RECORD_SECONDS = 6 * 60 * 60;
 
-/** The function of a worker, and its event source. */
+/** The function of a worker, with its event source. */
 export class WorkerFunction extends LambdaFunction {
   constructor(
     scope: Construct,
@@ -63,8 +66,9 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Receives messages of a queue. The mapping limits the concurrency. With a limit on the function, SQS would count each
-   * throttled call as a receive and move messages to the dead-letter queue.
+   * Lets messages of the queue start the function. The mapping limits the concurrency. A limit on the function would be
+   * worse: SQS counts each throttled call as a receive, and after some receives moves the message to the dead-letter
+   * queue.
    */
   #consumeQueue(name: QueueName, sources: WorkerSources): void {
     const { batchSize, maxConcurrency: maximumConcurrency } = queues[name];
@@ -78,8 +82,8 @@ export class WorkerFunction extends LambdaFunction {
   }
 
   /**
-   * Receives the records that match one of the filters. The mapping starts at the oldest record, so that it does not skip items that were
-   * written during its creation.
+   * Lets stream records that match one of the filters start the function. Reading starts at the oldest record, because
+   * items may be written while the mapping is created.
    */
   #consumeStream(
     filters: readonly object[],
@@ -93,7 +97,7 @@ export class WorkerFunction extends LambdaFunction {
         filters: filters.map((pattern) => ({ pattern: JSON.stringify(pattern) })),
       },
       batchSize: STREAM_BATCH,
-      // Records of one partition key stay in order. Without this limit, the stream could use all concurrency of the
+      // Each partition key has its records in order. This limit keeps the stream from using all concurrency of the
       // account.
       parallelizationFactor: streamBatchesPerShard,
       functionResponseTypes: PARTIAL_FAILURES,
@@ -109,7 +113,10 @@ export class WorkerFunction extends LambdaFunction {
     });
   }
 
-  /** Runs every minute. A failed or late run is not retried, because the next run does the same work. */
+  /**
+   * Lets a timer start the function every minute. Lambda does not retry a failed or late run, because the next run does
+   * the same work.
+   */
   #runEveryMinute(): void {
     const rule = new CfnRule(this, 'Schedule', {
       scheduleExpression: 'rate(1 minute)',
@@ -136,12 +143,12 @@ export class WorkerFunction extends LambdaFunction {
   }
 }
 
-/** Returns the filter for new items of some types. */
+/** Returns the filter for new items of these types. */
 function insertsFilter(types: readonly string[]): object {
   return { eventName: ['INSERT'], dynamodb: { NewImage: { _t: { S: types } } } };
 }
 
-/** Returns the filters for new, modified and removed items. Lambda accepts up to five. */
+/** Returns the filters for new, modified and removed items. Lambda accepts at most five filters. */
 function changeFilters({ changes, removals }: FromChanges): object[] {
   return [
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { NewImage: { _t: { S: changes } } } },

@@ -12,7 +12,7 @@ import type { Settings } from '../stacks/settings.ts';
 /** The longest description of an alarm that CloudWatch accepts, in characters. */
 const MAX_DESCRIPTION_LENGTH = 1024;
 
-/** The runbook section of each alarm, as a path within the repository. A test asserts that the headings exist. */
+/** The section of the runbook for each alarm, as a path in the repository. A test asserts that the headings exist. */
 export const runbooks = {
   faults: 'infra/RUNBOOK.md#faults',
   apiFaults: 'infra/RUNBOOK.md#api-faults',
@@ -40,15 +40,15 @@ export const runbooks = {
 const severities = {
   /** The fault already affects customers. */
   high: 'high, act now',
-  /** No data is lost, and the fault does not get worse until the next working day. */
+  /** No data is lost, and the effects do not get worse until the next working day. */
   low: 'low, act on the next working day',
 } as const;
 
-/** The parts of an alarm's description, in the order in which an operator needs them. */
+/** The parts of an alarm's description, in the order of the description. */
 export interface AlarmText {
   /** What is broken, as a sentence. */
   readonly broken: string;
-  /** Who is affected and how, without a full stop. */
+  /** Each text says who is affected and how, without a full stop. */
   readonly impacts: readonly string[];
   /** The value at which the alarm becomes active, in words. */
   readonly threshold: string;
@@ -57,14 +57,14 @@ export interface AlarmText {
   readonly severity: keyof typeof severities;
 }
 
-/** An alarm that becomes active when the metric is at `threshold` or above in `periods` consecutive periods. */
+/** An alarm that becomes active when its metric is `threshold` or higher in `periods` consecutive periods. */
 export interface AlarmDeclaration {
   readonly id: string;
   readonly metric: IMetric;
   readonly threshold: number;
   /** The number of consecutive periods. The default is 1. */
   readonly periods?: number;
-  /** If set, the alarm becomes active below the threshold, and also without data. */
+  /** If set, the alarm becomes active when the metric is below the threshold, and also when it has no data. */
   readonly isActiveBelow?: true;
   readonly text: AlarmText;
 }
@@ -94,12 +94,14 @@ export function createAlarm(stack: Stack, declaration: AlarmDeclaration, runbook
   });
 }
 
-/** Returns the URL of a runbook section if `runbookBaseUrl` is set. Otherwise returns its path within the repository. */
+/** Returns the URL of a runbook section. Without `runbookBaseUrl`, returns its path in the repository. */
 export function runbookLink(runbook: string, runbookBaseUrl: string | undefined): string {
   return runbookBaseUrl === undefined ? runbook : `${runbookBaseUrl.replace(/\/$/, '')}/${runbook}`;
 }
 
-/** Returns an alarm's description. It lists as many of the impacts as CloudWatch's length limit allows. */
+/**
+ * Returns an alarm's description. Lists as many impacts as fit into the longest description that CloudWatch accepts.
+ */
 export function alarmText(text: AlarmText, runbookBaseUrl: string | undefined): string {
   const furtherLines = [
     `Threshold: ${text.threshold}`,

@@ -33,10 +33,13 @@ import { familyQueries, MAX_QUERIED_LOG_GROUPS, queryText } from './savedQueries
 
 const metricNames = Object.keys(deliveryMetrics) as MetricName[];
 
-/** The statistics that a graph shows for each kind of metric. */
+/** The statistics that graphs show, by the kind of the metric. */
 const statistics = { sum: ['Sum'], spread: ['p50', 'p99'], gauge: ['Maximum'] } as const;
 
-/** Creates the dashboard: health, a row for each API family, deliveries, queues and workers, mail, the table, and cost. */
+/**
+ * Creates the dashboard. Its rows are health, each API family, rate-limited calls, deliveries, queues and workers,
+ * mail, the table, and cost.
+ */
 export function createDashboard(stack: Stack, props: MonitoringProps): void {
   const link = (runbook: string) => runbookLink(runbook, props.settings.runbookBaseUrl);
   const dashboard = new Dashboard(stack, 'Dashboard', { defaultInterval: Duration.hours(3) });
@@ -104,8 +107,8 @@ function familyGraphs(
 }
 
 /**
- * Returns widgets with the saved query about rate-limited calls. Each widget queries a part of the functions that have a
- * rate limit.
+ * Returns widgets with the saved query about rate-limited calls. A query searches at most 50 log groups, so each widget
+ * queries some of the functions that have a rate limit.
  */
 function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   const logGroups = families.flatMap(({ functions }) =>
@@ -126,7 +129,7 @@ function rateLimitedCalls({ families }: MonitoringProps): LogQueryWidget[] {
   );
 }
 
-/** Returns a metric that the service itself writes, with the statistics of its kind. A duration has two percentiles. */
+/** Returns a metric that the service itself writes, once for each statistic that its kind has. */
 function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   const { kind, label } = deliveryMetrics[name];
   return statistics[kind].map((statistic) =>
@@ -134,7 +137,7 @@ function ownMetric(name: MetricName, serviceName: string): IMetric[] {
   );
 }
 
-/** Returns the shares of the account's mails that bounced or were reported as spam, from 0 to 1. */
+/** Returns the graph of the account's mails that bounced or were reported as spam, as shares from 0 to 1. */
 function reputationGraph(): GraphWidget {
   return graph(6, 'Bounces and complaints, share', [mailReputation('BounceRate'), mailReputation('ComplaintRate')]);
 }
@@ -231,9 +234,9 @@ function tableGraphs({ table }: MonitoringProps): GraphWidget[] {
 }
 
 /**
- * Returns graphs of the cost of a million requests. The cost of deliveries also counts, so requests look expensive if there
- * are many deliveries. The cost covers all functions of the account, because a metric query cannot select by a part of a
- * name. Each function counts with the default memory size.
+ * Returns graphs of the cost of a million requests. The sum also contains the cost of deliveries, so requests look
+ * expensive if there are many deliveries. It contains all functions of the account, because a metric query cannot
+ * select by a part of a name. It assumes the default memory size for each function.
  */
 function costGraphs({ api, table }: MonitoringProps): GraphWidget[] {
   const units = (kind: 'Read' | 'Write') =>

@@ -2,10 +2,13 @@ import { type AlarmDeclaration, type MonitoringProps, runbooks } from './alarms.
 import { deliveryMetric } from './metrics.ts';
 import { openQuery, workerQueries } from './savedQueries.ts';
 
-/** The number of failed heartbeats within five minutes. One failure can be a deployment or a lost connection. */
+/**
+ * The number of failed heartbeats within five minutes that makes the alarm active. A single failure can come from a
+ * deployment or a lost connection.
+ */
 const FAILED_HEARTBEATS = 3;
 
-/** Returns the alarm on failed heartbeats. Returns no alarm while the setting `heartbeat` is off. */
+/** Returns the alarm on failed heartbeats. Returns an empty list while the setting `heartbeat` is off. */
 export function heartbeatAlarms({ settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   if (settings.heartbeat === 'off') return [];
   return [
@@ -14,7 +17,7 @@ export function heartbeatAlarms({ settings }: MonitoringProps, stackName: string
       metric: deliveryMetric('HeartbeatsFailed', settings.serviceName, 'Sum'),
       threshold: FAILED_HEARTBEATS,
       text: {
-        broken: 'A write and a read through the public URL fail.',
+        broken: 'Heartbeats fail. A heartbeat is a write and a read through the public URL.',
         impacts: ['requests of all customers probably fail too'],
         threshold: `at least ${FAILED_HEARTBEATS} of the 5 heartbeats in 5 minutes failed.`,
         firstStep: `${openQuery(stackName, workerQueries.faults)} The error names the call and its status.`,

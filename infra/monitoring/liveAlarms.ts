@@ -8,12 +8,12 @@ const FAILED_PUBLISHES = 5;
 const FAILED_AUTHORIZATIONS = 5;
 const LATE_SECONDS = 5;
 /**
- * The number of consecutive periods with late pushes that makes the alarm active. In a quiet hour, one slow push is the 99th
- * percentile of its period.
+ * The number of consecutive periods with late pushes that makes the alarm active. More than one is needed, because in a
+ * quiet hour a single slow push is already the 99th percentile.
  */
 const LATE_PERIODS = 3;
 
-/** Returns the alarms on the push service. Returns none while the setting `live` is off. */
+/** Returns the alarms on the push service. Returns an empty list while the setting `live` is off. */
 export function liveAlarms({ workers, settings }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const authorizer = workers.find(({ worker: { on } }) => 'authorizes' in on);
   if (settings.live === 'off' || !authorizer) return [];

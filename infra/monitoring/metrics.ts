@@ -24,13 +24,16 @@ function expression(text: string, usingMetrics: Record<string, Metric>, label?: 
   return new MathExpression({ expression: text, usingMetrics, period, ...(label && { label }) });
 }
 
-/** The name of a metric of faults: of all faults, or of faults in function instances in which at least 1 % of the calls fail. */
+/**
+ * The name of a fault metric. One counts all faults. The other counts faults only in function instances in which at
+ * least 1 % of the calls fail.
+ */
 export type FaultMetricName = typeof faultsMetric.name | typeof faultsMetric.frequentName;
 
 /**
- * Returns the number of answers with status 500 and above of a family, by endpoint, highest first. Functions catch failures
- * and answer them, so Lambda's metric `Errors` stays at zero. A query costs nothing while no endpoint has written the
- * metric.
+ * Returns the number of answers with status 500 or above in a family, by endpoint, highest first. Lambda's metric
+ * `Errors` cannot be used, because functions catch failures and answer them. CloudWatch bills the query only for
+ * endpoints that have written the metric.
  */
 export function familyFaults(
   name: FaultMetricName,
@@ -41,7 +44,10 @@ export function familyFaults(
   return faultsBy(name, 'endpoint', faultsMetric.dimensions, { service: serviceName, family }, label);
 }
 
-/** Returns the number of failures that workers count themselves, by worker, highest first. */
+/**
+ * Returns the number of failures that workers count themselves, by worker, highest first. Does not include runs that
+ * crash.
+ */
 export function workerFaults(name: FaultMetricName, serviceName: string): MathExpression {
   return faultsBy(name, 'worker', faultsMetric.workerDimensions, { service: serviceName });
 }
@@ -62,9 +68,9 @@ function faultsBy(
 }
 
 /**
- * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It covers all
- * functions of the account, because a query cannot select by a part of a name. The query costs nothing while Lambda stops
- * none.
+ * Returns the number of invocations that Lambda stopped as recursive loops, by function, highest first. It includes all
+ * functions of the account, because a query cannot select by a part of a name. CloudWatch bills the query only for
+ * functions that Lambda stopped.
  */
 export function stoppedLoops(): MathExpression {
   return expression(
@@ -76,12 +82,15 @@ export function stoppedLoops(): MathExpression {
 /** The largest number of metrics in the expression of an alarm. */
 const METRICS_PER_ALARM = 10;
 
-/** Returns an expression with the value of `failures`, or 0 if `failures` is less than 1 % of `all`. */
+/** Returns an expression. Its value is that of `failures`, but 0 if `failures` is less than 1 % of `all`. */
 function whereFrequent(failures: string, all: string): string {
   return `${failures} * (${failures} >= ${MIN_FAULT_SHARE} * ${all})`;
 }
 
-/** Returns expressions of the highest number of crashed runs of a worker. Each expression covers ten workers. */
+/**
+ * Returns expressions, each for up to ten workers. The value of an expression is the number of crashed runs of the
+ * worker with the most crashes.
+ */
 export function workerCrashes(
   workers: readonly { readonly name: string; readonly target: Function }[],
 ): MathExpression[] {
@@ -94,7 +103,7 @@ export function workerCrashes(
   });
 }
 
-/** Returns the number of 5xx answers of the API, or 0 if they are less than 1 % of all answers. */
+/** Returns the number of 5xx answers of the API. The value is 0 if they are less than 1 % of all answers. */
 export function apiFaults(api: CfnApi): MathExpression {
   return expression(whereFrequent('FILL(faults, 0)', 'FILL(answers, 0)'), {
     faults: apiMetric(api, '5xx', 'Sum'),
@@ -102,7 +111,7 @@ export function apiFaults(api: CfnApi): MathExpression {
   });
 }
 
-/** Returns the number of failed attempts to send mails, or 0 if they are less than 1 % of all attempts. */
+/** Returns the number of failed attempts to send mails. The value is 0 if they are less than 1 % of all attempts. */
 export function mailFailures(serviceName: string): MathExpression {
   return expression(whereFrequent('FILL(failed, 0)', '(FILL(failed, 0) + FILL(sent, 0))'), {
     failed: deliveryMetric('MailAttemptsFailed', serviceName, 'Sum'),
@@ -118,7 +127,10 @@ export function tableThrottles(table: CfnTable): MathExpression {
   });
 }
 
-/** Returns the number of throttled writes of the table's indexes, by index. The query costs nothing while no index throttles. */
+/**
+ * Returns the number of throttled writes, by index of the table. CloudWatch bills the query only for indexes that
+ * throttled.
+ */
 export function indexThrottles(table: CfnTable): MathExpression {
   return expression(
     `SELECT SUM(WriteThrottleEvents) FROM SCHEMA("AWS/DynamoDB", TableName, GlobalSecondaryIndexName) WHERE TableName = '${table.ref}' GROUP BY GlobalSecondaryIndexName ORDER BY SUM() DESC`,
@@ -126,26 +138,26 @@ export function indexThrottles(table: CfnTable): MathExpression {
   );
 }
 
-/** Returns the number of concurrent executions of all functions in the account, including other services. */
+/** Returns the number of concurrent executions of all functions in the account, including those of other services. */
 export function accountConcurrency(): Metric {
   return metric('AWS/Lambda', 'ConcurrentExecutions', {}, 'Maximum');
 }
 
-/** Returns the share of mails of the whole account that bounced or were reported as spam, from 0 to 1. */
+/** Returns the share of the account's mails that bounced or were reported as spam, from 0 to 1. */
 export function mailReputation(name: 'BounceRate' | 'ComplaintRate'): Metric {
   return metric('AWS/SES', `Reputation.${name}`, {}, 'Maximum');
 }
 
 /**
- * Returns the number of failures of a worker. The worker counts failures itself, and Lambda counts runs that crash. The
- * expression is the maximum of both, because both count a run that throws.
+ * Returns the number of failures of a worker. The worker counts its failures, and Lambda counts runs that crash. Both
+ * count a run that throws, so the value is the larger of the two numbers, not the sum.
  */
 export function workerFailures(worker: string, target: Function, serviceName: string, label?: string): MathExpression {
   const dimensions = { service: serviceName, worker } satisfies Record<
     (typeof faultsMetric.workerDimensions)[number],
     string
   >;
-  // Metric ids must be unique in a graph, so they contain the name of the worker.
+  // The ids of metrics must be unique in a graph, so they begin with the name of the worker.
   const [faults, errors] = [`${worker}Faults`, `${worker}Errors`];
   return expression(
     `MAX([FILL(${faults}, 0), FILL(${errors}, 0)])`,
@@ -162,7 +174,10 @@ export function deliveryMetric(name: MetricName, serviceName: string, statistic:
   return metric(faultsMetric.namespace, name, { service: serviceName }, statistic, label);
 }
 
-/** Returns the maximum of a queue's metric, such as `ApproximateAgeOfOldestMessage`. SQS writes one value per minute. */
+/**
+ * Returns a metric of a queue, such as `ApproximateAgeOfOldestMessage`, with the statistic `Maximum`. SQS writes one
+ * value per minute.
+ */
 export function queueMetric(queue: CfnQueue, metricName: string, label?: string): Metric {
   return metric('AWS/SQS', metricName, { QueueName: queue.attrQueueName }, 'Maximum', label);
 }
@@ -177,7 +192,7 @@ export function functionMetric(target: Function, metricName: string, statistic: 
   return metric('AWS/Lambda', metricName, { FunctionName: target.functionName }, statistic, label);
 }
 
-/** Returns a metric of the table, or of one of its indexes. */
+/** Returns a metric of the table, or of one of its indexes if `index` is given. */
 export function tableMetric(table: CfnTable, metricName: string, label: string, index?: string): Metric {
   const dimensions = { TableName: table.ref, ...(index && { GlobalSecondaryIndexName: index }) };
   return metric('AWS/DynamoDB', metricName, dimensions, 'Sum', label);

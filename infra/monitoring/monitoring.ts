@@ -20,25 +20,25 @@ import { familyQueries, gatewayQueries, openQuery } from './savedQueries.ts';
 import { liveAlarms } from './liveAlarms.ts';
 import { deliveryAlarms, queueAlarms, workerAlarms } from './workerAlarms.ts';
 
-/** The number of faults within five minutes that makes an alarm active. */
+/** The number of faults of one endpoint within five minutes that makes an alarm active. */
 const FAULTS = 5;
 /**
- * The number of throttled reads and writes within five minutes that makes an alarm active. A table that scales up throttles a
- * few, which the SDK retries.
+ * The number of throttled reads and writes within five minutes that makes an alarm active. A few are normal: a growing
+ * table throttles some calls, which the SDK retries.
  */
 const THROTTLES = 50;
 const THROTTLED_PERIODS = 2;
-/** The share of the account's concurrency limit that makes the alarm active. */
+/** The share of the account's concurrency limit at which the alarm becomes active. */
 const CONCURRENCY_SHARE = 0.8;
 /**
- * The shares of bounces and complaints at which AWS reviews an account. At twice the share of bounces, or five times the share of
- * complaints, AWS may stop the account's mail.
+ * The shares of mails that bounce or are reported as spam at which AWS reviews an account. If the share gets worse, AWS
+ * may stop the account's mail: from 0.1 for bounces, and from 0.005 for complaints.
  */
 const REVIEWED = { BounceRate: 0.05, ComplaintRate: 0.001 } as const;
 
 /**
- * Creates all alarms, the topic that sends them by mail, and the dashboard. They derive from the registered endpoints and
- * workers.
+ * Creates all alarms, the topic that sends them by mail, and the dashboard. All derive from the registered endpoints
+ * and workers.
  */
 export function createMonitoring(stack: Stack, props: MonitoringProps): void {
   const { alarmEmail, runbookBaseUrl } = props.settings;
@@ -68,15 +68,16 @@ function apiAlarms(
       metric: familyFaults(faultsMetric.frequentName, family, serviceName),
       threshold: FAULTS,
       text: {
-        broken: `An endpoint of /${family} answers with status 500 or above. The alarm's contributors name it.`,
+        broken: `An endpoint of /${family} answers with status 500 or above. CloudWatch names it under "contributors in alarm".`,
         impacts: functions.map(({ endpoint }) => endpoint.impact),
-        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes. Only function instances in which at least 1 % of the calls fail count.`,
+        threshold: `at least ${FAULTS} such answers of one endpoint in 5 minutes, only from function instances in which at least 1 % of the calls fail.`,
         firstStep: openQuery(stackName, familyQueries.faults, family),
         runbook: runbooks.faults,
         severity: 'high',
       },
     })),
-    // This alarm also covers functions that cannot start, time out or are throttled, because they write no metric themselves.
+    // Functions write no metric if they cannot start, time out or are throttled. The gateway counts those answers, so
+    // this alarm covers them.
     {
       id: 'ApiFaults',
       metric: apiFaults(api),
@@ -104,14 +105,15 @@ function apiAlarms(
         severity: 'high',
       },
     },
-    // An index with a hot key throttles before the table does. Writes to the table then wait for the index.
+    // An index with a hot key can throttle while the table has capacity. DynamoDB then also throttles writes to the
+    // table that change this index.
     {
       id: 'IndexThrottled',
       metric: indexThrottles(table),
       threshold: THROTTLES,
       periods: THROTTLED_PERIODS,
       text: {
-        broken: "An index of the table throttles writes. The alarm's contributors name it.",
+        broken: 'An index of the table throttles writes. CloudWatch names it under "contributors in alarm".',
         impacts: ['requests of customers are slow or answer UNAVAILABLE, and webhooks are late'],
         threshold: `at least ${THROTTLES} throttled writes to one index in 5 minutes, ${THROTTLED_PERIODS} times in a row.`,
         firstStep: 'look at row "Table" of the dashboard. Which index has many write units?',
@@ -122,7 +124,7 @@ function apiAlarms(
   ];
 }
 
-/** Returns the alarms on limits of the whole AWS account, which other services in the account also use. */
+/** Returns the alarms on limits of the whole AWS account, to which other services in the account also count. */
 function accountAlarms({ settings: { accountConcurrency: limit, mailFrom } }: MonitoringProps): AlarmDeclaration[] {
   const concurrency: AlarmDeclaration = {
     id: 'ConcurrencyHigh',
@@ -163,7 +165,8 @@ function mailReputationAlarm(name: keyof typeof REVIEWED, verb: string, firstSte
 
 function mailAction(stack: Stack, email: string): SnsAction {
   const topic = new Topic(stack, 'Alarms', { enforceSSL: true });
-  // `enforceSSL` adds a resource policy, which replaces the default one. The default one lets the alarms of this account publish.
+  // `enforceSSL` adds a resource policy, which replaces the default policy of the topic. The default policy would let
+  // the alarms of this account publish, so this statement allows it again.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

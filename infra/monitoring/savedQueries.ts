@@ -1,4 +1,7 @@
-/** The Logs Insights queries that the stack saves. In a query, the operator replaces texts such as `<apiKey>`. */
+/**
+ * The Logs Insights queries that the stack saves. Before running a query, the operator replaces texts such as
+ * `<apiKey>` in it.
+ */
 import { Stack } from 'aws-cdk-lib';
 import { CfnQueryDefinition, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -9,7 +12,7 @@ import { pascal } from '../constructs/names.ts';
 export const MAX_QUERIED_LOG_GROUPS = 50;
 
 interface Query {
-  /** The name of the query. The saved name is the stack's name, this name and the name of the family. */
+  /** A part of the saved name, which is the stack's name, this name and the name of the family. */
   readonly name: string;
   readonly text: readonly string[];
 }
@@ -22,7 +25,7 @@ function messageIs(...messages: readonly string[]): string {
     : `filter message in [${messages.map((message) => `"${message}"`).join(', ')}]`;
 }
 
-/** The queries about the functions of a family. */
+/** The queries on the logs of a family's functions. */
 export const familyQueries = {
   faults: {
     name: 'faults of',
@@ -68,7 +71,7 @@ export const familyQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** The queries about the workers. */
+/** The queries on the logs of the workers. */
 export const workerQueries = {
   faults: {
     name: 'faults of Workers',
@@ -125,7 +128,7 @@ export const workerQueries = {
   },
 } as const satisfies Readonly<Record<string, Query>>;
 
-/** The queries of the gateway's access log. It has every request, including those to functions that could not answer. */
+/** The queries on the gateway's access log. It has every request, also requests to functions that could not answer. */
 export const gatewayQueries = {
   errors: {
     name: 'errors by endpoint',
@@ -158,12 +161,12 @@ export function queryName(stackName: string, { name }: Query, family?: string): 
   return [`${stackName}/${name}`, ...(family === undefined ? [] : [pascal(family)])].join(' ');
 }
 
-/** Returns the first step of an alarm: to open a saved query. */
+/** Returns the text of an alarm's first step: to open a saved query. */
 export function openQuery(stackName: string, query: Query, family?: string): string {
   return `open saved query "${queryName(stackName, query, family)}" in Logs Insights.`;
 }
 
-/** Saves queries of these log groups. If there are more than 50, a query searches only the first 50. */
+/** Saves queries that search these log groups. If there are more than 50, a query searches only the first 50. */
 export function saveQueries(
   scope: Construct,
   queries: Readonly<Record<string, Query>>,

@@ -18,24 +18,27 @@ import { openQuery, workerQueries } from './savedQueries.ts';
 
 /** The number of failures of one worker within five minutes that makes an alarm active. */
 const FAILURES = 5;
-/** The number of periods of five minutes without a run after which a worker with a timer counts as stopped. */
+/** A worker with a timer counts as stopped after this number of periods without a run. A period has five minutes. */
 const PERIODS_WITHOUT_RUN = 3;
 const BEHIND_MINUTES = 5;
 const OVERDUE_MINUTES = 10;
 const FAN_OUT_SECONDS = 30;
 const FIRST_ATTEMPT_SECONDS = 5;
 /**
- * The number of failed mail attempts within five minutes that makes the alarm active. A short outage of one customer's
- * provider causes fewer.
+ * The number of failed mail attempts within five minutes that makes the alarm active. An outage of one customer's mail
+ * provider causes fewer if it is short.
  */
 const MAIL_ATTEMPTS = 10;
 /**
- * The number of consecutive periods with late work that makes an alarm active. With few events, one slow delivery is the
- * 99th percentile of its period.
+ * The number of consecutive periods with late work that makes an alarm active. More than one is needed, because with
+ * few events a single slow delivery is already the 99th percentile.
  */
 const LATE_PERIODS = 3;
 
-/** Returns the alarms on dead letters of every queue, and on old messages in queues with `lateAfterSeconds`. */
+/**
+ * Returns an alarm on the dead letters of each queue, and an alarm on old messages for each queue with
+ * `lateAfterSeconds`.
+ */
 export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   const firstStep = openQuery(stackName, workerQueries.faults);
   return [
@@ -87,8 +90,8 @@ export function queueAlarms({ queues, streamDeadLetters }: MonitoringProps, stac
 }
 
 /**
- * Returns the alarms on workers that fail, crash, are stopped in a recursive loop, are behind the stream, or are not called
- * by their timer.
+ * Returns the alarms on workers that fail, crash, are behind the stream, are not called by their timer, or are stopped
+ * by Lambda in a recursive loop.
  */
 export function workerAlarms(
   { workers, settings: { serviceName } }: MonitoringProps,
@@ -105,9 +108,9 @@ export function workerAlarms(
       metric: workerFaults(faultsMetric.frequentName, serviceName),
       threshold: FAILURES,
       text: {
-        broken: "A worker fails. The alarm's contributors name it.",
+        broken: 'A worker fails. CloudWatch names it under "contributors in alarm".',
         impacts,
-        threshold: `at least ${FAILURES} failures of one worker in 5 minutes. Only function instances in which at least 1 % of the work fails count.`,
+        threshold: `at least ${FAILURES} failures of one worker in 5 minutes, only from function instances in which at least 1 % of the work fails.`,
         firstStep: openQuery(stackName, workerQueries.faults),
         runbook: runbooks.failingWorkers,
         severity: 'high',
@@ -118,7 +121,7 @@ export function workerAlarms(
       metric,
       threshold: FAILURES,
       text: {
-        broken: 'Runs of a worker crash. The worker cannot start, times out, or runs out of memory.',
+        broken: 'Runs of a worker crash. It cannot start, times out, or runs out of memory.',
         impacts,
         threshold: `at least ${FAILURES} crashed runs of one worker in 5 minutes.`,
         firstStep: 'look at graph "Failures" of the dashboard for the name of the worker.',
@@ -126,15 +129,15 @@ export function workerAlarms(
         severity: 'high',
       },
     })),
-    // Lambda never stops a function whose loop is allowed. So a worker that needs its loop has this metric only after its setting
-    // was changed outside the stack.
+    // Lambda never stops a function whose loops are allowed by the template. For such a function, the alarm becomes
+    // active only if someone changed that setting outside of the stack.
     {
       id: 'RecursiveLoopsStopped',
       metric: stoppedLoops(),
       threshold: 1,
       text: {
         broken:
-          "Lambda stopped a chain of messages, because it looked like an infinite recursive loop. The alarm's contributors name the function.",
+          'Lambda stopped a chain of messages, because it looked like an infinite recursive loop. CloudWatch names the function under "contributors in alarm".',
         impacts,
         threshold: '1 stopped invocation of a function of this account in 5 minutes.',
         firstStep:
@@ -185,7 +188,9 @@ function sourceAlarms({ name, on, impact }: Worker, target: Function): AlarmDecl
   ];
 }
 
-/** Returns the alarms on late deliveries and failing mails. They watch the result, not a cause. */
+/**
+ * Returns the alarms on late deliveries and failing mails. They watch what customers experience, whatever the cause is.
+ */
 export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, stackName: string): AlarmDeclaration[] {
   return [
     {
@@ -236,7 +241,7 @@ export function deliveryAlarms({ settings: { serviceName } }: MonitoringProps, s
       text: {
         broken: 'Mails cannot be sent. Amazon SES or SendGrid is down, or refuses our sender or account.',
         impacts: ['users and owners get mails late, or never if the outage is longer than the retry schedule'],
-        threshold: `at least ${MAIL_ATTEMPTS} failed attempts in 5 minutes that will be retried, and at least 1 % of all attempts.`,
+        threshold: `at least ${MAIL_ATTEMPTS} failed attempts in 5 minutes that will be retried. They are also at least 1 % of all attempts.`,
         firstStep: openQuery(stackName, workerQueries.mails),
         runbook: runbooks.failingMail,
         severity: 'high',

@@ -18,7 +18,7 @@ import { createTable } from '../constructs/table.ts';
 import { WorkersStack } from './workers.ts';
 
 export interface BackendProps {
-  /** The endpoints and pages, including twins. */
+  /** The endpoints, twins, pages and assets. */
   readonly endpoints: readonly Routed[];
   readonly workers: readonly Worker[];
   /** Returns the code to upload for a function, by its id. */
@@ -26,7 +26,7 @@ export interface BackendProps {
   readonly settings: Settings;
 }
 
-/** The stack of the whole system. It derives functions, routes and event sources from the declarations of endpoints and workers. */
+/** The root stack. Its functions, routes and event sources derive from the declarations of endpoints and workers. */
 export class Backend extends Stack {
   readonly families: readonly FamilyStack[];
   /** Undefined if there are no workers, because CloudFormation refuses a stack without resources. */
@@ -133,8 +133,8 @@ export class Backend extends Stack {
 }
 
 /**
- * The number of family stacks that are deployed at the same time. Each adds routes to the one HTTP API, which rejects many
- * concurrent changes.
+ * The number of family stacks that are deployed at the same time. Each stack adds routes to the same HTTP API, which
+ * rejects many concurrent changes.
  */
 const LANES = 3;
 

@@ -11,11 +11,11 @@ import { functionName, pascal } from '../constructs/names.ts';
 import { familyQueries, saveQueries } from '../monitoring/savedQueries.ts';
 
 export interface FamilyProps extends DeploymentContext {
-  /** The name of the family as `familyOf` returns it, such as `v2/auth`. */
+  /** The name of the family, such as `v2/auth`. `familyOf` returns it. */
   readonly family: string;
   /** The endpoints and pages of the family. */
   readonly endpoints: readonly Routed[];
-  /** The twins of all families. Twins of the family's endpoints become routes of their functions. */
+  /** The twins of all families. Twins of this family's endpoints become routes of the endpoints' functions. */
   readonly twins: readonly Twin[];
   readonly code: (id: string) => Code;
   readonly apiId: string;
@@ -23,9 +23,11 @@ export interface FamilyProps extends DeploymentContext {
 }
 
 /**
- * The largest number of functions in a family. A function has five resources, so a stack has fewer than 400, of the 500
- * that CloudFormation allows. The ARNs of all functions, of up to 114 characters each, fit into one inline policy of 10,240
- * characters. A twin is one resource, so five twins count as one function.
+ * The largest number of functions in a family. Two limits of AWS allow it. A function has five resources, so the stack
+ * has fewer than 400 of the 500 resources that CloudFormation allows. The ARNs of all functions, each of up to 114
+ * characters, fit into one inline policy of 10,240 characters.
+ *
+ * A twin is one resource, so five twins count as one function.
  */
 const MAX_FUNCTIONS = 78;
 const TWINS_PER_FUNCTION = 5;
@@ -38,13 +40,14 @@ export class FamilyStack extends NestedStack {
     readonly function: Function;
     readonly logGroup: LogGroup;
   }[];
-  /** The logical id of this stack in the template of the root stack. */
+  /** The logical id of this nested stack in the template of the root stack. */
   readonly stackResource: string;
 
   constructor(scope: Construct, props: FamilyProps) {
     const id = pascal(props.family);
     super(scope, id, { description: `The functions of /${props.family}` });
-    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
+    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
+    // readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(id);
     this.stackResource = id;
     const twinsOf = ({ path }: Routed) => props.twins.filter(({ twinOf }) => twinOf === path);

@@ -12,25 +12,26 @@ import { saveQueries, workerQueries } from '../monitoring/savedQueries.ts';
 export interface LiveProps extends DeploymentContext {
   /** The name of the Event API. */
   readonly name: string;
-  /** The worker that authorizes users. */
+  /** The worker that checks the tokens of users who connect, subscribe or publish. */
   readonly authorizer: Worker;
   readonly code: (id: string) => Code;
   readonly logRetentionDays: number;
 }
 
 /**
- * The stack of the push service: the Event API and its authorizer. It is not part of the stack of the workers, because the
- * publisher there needs the address of the Event API.
+ * The stack of the push service: the Event API and its authorizer. They are not in the stack of the workers. The worker
+ * that publishes needs the address of the Event API, so this stack must exist first.
  */
 export class LiveStack extends NestedStack {
   readonly authorizer: { readonly worker: Worker; readonly construct: LambdaFunction };
   readonly eventApi: EventApi;
-  /** The logical id of this stack in the template of the root stack. */
+  /** The logical id of this nested stack in the template of the root stack. */
   readonly stackResource = 'Live';
 
   constructor(scope: Construct, { name, authorizer: worker, code, logRetentionDays, ...context }: LiveProps) {
     super(scope, 'Live', { description: 'The push service: channels and their authorizer' });
-    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
+    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
+    // readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     const construct = new LambdaFunction(this, pascal(worker.name), {
       description: worker.summary,

@@ -1,7 +1,7 @@
-/** Returns a name in lower case without punctuation, because typed names often differ in both. */
+/** Returns a name in lower case without punctuation, because mistyped names often differ in case and punctuation. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** Returns the name that is most similar to the given text, or undefined if none is similar. */
+/** Returns the name that is most similar to a text. Returns undefined if no name is similar. */
 export function nearestName<N extends string>(text: string, names: readonly N[]): N | undefined {
   const plainName = plain(text);
   const [nearest] = names

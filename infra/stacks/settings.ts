@@ -1,22 +1,23 @@
 import * as z from 'zod';
 import { nearestName } from './nearestName.ts';
 
-/** The retention periods that CloudWatch Logs accepts. Any other number fails at deployment. */
+/** The retention periods that CloudWatch Logs accepts. A deployment with another number would fail. */
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
 
-/** Accepts a text of digits as a number, because `cdk synth -c name=1` passes text. */
+/** Accepts a text of digits as a number, because `cdk synth -c name=1` passes the value as text. */
 function numeric<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value), schema);
 }
 
-/** Makes a setting optional. An empty text means that it is not set, so `-c name=` clears it for one run. */
+/** Makes a setting optional. An empty text counts as not set, so `-c name=` clears the setting for one run. */
 const orNothing = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === null ? undefined : value), schema.optional());
 
 function wholeNumber(byDefault: number, least: number, most: number) {
-  // With `abort`, a number with a fraction is reported once, not also as too small or too large.
+  // With `abort`, zod stops checking after this problem. Otherwise it would also report a fraction as too small or too
+  // large.
   return numeric(
     z
       .int({ error: 'must be a whole number', abort: true })
@@ -27,17 +28,20 @@ function wholeNumber(byDefault: number, least: number, most: number) {
 
 const callsPerWindow = (byDefault: number) => wholeNumber(byDefault, 1, 100_000);
 
-/** The id of a Bedrock model. It is not set by default, because a model costs money and must be enabled in the account. */
+/**
+ * Accepts the id of a Bedrock model. The default is no model, because a model costs money and must be enabled in the
+ * account.
+ */
 function modelId() {
   return orNothing(
     z.string().regex(/^[a-z0-9][a-z0-9.:-]{2,127}$/, 'must be the id of a model or an inference profile'),
   );
 }
 
-/** The longest schedule: 14 days, the time for which failed deliveries can be recovered. */
+/** The longest retry schedule: 14 days. Failed deliveries can be recovered for the same time. */
 const MAX_SCHEDULE_SECONDS = 14 * 24 * 60 * 60;
 
-/** The number of seconds before each attempt, including the first, separated by commas. */
+/** Accepts the seconds before each attempt, including the first, separated by commas. */
 function retrySchedule(byDefault: string) {
   return z
     .string('must be whole seconds separated by commas')
@@ -174,7 +178,7 @@ const schema = z.object({
   ),
 });
 
-/** The settings of an operator, from the `context` of cdk.json or from `-c name=value`. */
+/** The settings of a deployment, from the `context` of cdk.json or from `-c name=value`. */
 export type Settings = z.output<typeof schema>;
 
 export const settingNames = Object.keys(schema.shape) as (keyof Settings)[];
@@ -186,7 +190,7 @@ export function settingMeaning(name: keyof Settings): string {
 
 /**
  * Returns the possible values of a setting, for the table in infra/README.md: an enumeration or a range of numbers.
- * Undefined for other settings.
+ * Returns undefined for settings with other values.
  */
 export function settingValues(name: keyof Settings): string | undefined {
   const { enum: values, minimum, maximum } = z.toJSONSchema(schema.shape[name]);
@@ -195,8 +199,8 @@ export function settingValues(name: keyof Settings): string | undefined {
 }
 
 /**
- * Pairs of settings of which the first needs the second. Without the second, the deployment would succeed, but the domain
- * would not answer, or no mail would be sent.
+ * Each pair is a setting, and another setting that it needs. Without the other one, the deployment would succeed, but
+ * the domain would not answer, or no mail would be sent.
  */
 const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings])[] = [
   ['domainName', 'certificateArn'],
@@ -204,17 +208,17 @@ const needs: readonly (readonly [setting: keyof Settings, other: keyof Settings]
   ['mailIdentity', 'mailFrom'],
 ];
 
-/** The names that the CDK CLI adds to the context. The names of CDK libraries contain `:` or `/`. */
+/** Names in the context that the CDK CLI adds. Names that CDK libraries add contain `:` or `/`. */
 const cliNames = new Set(['cli-telemetry', 'acknowledged-issue-numbers']);
 
-/** Returns whether a name in the context looks like a setting, but is not one. */
+/** Returns whether a name in the context is neither a setting nor a name that the CDK adds. */
 function isUnknown(name: string): boolean {
   return !/[:/]/.test(name) && !cliNames.has(name) && !Object.hasOwn(schema.shape, name);
 }
 
 /**
- * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the context.
- * An unknown name is a problem, because it may be a misspelt setting, which would not apply.
+ * Returns the settings with their defaults. Throws an error that lists every problem. `names` are all names in the
+ * context. An unknown name is a problem, because it may be a setting with a typing error.
  */
 export function readSettings(get: (name: keyof Settings) => unknown, names: readonly string[] = []): Settings {
   const values = Object.fromEntries(settingNames.map((name) => [name, get(name)])) as Record<keyof Settings, unknown>;
@@ -225,7 +229,7 @@ export function readSettings(get: (name: keyof Settings) => unknown, names: read
       const value = values[path[0] as keyof Settings];
       return `${String(path[0])}: ${message}, but is ${value === undefined ? 'not set' : JSON.stringify(value)}`;
     }),
-    // This rule is not in the schema, because zod checks such rules only if all values are valid. The operator should see
+    // This rule is not in the schema, because zod would check it only if all values are valid. The operator should see
     // all problems at once.
     ...needs
       .filter(([setting, other]) => isSet(setting) && !isSet(other))

@@ -14,21 +14,22 @@ export interface WorkersProps extends DeploymentContext {
   readonly logRetentionDays: number;
 }
 
-/** The largest number of readers of one stream that DynamoDB does not throttle. */
+/** The largest number of workers that read the stream. With more readers, DynamoDB throttles reads. */
 const MAX_STREAM_READERS = 2;
 
 /**
  * The stack of the workers: functions, log groups, roles and event sources. The queues are in the root stack, because
- * endpoints also send messages to them.
+ * endpoints send messages to them too.
  */
 export class WorkersStack extends NestedStack {
   readonly functions: readonly { readonly worker: Worker; readonly construct: WorkerFunction }[];
-  /** The logical id of this stack in the template of the root stack. */
+  /** The logical id of this nested stack in the template of the root stack. */
   readonly stackResource = 'Workers';
 
   constructor(scope: Construct, { workers, code, ...props }: WorkersProps) {
     super(scope, 'Workers', { description: 'The workers' });
-    // CloudFormation puts the logical id into the name of every function. Without CDK's hash, the names are readable.
+    // CloudFormation derives the names of functions from this logical id. Without the hash of the CDK, the names are
+    // readable.
     (this.nestedStackResource as CfnStack).overrideLogicalId(this.stackResource);
     if (workers.filter(({ on }) => 'inserts' in on || 'changes' in on).length > MAX_STREAM_READERS) {
       throw new Error(`More than ${MAX_STREAM_READERS} workers read the table's stream. Merge two of them.`);

@@ -277,7 +277,9 @@ describe('the dashboard', () => {
     const text = await alarm.innerText();
     expect(text).toContain('An endpoint of /v2/users answers with status 500 or above.');
     expect(text).toMatch(/Impact, one or more of\s+customers cannot /);
-    expect(text).toContain(`at least ${FAULTS} such answers of one endpoint in 5 minutes. Only function instances`);
+    expect(text).toContain(
+      `at least ${FAULTS} such answers of one endpoint in 5 minutes, only from function instances`,
+    );
     expect(text).toMatch(/Runbook\s+infra\/RUNBOOK\.md#faults\s+Severity\s+high, act now/);
     expect(text).toMatch(/For v2\.users\.get\s/);
     await withText(health(page), /^\d+ of \d+ alarms active$/);

@@ -1,33 +1,38 @@
-/** The cost of a million calls, from the capacity that tests pin. */
+/** The cost of a million calls. The table calls and capacity units are values that tests assert. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { projectDir } from '../../build/build.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, startDollars, tableDollars } from './prices.ts';
 
-/** The table calls that a request makes one after the other, and its capacity units. */
+/** What one request uses: table calls that wait for each other (`roundTrips`), and capacity units. */
 export interface RequestConsumption {
   readonly roundTrips: number;
   readonly read: number;
   readonly written: number;
 }
 
-/** The assumed duration of a round trip to DynamoDB in the same region. AWS promises single-digit milliseconds. */
+/** The assumed duration of one call to DynamoDB in the same region. AWS promises single-digit milliseconds. */
 const ROUND_TRIP_MILLISECONDS = 5;
 /**
- * The assumed duration of the function's own code. `npm run bench http` measures 1.5 ms on a whole core. A function of 512 MB
- * has a third of a core.
+ * The assumed CPU time of the function's code per call. `npm run bench http` measures 1.5 ms on a whole core, and a
+ * function of 512 MB has a third of a core.
  */
 const OWN_MILLISECONDS = 5;
-/** The read units of the credentials. Functions cache credentials for ten seconds, but here they count for each call. */
+/**
+ * The read units for the credentials of a call. Functions cache credentials for ten seconds. The cost assumes no cache.
+ */
 export const CREDENTIALS_UNITS_READ = 0.5;
-/** The bytes that a call logs: one line of the function and one line of the gateway. */
+/** The bytes of log per call: one line of the function and one line of the gateway. */
 const LOG_BYTES = 900;
 /** The bytes of the three lines that Lambda itself logs about each run: START, END and REPORT. */
 export const LAMBDA_LOG_BYTES = 300;
 /** The assumed bytes of an answer's headers. */
 const HEADER_BYTES = 600;
-/** The assumed duration of the start of an instance of 512 MB. The code takes 63 ms of it on a whole core (`npm run bench`). */
+/**
+ * The assumed duration of starting an instance with 512 MB. Loading the code takes 63 ms of it on a whole core (`npm
+ * run bench`).
+ */
 const START_MILLISECONDS = 300;
 /** The assumed share of calls that start an instance. AWS reports less than 1 % for production workloads. */
 const START_SHARE = 0.01;
@@ -37,20 +42,23 @@ export interface CallCost extends RequestConsumption {
   readonly name: string;
   readonly milliseconds: number;
   readonly gateway: number;
-  /** Runs, without the start of instances. */
+  /** The cost of the function's runs, without starts of instances, in dollars per million calls. */
   readonly lambda: number;
-  /** The start of instances, if one call in a hundred starts one. */
+  /** The cost of starting instances, if one call in a hundred starts an instance. */
   readonly starts: number;
   readonly table: number;
   readonly queue: number;
   readonly logs: number;
-  /** The answers that leave AWS. */
+  /** The cost of sending the answers to the internet. */
   readonly dataOut: number;
-  /** The sum in dollars per million calls. */
+  /** The sum of all parts in dollars per million calls. */
   readonly total: number;
 }
 
-/** Returns the consumption of each request by name, as test/integration/table/capacity.test.ts pins it. */
+/**
+ * Returns the consumption of each request by name. Reads it from the texts of tests, which assert it:
+ * test/integration/table/capacity.test.ts, and the tests in test/endpoints.
+ */
 export function pinnedCapacity(
   source = readFileSync(join(projectDir, 'test/integration/table/capacity.test.ts'), 'utf8'),
   ownTests: readonly string[] = testsOfEndpoints(),
@@ -67,7 +75,7 @@ export function pinnedCapacity(
   return new Map([...pinned, ...ownTests.map(capacityOfTests)]);
 }
 
-/** Returns the texts of the test files that `npm run new:endpoint` created, one per endpoint. */
+/** Returns the texts of the tests in test/endpoints, which `npm run new:endpoint` creates. */
 function testsOfEndpoints(): string[] {
   return globSync('test/endpoints/**/*.test.ts', { cwd: projectDir }).map((file) =>
     readFileSync(join(projectDir, file), 'utf8'),
@@ -83,8 +91,8 @@ function capacityOfTests(source: string): [name: string, consumed: RequestConsum
 }
 
 /**
- * Returns the cost of a million calls in dollars. `memoryMb` is the memory of the function. `sends` says whether the function
- * sends a queue message. `answerBytes` is the size of the body of an answer.
+ * Returns the cost of a million calls in dollars. `memoryMb` is the memory of the function. `sends` is true if the
+ * function sends a queue message. `answerBytes` is the size of an answer's body.
  */
 export function costOfCall(
   name: string,
@@ -117,7 +125,9 @@ export function costOfCall(
   };
 }
 
-/** What an `Idempotency-Key` adds to a write: the claim before the call, and the stored answer. */
+/**
+ * The consumption that an `Idempotency-Key` adds to a write: it claims the key before the call, and stores the answer.
+ */
 export const idempotencyConsumption = { roundTrips: 2, read: 0, written: 2 } as const satisfies RequestConsumption;
 
 /** Returns the consumption of a request that also has an `Idempotency-Key`. */
@@ -130,14 +140,17 @@ export function withIdempotencyKey({ roundTrips, read, written }: RequestConsump
 }
 
 /**
- * Returns the cost of starting instances for a million calls in dollars. `share` is the share of calls that start an instance. It
- * is 1 if an endpoint gets less than one call in about ten minutes.
+ * Returns the cost of starting instances for a million calls in dollars. `share` is the share of calls that start an
+ * instance. The share is 1 if an endpoint gets one call in ten minutes or fewer.
  */
 export function startCost(share: number, memoryMb = 512): number {
   return startDollars(MILLION * share, START_MILLISECONDS, memoryMb);
 }
 
-/** Returns the cost of each pinned request, by endpoint. The answers have the size of the documented examples. */
+/**
+ * Returns the cost of each request with a known consumption. Assumes that answers have the size of the documented
+ * examples.
+ */
 export function costsOfCalls(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): CallCost[] {
   return endpoints.flatMap((endpoint) =>
     [...pinned]

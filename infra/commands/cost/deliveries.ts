@@ -1,8 +1,11 @@
-/** The cost of a million events and deliveries, from consumption that a test measures. */
+/** The cost of a million events, and of a million webhook deliveries. The consumption is measured by a test. */
 import { LAMBDA_LOG_BYTES } from './calls.ts';
 import { byteDollars, lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
 
-/** The consumption of one event or one delivery. An event that is a tenth of a batch consumes a tenth of the batch's run. */
+/**
+ * What one event or one delivery uses. Events and deliveries are processed in batches. Each gets an equal share of what
+ * its batch uses.
+ */
 export interface DeliveryConsumption {
   /** The number of table calls. */
   readonly calls: number;
@@ -10,26 +13,27 @@ export interface DeliveryConsumption {
   readonly written: number;
   /** The number of SQS requests to send, receive and delete messages. */
   readonly sqs: number;
-  /** The number of worker runs that post to receivers. */
+  /** The number of worker runs that send webhooks to receivers. */
   readonly postingRuns: number;
   /** The number of other worker runs. */
   readonly otherRuns: number;
-  /** The number of requests to receivers. */
+  /** The number of webhook requests. */
   readonly posts: number;
 }
 
-/** The assumed duration of a run that posts. Most of it is the receiver's time. */
+/** The assumed duration of a worker run that sends webhooks. It mostly waits for the receiver. */
 export const POSTING_MILLISECONDS = 300;
-/** The assumed duration of another run. */
+/** The assumed duration of a worker run that sends no webhooks. */
 export const OTHER_MILLISECONDS = 30;
 /** The bytes that a run logs: one line about the run, and one line with its metrics. */
 const RUN_LOG_BYTES = 650;
-/** The bytes of a request with an event of two kilobytes: the body with its envelope, the headers and the signature. */
+/** The bytes of a webhook request about an event of 2 kB: body, headers and signature. */
 const POST_BYTES = 3_000;
 
 /**
- * The measured consumption of events of two kilobytes. test/integration/webhooks/deliveryConsumption.test.ts asserts these
- * values. A delivery consumes the difference between an event with the delivery and an event without it.
+ * The measured consumption of events of 2 kB. test/integration/webhooks/deliveryConsumption.test.ts asserts these
+ * values. The values of one delivery are those of an event with the delivery, less those of an event without
+ * deliveries.
  */
 export const deliveryConsumption = {
   event: {
@@ -63,18 +67,21 @@ export function deliveryTableDollars({ read, written }: Pick<DeliveryConsumption
   return tableDollars({ read: read * MILLION, written: written * MILLION });
 }
 
-/** The cost of a million events or deliveries in dollars, by what AWS bills. */
+/** The cost of a million events or deliveries in dollars, for each AWS service. */
 export interface DeliveryCost {
   readonly table: number;
   readonly queue: number;
   readonly functions: number;
   readonly logs: number;
-  /** The requests to receivers, which leave AWS. */
+  /** The cost of sending the webhook requests to the internet. */
   readonly dataOut: number;
   readonly total: number;
 }
 
-/** Returns the cost of a million events or deliveries in dollars. Starts of instances are rare in a worker and not included. */
+/**
+ * Returns the cost of a million events or deliveries in dollars. It does not include starts of instances, because they
+ * are rare in workers.
+ */
 export function deliveryCost(consumed: DeliveryConsumption): DeliveryCost {
   const { sqs, postingRuns, otherRuns, posts } = consumed;
   const parts = {
@@ -89,7 +96,10 @@ export function deliveryCost(consumed: DeliveryConsumption): DeliveryCost {
   return { ...parts, total: Object.values(parts).reduce((sum, dollars) => sum + dollars, 0) };
 }
 
-/** Returns the cost of table, SQS and functions in dollars per million events or deliveries. The goals of the benches name it. */
+/**
+ * Returns the cost of a million events or deliveries in dollars, without logs and data out. The targets in
+ * test/bench/deliveries/cost.ts are compared with this sum.
+ */
 export function deliveryDollars(consumed: DeliveryConsumption): number {
   const { table, queue, functions } = deliveryCost(consumed);
   return table + queue + functions;

@@ -1,4 +1,4 @@
-/** The cost of a month without calls, from the templates of a deployment. */
+/** The cost of a month without calls, computed from the templates of a deployment. */
 import { costOfCall, pinnedCapacity } from './calls.ts';
 import { byteDollars, lambdaDollars, MILLION, MINUTES_PER_MONTH, prices, tableDollars } from './prices.ts';
 
@@ -14,20 +14,23 @@ export interface CostLine {
   readonly dollars: number;
 }
 
-/** Lambda polls an idle queue with five parallel long polls of 20 s. */
+/** The SQS requests per minute for one idle queue. Lambda reads it with five parallel long polls of 20 s. */
 const POLLS_PER_MINUTE = 15;
-/** The assumed duration of a sweep that finds no work. It makes 427 queries, 50 at a time. */
+/** The assumed duration of a sweep that finds no work. A sweep makes 427 queries, 50 at a time. */
 const SWEEP_MILLISECONDS = 300;
-/** The read units of a sweep that finds no work. A query of an empty partition costs half a unit. A test measures this figure. */
+/**
+ * The read units of a sweep that finds no work. A query of an empty partition costs half a unit. A test asserts this
+ * value.
+ */
 export const SWEEP_UNITS_READ = 213.5;
 const SWEEP_LOG_BYTES = 3_000;
-/** The assumed duration of a heartbeat: two calls through the public URL. */
+/** The assumed duration of one heartbeat, which makes two calls through the public URL. */
 const HEARTBEAT_MILLISECONDS = 100;
 const HEARTBEAT_LOG_BYTES = 1_000;
 
 /**
- * Returns the cost of a month without calls, by billed item. The types in `free` cost nothing without calls and data. Throws for
- * a type of resource that is in neither set.
+ * Returns the cost of a month without calls, by billed item. Resources of the types in `free` cost nothing without
+ * calls and data. Throws for a resource type that is neither in `billed` nor in `free`.
  */
 export function idleBill(templates: readonly Readonly<Record<string, Resource>>[]): CostLine[] {
   const all = templates.flatMap((resources) => Object.values(resources));
@@ -66,14 +69,14 @@ export function idleBill(templates: readonly Readonly<Record<string, Resource>>[
   ];
 }
 
-/** Returns whether a rule starts the heartbeat. The function has the logical id of its worker. */
+/** Returns whether a rule starts the heartbeat worker, whose function has the logical id `Heartbeat`. */
 function startsHeartbeat({ Properties }: Resource): boolean {
   return JSON.stringify(Properties?.Targets ?? []).includes('"Heartbeat"');
 }
 
 /**
- * Returns the cost of a month that the setting `heartbeat` adds: the runs with their calls, a secret, and the metrics of two alarms and of
- * the alarm on crashed workers.
+ * Returns what the setting `heartbeat` adds to the cost of a month: the runs with their calls, a secret, and three
+ * metrics in alarms.
  */
 export function heartbeatBill(): CostLine[] {
   return [
@@ -83,7 +86,7 @@ export function heartbeatBill(): CostLine[] {
   ];
 }
 
-/** Returns the cost of heartbeats: their runs and logs, and one write and one read through the API each. */
+/** Returns the cost of heartbeats: runs and logs, and one write and one read through the API for each. */
 function heartbeatLine(heartbeats: number): CostLine {
   const pinned = pinnedCapacity();
   const calls = ['/v2/organizations/update one', '/v2/organizations/get by id'].map((name) => {
@@ -134,8 +137,8 @@ const free = new Set([
 ]);
 
 /**
- * Returns the number of metrics for which an alarm is billed: each metric of its expression. A query is billed for each metric
- * that it finds. Without failures it finds none, but here it counts as one.
+ * Returns the number of metrics for which CloudWatch bills an alarm: the metrics in its expression. For a query,
+ * CloudWatch bills each metric that the query finds. Without failures a query finds none. Here it counts as one.
  */
 function metricsOf({ Properties = {} }: Resource): number {
   const parts = (Properties.Metrics ?? []) as readonly { readonly MetricStat?: unknown }[];

@@ -1,4 +1,4 @@
-/** The cost of users who are connected to the push service, from the traffic that their clients cause. */
+/** The cost of users who are connected to the push service, computed from the traffic of their clients. */
 import type { CallCost } from './calls.ts';
 import type { CostLine } from './idle.ts';
 import { lambdaDollars, MILLION, prices, tableDollars } from './prices.ts';
@@ -22,29 +22,34 @@ export const workday: LiveTraffic = {
   cursorsPerSecond: 1,
 };
 
-/** How often the client renews the presence of its user, in seconds, and how often it reads missed changes and states. */
+/** The seconds between two renewals of a user's presence by the client. */
 const PRESENCE_SECONDS = 10;
 const CHECK_SECONDS = 120;
-/** How often the client renews the token of its connection, in seconds. The token lives 15 minutes. */
+/** The seconds between two renewals of a connection's token by the client. A token is valid for 15 minutes. */
 const CONNECT_SECONDS = 14 * 60;
 /**
- * The number of operations with which a client connects: the connection, and the subscriptions to the document channel, the
- * awareness channel and the user's own channel.
+ * The billed operations of a client that connects: the connection, and one subscription each to the document channel,
+ * the awareness channel and the user's own channel.
  */
 const OPERATIONS_TO_CONNECT = 4;
 /**
- * The consumption of the publisher for an edit that it publishes alone: two reads of the channel, and a transaction that writes the
- * channel and the hint. test/integration/live/publishing.test.ts asserts it.
+ * The consumption of the worker `publishLive` for one edit, if its batch has no other edit: two reads of the channel,
+ * and a transaction that writes the channel and the hint. test/integration/live/publishing.test.ts asserts these
+ * values.
  */
 export const editConsumption = { calls: 3, read: 2, written: 4 } as const;
-/** The assumed duration of a run of the publisher for one edit: three table calls, the publish, and the code of the function. */
+/**
+ * The assumed duration of a run of `publishLive` for one edit: three table calls, the publish, and the code of the
+ * function.
+ */
 const PUBLISHER_MILLISECONDS = 40;
-/** The assumed duration of a run of the authorizer, which keeps the rights of a session for ten seconds. */
+/** The assumed duration of a run of `authorizeLive`. Its instances keep the rights of a session for ten seconds. */
 const AUTHORIZER_MILLISECONDS = 5;
 
 /**
- * Returns the cost of traffic by billed item, the most expensive first. AppSync bills each event that it receives, and each event
- * that it sends to one subscriber. Events up to 5 kB count as one operation. `calls` are the costs of a million calls.
+ * Returns the cost of traffic by billed item, the most expensive first. AppSync bills each event that it receives, and
+ * each event for each subscriber that gets it. Events of up to 5 kB count as one operation. `calls` are costs per
+ * million calls.
  */
 export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): CostLine[] {
   const { users, hours, usersPerDocument, editsPerSecond, cursorsPerSecond } = traffic;
@@ -62,7 +67,7 @@ export function liveBill(traffic: LiveTraffic, calls: readonly CallCost[]): Cost
     return priced(item, count, cost.total);
   };
   const connects = userSeconds / CONNECT_SECONDS;
-  // Each event of a client and each subscription runs the authorizer.
+  // The authorizer runs for each event that a client publishes, and for each connection and subscription.
   const authorizations = users * OPERATIONS_TO_CONNECT + cursors;
   return [
     priced('AppSync: edits that it receives', edits, prices.eventOperations),

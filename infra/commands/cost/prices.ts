@@ -1,11 +1,11 @@
 /**
- * The list prices of us-east-1 in dollars, without free tiers, from the pricing pages of AWS in November 2026
- * (aws.amazon.com/<service>/pricing). All cost calculations use them.
+ * The list prices of us-east-1 in dollars, without free tiers. Source: the pricing pages of AWS in November 2026
+ * (aws.amazon.com/<service>/pricing).
  */
 export const prices = {
   /** HTTP API: a million requests of up to 512 KB. A larger request counts as several. */
   httpRequests: 1.0,
-  /** Lambda on arm64: a million runs, and one gigabyte for one second. */
+  /** Lambda on arm64: a million runs, and one gigabyte of memory for one second. */
   lambdaRuns: 0.2,
   lambdaGigabyteSecond: 0.0000133334,
   /**
@@ -57,12 +57,12 @@ export function startDollars(starts: number, milliseconds: number, memoryMb = 51
   return starts * (milliseconds / 1000) * (memoryMb / 1024) * prices.lambdaGigabyteSecond;
 }
 
-/** Returns the cost of bytes in dollars, by the price of a gigabyte. */
+/** Returns the cost of bytes in dollars. `price` is the price of a gigabyte. */
 export function byteDollars(bytes: number, pricePerGigabyte: number): number {
   return (bytes / 2 ** 30) * pricePerGigabyte;
 }
 
-/** Returns the cost of table units in dollars. */
+/** Returns the cost of capacity units in dollars. */
 export function tableDollars({ read, written }: { readonly read: number; readonly written: number }): number {
   return (read * prices.tableRead + written * prices.tableWritten) / MILLION;
 }

@@ -1,16 +1,18 @@
-/** The bytes of vector indexes that DynamoDB bills apart from read and write units. */
+/** The traffic of vector indexes. DynamoDB bills it by the gigabyte, in addition to read and write units. */
 import { MILLION } from './prices.ts';
 
-/** The metered bytes of one request. */
+/** The bytes that one request writes to vector indexes, and those that it searches. */
 export interface VectorConsumption {
   readonly written: number;
   readonly searched: number;
 }
 
 /**
- * The consumption of requests on judgments, by the name of the request in `npm run cost`. test/integration/table/capacity.test.ts
- * asserts these values. A judgment with content has two vectors. The local engine meters writes like DynamoDB. A search costs more in an
- * index with more judgments, so its figure is a lower bound.
+ * The consumption of requests on judgments, by the name of the request in `npm run cost`.
+ * test/integration/table/capacity.test.ts asserts these values. A judgment with content has two vectors.
+ *
+ * The local engine counts writes like DynamoDB. Searching a larger index costs more, so the value of a search is a
+ * lower bound.
  */
 export const vectorConsumption: Readonly<Record<string, VectorConsumption>> = {
   '/v2/memory/judgments/add one': { written: 2_440, searched: 0 },
@@ -24,13 +26,13 @@ export interface VectorPrices {
   readonly searched: number;
 }
 
-/** Returns the gigabytes of a million requests. */
+/** Returns the gigabytes that a million requests write and search. */
 export function vectorGigabytes({ written, searched }: VectorConsumption): VectorConsumption {
   const gigabytes = (bytes: number) => (MILLION * bytes) / 2 ** 30;
   return { written: gigabytes(written), searched: gigabytes(searched) };
 }
 
-/** Returns the cost of a million requests in dollars. */
+/** Returns the cost of a million requests in dollars, without capacity units. */
 export function vectorDollars(consumed: VectorConsumption, prices: VectorPrices): number {
   const { written, searched } = vectorGigabytes(consumed);
   return written * prices.written + searched * prices.searched;

@@ -1,12 +1,15 @@
-/** The calls that `npm run load` sends and `npm run simulate` assumes: like those of a server that shows documents with comments. */
+/**
+ * The call mix: the calls that `npm run load` sends and that `npm run simulate` assumes. They are typical for a server
+ * that shows documents with comments.
+ */
 import type { Endpoint } from '../../../lib/app/endpoint.ts';
 import { takesIdempotencyKey } from '../../../lib/http/capabilities.ts';
 import { type CallCost, costsOfCalls, pinnedCapacity, withIdempotencyKey } from '../cost/calls.ts';
 
-/** One kind of call. */
+/** A call in the call mix. */
 export interface MixedCall {
   readonly path: string;
-  /** The share of this kind among all calls, relative to the other weights. */
+  /** How often this call is sent, relative to the weights of the other calls. */
   readonly weight: number;
   /** The name of the call in `npm run cost`, without the path. */
   readonly cost: string;
@@ -21,21 +24,21 @@ export const callMix = [
   { path: '/v2/organizations/documents/update', weight: 2, cost: 'one' },
 ] as const satisfies readonly MixedCall[];
 
-/** The path of a call of the mix. */
+/** The path of a call in the call mix. */
 export type MixedPath = (typeof callMix)[number]['path'];
 
-/** A call of the mix with its cost. */
+/** A call in the call mix with its cost. */
 export interface PricedCall {
   readonly path: MixedPath;
   readonly kind: Endpoint['kind'];
-  /** The share of the call. All shares have the sum 1. */
+  /** The share of this call among all calls, from 0 to 1. */
   readonly share: number;
   readonly cost: CallCost;
 }
 
 /**
- * Returns the calls of the mix with their costs in `npm run cost`. Writes have an `Idempotency-Key`, as the typed client sends
- * them. Throws if `npm run cost` does not have a call.
+ * Returns the calls of the call mix with their costs from `npm run cost`. Writes have an `Idempotency-Key`, as the
+ * typed client sends them. Throws if the cost of a call is unknown.
  */
 export function costsOfMix(endpoints: readonly Endpoint[], pinned = pinnedCapacity()): PricedCall[] {
   const total = callMix.reduce((sum, { weight }) => sum + weight, 0);

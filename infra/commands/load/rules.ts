@@ -1,9 +1,9 @@
 /** The outcome of one call of a load run. */
 export interface CallOutcome {
   readonly path: string;
-  /** The time from the planned start to the end of the answer, so that a late start counts. */
+  /** The time from the planned start to the end of the answer. It includes the delay of a call that starts late. */
   readonly milliseconds: number;
-  /** The status of the error, or undefined for a success. */
+  /** The status of the error. Undefined if the call succeeded. */
   readonly error: string | undefined;
 }
 
@@ -15,14 +15,15 @@ export interface EndpointReport {
   readonly p99: number;
 }
 
-/** Returns the planned start of each call in milliseconds after the start of the run. The distances are equal. */
+/** Returns the planned start of each call in milliseconds after the start of the run. Starts have equal distances. */
 export function plannedStarts(perSecond: number, minutes: number): number[] {
   const count = Math.max(1, Math.round(perSecond * minutes * 60));
   return Array.from({ length: count }, (_each, index) => (index * 1_000) / perSecond);
 }
 
 /**
- * Returns `count` items. Each part of the list has the items in the proportion of their weights (smooth weighted round robin).
+ * Returns `count` items, in an order in which each item occurs evenly and as often as its weight says (smooth weighted
+ * round robin).
  */
 export function inProportion<T extends { readonly weight: number }>(items: readonly T[], count: number): T[] {
   const total = items.reduce((sum, { weight }) => sum + weight, 0);
@@ -38,24 +39,24 @@ export function inProportion<T extends { readonly weight: number }>(items: reado
 }
 
 /**
- * The number of documents of a run, and of comments in a thread. A long thread makes reads costlier than those in `npm run
- * cost`.
+ * The smallest and largest number of documents of a run. A run spreads its comments over documents, because reads of
+ * long threads would cost more than `npm run cost` assumes.
  */
 const DOCUMENTS = { min: 10, max: 1_000 };
 const COMMENTS_PER_THREAD = 20;
 
-/** Returns the number of documents, each with one thread, for a run that adds `comments` comments. */
+/** Returns the number of documents for a run that adds `comments` comments. Each document has one thread. */
 export function documentsFor(comments: number): number {
   return Math.min(DOCUMENTS.max, Math.max(DOCUMENTS.min, Math.ceil(comments / COMMENTS_PER_THREAD)));
 }
 
-/** Returns the nearest-rank percentile of at least one value. */
+/** Returns the nearest-rank percentile of the values. Needs at least one value. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN;
 }
 
-/** Returns the report of each endpoint, by path. */
+/** Returns a report of each endpoint, in the order of paths. */
 export function reportsOf(outcomes: readonly CallOutcome[]): EndpointReport[] {
   return [...Map.groupBy(outcomes, ({ path }) => path)]
     .map(([path, calls]): EndpointReport => {

@@ -1,4 +1,7 @@
-/** The components of `npm run simulate` that have limits, and the load that fills each of them. */
+/**
+ * The components of `npm run simulate`: parts of the service and of AWS that have limits, and the load that fills each
+ * of them.
+ */
 import { CURRENT_KEY_MILLISECONDS } from '../../../lib/crypto/keyRing.ts';
 import { CREDENTIALS_UNITS_READ } from '../cost/calls.ts';
 import { POSTING_MILLISECONDS } from '../cost/deliveries.ts';
@@ -18,24 +21,26 @@ import {
   zipfShares,
 } from './rules.ts';
 
-/** The number of secrets that functions read. */
+/** The number of secrets that each execution environment reads. */
 const SECRETS = 2;
 const JUMP_SECONDS = 10;
 
-/** A component with a limit. */
+/** A part of the service or of AWS that has a limit. */
 export interface Component {
   readonly name: string;
-  /** The limit, or undefined if AWS agrees on one with each account. */
+  /** The limit. Undefined if each account agrees on its own limit with AWS. */
   readonly limit: number | undefined;
-  /** `steady`: at a constant load. `jump`: in the first ten seconds, if the load begins at once. */
+  /**
+   * `steady`: the load is constant. `jump`: the load begins at once, and the component counts its first ten seconds.
+   */
   readonly when: 'steady' | 'jump';
-  /** Returns what a load uses, in units of the limit. */
+  /** Returns how much of the component a load uses, in units of `limit`. */
   readonly use: (requestsPerSecond: number) => number;
-  /** How to raise the limit. */
+  /** What an operator does to raise the limit. */
   readonly remedy: string;
 }
 
-/** Returns all components. Their order has no meaning. */
+/** Returns all components, in any order. */
 export function componentsOf(workload: Workload): Component[] {
   return [
     ...requestComponents(workload),
@@ -47,7 +52,7 @@ export function componentsOf(workload: Workload): Component[] {
   ];
 }
 
-/** How to raise a quota. */
+/** The remedy for a quota that AWS raises on request. */
 const REQUEST = 'request a higher quota';
 
 function requestComponents(workload: Workload): Component[] {
@@ -102,8 +107,8 @@ function tableComponents(workload: Workload): Component[] {
 }
 
 /**
- * The groups of partitions by the data that they hold: of the whole account, of an API key, or of a document or user of it.
- * `count` is how many of its busiest partitions the tables contain.
+ * Partitions belong to the account, to an API key, or to a document or user of an API key. The tables show the `count`
+ * busiest partitions of each group.
  */
 const partitionGroups = {
   account: { count: 1, remedy: 'more shards in the code' },
@@ -112,10 +117,13 @@ const partitionGroups = {
 } as const;
 type PartitionGroup = keyof typeof partitionGroups;
 
-/** The remedy for the partition of organizations. Its only busy item is one organization, and DynamoDB cannot split an item. */
+/**
+ * The remedy for the partition that contains the organizations of an API key. Every call reads the item of its
+ * organization there, and DynamoDB cannot split an item.
+ */
 const organizationRemedy = 'several organizations or API keys';
 
-/** Returns the busiest partitions of each group, for the largest API key and for its largest document and user. */
+/** Returns the busiest partitions of each group. Assumes the largest API key, and its largest document and user. */
 function partitionComponents(workload: Workload): Component[] {
   const largestTenant = workload.tenantShares[0] ?? 0;
   const largestDocument = largestTenant * (zipfShares(assumptions.documentsPerTenant)[0] ?? 0);
@@ -250,7 +258,7 @@ function steady(name: string, limit: number | undefined, use: Component['use'], 
   return { name, limit, when: 'steady', use, remedy };
 }
 
-/** Returns a component whose limit AWS raises on request. */
+/** Returns a component with a quota that AWS raises on request. */
 function ofQuota(
   name: string,
   { limit }: Quota & { readonly adjustable: true },
@@ -260,13 +268,13 @@ function ofQuota(
   return steady(name, limit, use, condition === undefined ? REQUEST : `${REQUEST}; ${condition}`);
 }
 
-/** The largest load at which the search looks for a full component. */
+/** The largest load in the search for the load that fills a component. */
 const MAX_REQUESTS_PER_SECOND = 1e9;
 const SEARCH_STEPS = 100;
 
 /**
- * Returns the load in requests per second at which the component is full. Infinity if a billion requests do not fill it, or if it
- * has no limit. The use must not fall with the load.
+ * Returns the load at which the component is full, in requests per second. Returns Infinity if a billion requests per
+ * second do not fill it, or if it has no limit. Requires that `use` never falls when the load grows.
  */
 export function fullAt({ limit, use }: Pick<Component, 'limit' | 'use'>): number {
   if (limit === undefined || use(MAX_REQUESTS_PER_SECOND) <= limit) return Infinity;

@@ -1,30 +1,33 @@
 /**
- * The consumption of calls of the mix, and of events with their deliveries, in each partition of the table. Two tests measure it:
- * test/integration/table/callFootprints and test/integration/webhooks/eventFootprint.
+ * How many capacity units a call, or an event with its delivery, uses in each partition of the table. Two tests assert
+ * these values: test/integration/table/callFootprints and test/integration/webhooks/eventFootprint.
  */
 import type { MixedPath } from '../load/mix.ts';
 
 /**
- * Which data a partition holds: that of the whole account, of an API key, of a document, of a user, or of a webhook endpoint.
- * `item`: a partition of one event or one call.
+ * What a partition belongs to. `tenant` is an API key, and `endpoint` is a webhook endpoint. `item` is a single event
+ * or call.
  */
 export type Scope = 'account' | 'tenant' | 'document' | 'user' | 'endpoint' | 'item';
 
-/** The consumption of one call or one event in the partitions of one kind. */
+/** How many capacity units one call or one event uses in partitions whose keys have the same pattern. */
 export interface Footprint {
-  /** The index and the key with placeholders, such as `gsi3 T#DUE#<n>`. */
+  /** The index and the pattern of the partition key, such as `gsi3 T#DUE#<n>`. Texts in `<>` are placeholders. */
   readonly partitions: string;
   readonly scope: Scope;
-  /** The number of such partitions in the scope. */
+  /** The number of partitions with this pattern, for one `scope`. The units spread evenly over them. */
   readonly shards: number;
-  /** The units per call or event. */
+  /** The capacity units per call or event, for all of these partitions together. */
   readonly read: number;
   readonly written: number;
 }
 
 const organization = 'table T#<tenant>#ORGANIZATION#<organization>';
 const one = { shards: 1, read: 1, written: 0 } as const;
-/** The partition of the organizations of an API key. All calls of an organization read the same item of it. */
+/**
+ * The partition that contains all organizations of an API key. Every call for an organization reads the organization's
+ * item here.
+ */
 export const ORGANIZATIONS = 'table T#<tenant>#ORGANIZATIONS';
 const organizations: Footprint = { ...one, partitions: ORGANIZATIONS, scope: 'tenant' };
 const documents: Footprint = { ...one, partitions: `${organization}#DOCUMENTS`, scope: 'tenant' };
@@ -34,7 +37,10 @@ const threadId: Footprint = { ...one, partitions: `${organization}#RECORD#thread
 const profile: Footprint = { ...one, partitions: 'table T#<tenant>#USER#<user>', scope: 'user' };
 const member: Footprint = { ...one, partitions: `${organization}#USER#<user>`, scope: 'user' };
 
-/** The consumption of a warm call, which reads no credentials and has no `Idempotency-Key`. */
+/**
+ * The footprints of a call, by its path. They do not include the read of credentials, which functions cache, and the
+ * writes of an `Idempotency-Key`.
+ */
 export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> = {
   '/v2/commentannotations/get': [organizations, documents, threads],
   '/v2/commentannotations/comments/add': [
@@ -50,7 +56,10 @@ export const callFootprints: Readonly<Record<MixedPath, readonly Footprint[]>> =
   '/v2/organizations/documents/update': [organizations, { ...documents, written: 1 }],
 };
 
-/** The consumption of an event of two kilobytes with one delivery, in batches of ten, without the reads of publishing. */
+/**
+ * The footprints of an event of 2 kB with one delivery, if workers process events and deliveries in batches of ten.
+ * They do not include the reads that publish the event.
+ */
 export const eventFootprint: readonly Footprint[] = [
   { partitions: 'table T#<tenant>#EVENT#<event>', scope: 'item', shards: 1, read: 3, written: 10 },
   { partitions: 'gsi3 T#PENDING#<n>', scope: 'account', shards: 128, read: 0, written: 2 },

@@ -1,13 +1,13 @@
 /**
- * The default quotas of AWS that bound the load, in us-east-1, from the documentation of AWS in November 2026. A few other regions
- * start with lower quotas. New accounts may too.
+ * AWS quotas that limit the load. The values are the defaults in us-east-1, from the documentation of AWS in November
+ * 2026. A few other regions and new accounts may start with lower quotas.
  */
 
 export interface Quota {
   readonly limit: number;
   /** Whether AWS raises the quota on request. */
   readonly adjustable: boolean;
-  /** The page of AWS that states the quota. */
+  /** The page of the AWS documentation that states the quota. */
   readonly source: string;
 }
 
@@ -18,26 +18,28 @@ const logs = `${docs}/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html`;
 const appSync = `${docs}/general/latest/gr/appsync.html`;
 
 export const quotas = {
-  /** Requests per second to all APIs of an account and a region. */
+  /** Requests per second to all APIs of an account in a region. */
   gatewayRequests: { limit: 10_000, adjustable: true, source: `${docs}/apigateway/latest/developerguide/limits.html` },
   /** Concurrent executions of an account. */
   concurrency: { limit: 1_000, adjustable: true, source: `${lambda}/gettingstarted-limits.html` },
-  /** Invocations per second of an account, for each concurrent execution of its quota. */
+  /** Invocations per second that an account may make for each concurrent execution in its quota. */
   invocationsPerConcurrency: { limit: 10, adjustable: false, source: `${lambda}/lambda-concurrency.html` },
-  /** New execution environments of one function in ten seconds. */
+  /** New execution environments of one function that Lambda starts in ten seconds. */
   newEnvironments: { limit: 1_000, adjustable: false, source: `${lambda}/scaling-behavior.html` },
-  /** Concurrent executions for one queue. */
+  /** Concurrent executions that Lambda starts for one queue. */
   queueConcurrency: { limit: 1_000, adjustable: false, source: `${lambda}/services-sqs-scaling.html` },
-  /** Units per second of a table on demand, and of each of its indexes. */
+  /** Capacity units per second of an on-demand table. Each of its indexes has the same quota. */
   tableRead: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
   tableWritten: { limit: 40_000, adjustable: true, source: `${dynamoDb}/ServiceQuotas.html` },
-  /** Units per second of a new table on demand. Later its limit is twice its highest load so far. */
+  /**
+   * Capacity units per second of a new on-demand table. Later the limit of a table is twice its highest load so far.
+   */
   newTableRead: { limit: 12_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
   newTableWritten: { limit: 4_000, adjustable: false, source: `${dynamoDb}/on-demand-capacity-mode.html` },
-  /** Units per second of one partition. */
+  /** Capacity units per second of one partition. */
   partitionRead: { limit: 3_000, adjustable: false, source: `${dynamoDb}/bp-partition-key-design.html` },
   partitionWritten: { limit: 1_000, adjustable: false, source: `${dynamoDb}/bp-partition-key-design.html` },
-  /** Messages of one standard queue that were received and not deleted. */
+  /** Messages of one standard queue that are received and not yet deleted. */
   messagesInFlight: {
     limit: 120_000,
     adjustable: true,
@@ -49,7 +51,9 @@ export const quotas = {
     adjustable: false,
     source: `${docs}/secretsmanager/latest/userguide/reference_limits.html`,
   },
-  /** Symmetric operations per second. Secrets Manager decrypts each secret that it returns. */
+  /**
+   * Symmetric KMS operations per second. Each read of a secret needs one, because Secrets Manager decrypts the secret.
+   */
   keyOperations: {
     limit: 100_000,
     adjustable: true,
@@ -67,6 +71,6 @@ export const quotas = {
   /** Events per second that an Event API receives, and messages per second that it sends to browsers. */
   liveEvents: { limit: 10_000, adjustable: true, source: appSync },
   liveMessages: { limit: 1_000_000, adjustable: true, source: appSync },
-  /** Invocations of targets per second. */
+  /** Invocations of rule targets per second. */
   scheduledRuns: { limit: 18_750, adjustable: true, source: `${docs}/eventbridge/latest/userguide/eb-quota.html` },
 } as const satisfies Readonly<Record<string, Quota>>;

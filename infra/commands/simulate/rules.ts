@@ -1,6 +1,6 @@
 /**
- * The model of `npm run simulate`: what happens at a load, and what it costs. Everything is computed from averages and shares,
- * without randomness and without a clock.
+ * The model of `npm run simulate`: what a load uses and costs. It computes with averages and shares. It uses no
+ * randomness and no clock.
  */
 import { POSITIVE_MILLISECONDS } from '../../../lib/table/recordCache.ts';
 import { CREDENTIALS_UNITS_READ, idempotencyConsumption } from '../cost/calls.ts';
@@ -16,23 +16,26 @@ import type { PricedCall } from '../load/mix.ts';
 import { callFootprints, eventFootprint, type Footprint } from './footprints.ts';
 import { quotas } from './quotas.ts';
 
-/** Figures that no benchmark measures. */
+/** Values that no benchmark measures. */
 export const assumptions = {
-  /** The number of API keys. Their shares of the load are a Zipf distribution. */
+  /** The number of API keys. The load is distributed over them by Zipf's law. */
   tenants: 1_000_000,
-  /** The number of documents of an API key, and also of its users. Their shares of its load are a Zipf distribution too. */
+  /**
+   * The number of documents of an API key, and also the number of its users. The load of the key is distributed over
+   * them by Zipf's law.
+   */
   documentsPerTenant: 1_000,
-  /** The mean numbers of events of a new comment, and of deliveries and mails of an event. */
+  /** Averages: events for a new comment, deliveries for an event, and mails for an event. */
   eventsPerComment: 1,
   deliveriesPerEvent: 1,
   mailsPerEvent: 0.1,
-  /** The number of users who are connected to a document that changes. */
+  /** The average number of users who are connected to a document when it changes. */
   connectedUsersPerDocument: 5,
   /** The time in which Lambda creates an execution environment and loads the function. */
   coldStartMilliseconds: 400,
   /** How many times per second a busy execution environment writes logs. */
   logWritesPerEnvironment: 1,
-  /** The number of parallel polls with which Lambda begins to read a queue. */
+  /** The number of parallel polls with which Lambda starts to read a queue. */
   polls: 5,
 } as const;
 
@@ -40,12 +43,12 @@ const COMMENT: PricedCall['path'] = '/v2/commentannotations/comments/add';
 const BATCH_SIZE = 10;
 const SECONDS_PER_MONTH = MINUTES_PER_MONTH * 60;
 
-/** The limits that the settings and the declarations of queues set. */
+/** The limits of this service. Settings and declarations of queues set them. */
 export interface OwnLimits {
   readonly requestsPerSecond: number;
   readonly readsPerSecondPerKey: number;
   readonly writesPerSecondPerKey: number;
-  /** The largest number of concurrent runs of the workers of these queues. */
+  /** The largest number of concurrent runs of the worker of the queue `deliver`, and of that of the queue `mail`. */
   readonly deliverConcurrency: number;
   readonly mailConcurrency: number;
 }
@@ -53,11 +56,11 @@ export interface OwnLimits {
 export interface Workload {
   readonly calls: readonly PricedCall[];
   readonly limits: OwnLimits;
-  /** The share of each API key in the load, the largest first. The sum is 1. */
+  /** The share of each API key in the load, the largest first. The sum is 1. `tenant` means API key. */
   readonly tenantShares: ArrayLike<number>;
 }
 
-/** Returns the shares of `count` members of a Zipf distribution, the largest first. Their sum is 1. */
+/** Returns the shares of `count` members in a Zipf distribution, the largest first. Their sum is 1. */
 export function zipfShares(count: number): Float64Array {
   const shares = Float64Array.from({ length: count }, (_each, rank) => 1 / (rank + 1));
   const sum = shares.reduceRight((total, weight) => total + weight, 0);
@@ -65,15 +68,18 @@ export function zipfShares(count: number): Float64Array {
 }
 
 /**
- * Returns the mean number of messages in a batch. Lambda's polls take all waiting messages, at most ten. While few messages arrive,
- * each poll finds one.
+ * Returns the average number of messages in a batch. A poll takes all waiting messages, up to ten. With few messages
+ * per second, each poll finds one.
  */
 export function batchSize(messagesPerSecond: number): number {
   const pollsPerSecond = assumptions.polls / (POSTING_MILLISECONDS / 1000);
   return Math.min(BATCH_SIZE, Math.max(1, messagesPerSecond / pollsPerSecond));
 }
 
-/** Returns the consumption of a delivery in batches of `size`, interpolated between the measured batches of one and of ten. */
+/**
+ * Returns the consumption of a delivery in batches of `size`. It is interpolated between the measured consumptions in
+ * batches of one and of ten.
+ */
 export function deliveryInBatches(size: number): DeliveryConsumption {
   const { alone, inTens } = deliveryConsumption;
   const toAlone = (1 / size - 1 / BATCH_SIZE) / (1 - 1 / BATCH_SIZE);
@@ -83,12 +89,12 @@ export function deliveryInBatches(size: number): DeliveryConsumption {
   ) as unknown as DeliveryConsumption;
 }
 
-/** Returns which share of a partition's throughput is used by `read` and `written`, in units per second. */
+/** Returns which share of one partition's throughput the units use. `read` and `written` are units per second. */
 export function partitionUse({ read, written }: { readonly read: number; readonly written: number }): number {
   return read / quotas.partitionRead.limit + written / quotas.partitionWritten.limit;
 }
 
-/** Events, deliveries, mails and runs of workers per second at a load. */
+/** What the workers process per second at a load: events, deliveries and mails, and the runs of workers. */
 interface Work {
   readonly events: number;
   readonly deliveries: number;
@@ -98,7 +104,7 @@ interface Work {
   readonly mailRuns: number;
 }
 
-/** Returns the mean number of events of a request. */
+/** Returns the average number of events that one request causes. */
 function eventsPerRequest({ calls }: Workload): number {
   return shareOf(calls, ({ path }) => path === COMMENT) * assumptions.eventsPerComment;
 }
@@ -123,7 +129,7 @@ export function shareOf(calls: readonly PricedCall[], isMeant: (call: PricedCall
 
 export const isWrite = ({ kind }: PricedCall) => kind === 'write';
 
-/** Returns the average number of concurrent executions of the functions of endpoints. */
+/** Returns the average number of concurrent executions of the endpoints' functions. */
 export function requestConcurrency(
   calls: readonly PricedCall[],
   requestsPerSecond: number,
@@ -135,14 +141,14 @@ export function requestConcurrency(
   );
 }
 
-/** Returns the average number of concurrent executions of all functions. */
+/** Returns the average number of concurrent executions of all functions, including workers. */
 export function concurrencyAt(workload: Workload, requestsPerSecond: number): number {
   const { streamRuns, deliverRuns, mailRuns } = workOf(workload, requestsPerSecond);
   const workers = streamRuns * OTHER_MILLISECONDS + (deliverRuns + mailRuns) * POSTING_MILLISECONDS;
   return requestConcurrency(workload.calls, requestsPerSecond) + workers / 1000;
 }
 
-/** The consumption of an average request with its events and deliveries, in the partitions of one kind. */
+/** Returns the footprints of an average request with its events and deliveries. */
 export function footprintsPerRequest(workload: Workload): Footprint[] {
   const { calls } = workload;
   const all: Footprint[] = [
@@ -165,7 +171,10 @@ function scaled({ partitions, scope, shards, read, written }: Footprint, by: num
   return { partitions, scope, shards, read: read * by, written: written * by };
 }
 
-/** Returns dollars per million requests at a load: the calls, their events and deliveries. */
+/**
+ * Returns the cost of a million requests with their events and deliveries, in dollars. The cost depends on the load,
+ * because batches grow with it.
+ */
 export function dollarsPerMillion(workload: Workload, requestsPerSecond: number): number {
   const calls = workload.calls.reduce((sum, { share, cost }) => sum + share * cost.total, 0);
   const events = eventsPerRequest(workload);
@@ -177,19 +186,19 @@ export function dollarsPerMillion(workload: Workload, requestsPerSecond: number)
   );
 }
 
-/** Returns dollars per month at a constant load, without the costs of a month without calls. */
+/** Returns the cost of a month at a constant load in dollars. Does not include the cost of a month without calls. */
 export function dollarsPerMonth(workload: Workload, requestsPerSecond: number): number {
   return (requestsPerSecond * SECONDS_PER_MONTH * dollarsPerMillion(workload, requestsPerSecond)) / MILLION;
 }
 
-/** The API keys above their limits at a load. */
+/** The number of API keys that exceed their limits at a load. */
 export interface KeysAboveLimits {
   readonly keys: number;
   /** The share of all requests that gets RESOURCE_EXHAUSTED. */
   readonly rejected: number;
 }
 
-/** Returns how many API keys send more calls than their limits, and the share of the requests above the limits. */
+/** Returns how many API keys exceed their limits, and which share of all requests is above the limits. */
 export function keysAboveLimits({ calls, limits, tenantShares }: Workload, requestsPerSecond: number): KeysAboveLimits {
   const writes = shareOf(calls, isWrite);
   let [keys, rejected] = [0, 0];
@@ -198,7 +207,7 @@ export function keysAboveLimits({ calls, limits, tenantShares }: Workload, reque
     const above =
       Math.max(0, perSecond * (1 - writes) - limits.readsPerSecondPerKey) +
       Math.max(0, perSecond * writes - limits.writesPerSecondPerKey);
-    // The shares fall, so no later key is above its limits.
+    // API keys come in the order of their load, so all later keys are within their limits.
     if (above === 0) break;
     keys++;
     rejected += above;
@@ -207,8 +216,8 @@ export function keysAboveLimits({ calls, limits, tenantShares }: Workload, reque
 }
 
 /**
- * Returns the share of requests that read their credentials from the table. Each execution environment keeps the credentials of an
- * API key for ten seconds.
+ * Returns the share of requests that read their credentials from the table. The other requests find the credentials in
+ * the memory of the execution environment, which keeps them for ten seconds.
  */
 export function credentialReadShare({ calls, tenantShares }: Workload, requestsPerSecond: number): number {
   if (requestsPerSecond === 0) return 1;
@@ -221,7 +230,10 @@ export function credentialReadShare({ calls, tenantShares }: Workload, requestsP
   return reads / requestsPerSecond;
 }
 
-/** Returns how often per second the functions read the credentials of an API key with a share of the load. */
+/**
+ * Returns how often per second all functions together read the credentials of one API key. `tenantShare` is the key's
+ * share of the load.
+ */
 export function credentialReads(calls: readonly PricedCall[], requestsPerSecond: number, tenantShare: number): number {
   return calls.reduce(
     (sum, call) =>
@@ -235,8 +247,8 @@ function environmentsOf(call: PricedCall, requestsPerSecond: number): number {
 }
 
 /**
- * Returns how often per second the execution environments of a function read the credentials of a key. The requests of the key
- * spread evenly over the environments. After a read, an environment needs no other read for ten seconds.
+ * Returns how often per second the execution environments of one function read the credentials of one API key. Assumes
+ * that requests spread evenly over the environments. An environment keeps the credentials for ten seconds after a read.
  */
 function readsOfKey(requestsPerSecond: number, environments: number): number {
   return requestsPerSecond / (1 + ((requestsPerSecond / environments) * POSITIVE_MILLISECONDS) / 1000);

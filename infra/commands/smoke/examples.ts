@@ -1,10 +1,12 @@
-/** The order of all examples of the API reference, and the values with which they refer to each other. */
+/**
+ * The order in which `npm run smoke` sends the examples of the API reference, and the values that it replaces in them.
+ */
 
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
 
-/** The paths of all endpoints without twins, in an order in which each example finds the data that it needs. */
+/** The paths of all endpoints except twins. In this order, each example finds the data that it needs. */
 export const exampleOrder: readonly string[] = [
   ...[
     'create',
@@ -111,7 +113,10 @@ export const exampleOrder: readonly string[] = [
   ].map((name) => `${ORGANIZATIONS}/${name}`),
 ];
 
-/** Data that an example needs and that no other example creates: the path and the data of further requests. */
+/**
+ * Requests that create data which an example needs and no other example creates: their paths and data, by the path of
+ * the example.
+ */
 export const requestsBefore: Readonly<Record<string, readonly (readonly [path: string, data: object])[]>> = {
   [`${WORKSPACE}/domains/add`]: [[`${WORKSPACE}/domains/add`, { domains: ['localhost'] }]],
   '/v2/notifications/add': [[`${WORKSPACE}/notificationconfig/update`, { useNotificationService: true }]],
@@ -123,15 +128,15 @@ export const requestsBefore: Readonly<Record<string, readonly (readonly [path: s
   ],
 };
 
-/** Matches identifiers and secrets that the service generates. */
+/** Matches ids and secrets that the service generates. */
 const GENERATED = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32}|<signed token>)$/;
 
-/** Maps generated values of the examples to the values of a running system. */
+/** Replaces generated values in examples by the values that the service really returned. */
 export class ExampleValues {
   readonly #actual = new Map<unknown, unknown>();
   readonly #fixed: ReadonlySet<string>;
 
-  /** `fixed` maps values of examples to values that answers do not change. */
+  /** `fixed` maps texts in examples to their replacements. Values in answers never change these replacements. */
   constructor(fixed: Readonly<Record<string, string>> = {}) {
     this.#fixed = new Set(Object.keys(fixed));
     for (const [example, value] of Object.entries(fixed)) this.set(example, value);
@@ -141,7 +146,7 @@ export class ExampleValues {
     this.#actual.set(example, value);
   }
 
-  /** Returns an example with values of the running system, also in keys of objects. */
+  /** Returns an example with its texts replaced. Also replaces keys of objects. */
   fill(example: unknown): unknown {
     if (Array.isArray(example)) return example.map((item) => this.fill(item));
     if (typeof example !== 'object' || example === null) return this.#actual.get(example) ?? example;
@@ -150,7 +155,10 @@ export class ExampleValues {
     );
   }
 
-  /** Records generated values of an answer where the example has generated values too. */
+  /**
+   * Compares the answer with the example. Where the example has a generated value, the value of the answer replaces it
+   * in later examples.
+   */
   recordAnswer(example: unknown, answer: unknown): void {
     if (typeof example === 'string' && GENERATED.test(example) && typeof answer === 'string')
       this.#record(example, answer);
