@@ -2,8 +2,8 @@ import vm from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
- * Jest's environment for Node, with a global object like any other. Jest makes one that asks a proxy at each use of a global name, `Array` and
- * `Object` too, which takes half of the time of code as busy as the AWS SDK.
+ * A Jest environment for Node whose global object is an ordinary object. In Jest's own environment, each use of a
+ * global name such as `Array` calls a proxy. That takes half of the time of busy code such as the AWS SDK.
  */
 export default class Environment extends TestEnvironment {
   constructor(config, context) {
@@ -19,8 +19,8 @@ export default class Environment extends TestEnvironment {
 }
 
 /**
- * Each look at the clock is up to a second later than the one before, as on a machine that is suspended again and again.
- * A test that passes does not depend on two looks within the same second.
+ * Each reading of the clock is up to a second later than the one before, as on a machine that is suspended again and
+ * again. A test that passes here does not need two readings in the same second.
  */
 function letClockJump(global) {
   let ahead = 0;

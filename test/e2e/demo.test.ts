@@ -4,9 +4,12 @@ import { type Tab, TestBrowser } from '../support/browser.ts';
 import { startSystem, type System } from './system.ts';
 
 const DEMO = '/_local/demo';
-/** The longest time from the removal of a permission to the end of the page. */
+/** After a permission is removed, the page must end within this time. */
 const REVOKED_MILLISECONDS = 60_000;
-/** The longest time until a user who left is hidden. A lease that was not ended would last for at least 20 s. */
+/**
+ * After a user leaves, the others must see it within this time. Without an explicit leave, the user's lease would end
+ * after 20 s or more.
+ */
 const LEFT_MILLISECONDS = 10_000;
 
 let system: System;
@@ -41,36 +44,40 @@ async function openBoth(): Promise<{ ada: Page; grace: Page; problems: () => str
   return { ada: ada.page, grace: grace.page, problems: () => both.flatMap(({ problems }) => problems) };
 }
 
-/** Types at an end of the text. */
+/** Types at the start or at the end of the text. */
 async function typeAt(page: Page, end: 'Home' | 'End', text: string): Promise<void> {
   await textOf(page).focus();
   await page.keyboard.press(`Control+${end}`);
   await page.keyboard.type(text, { delay: 15 });
 }
 
-// The code is a string, because the types of this file do not include the DOM.
+// A script that runs in the page and returns the lines of the text. It is a string, because this file is compiled
+// without the types of the DOM.
 const READ_LINES = `[...document.querySelectorAll('.cm-line')].map((line) => {
   const copy = line.cloneNode(true);
   for (const caret of copy.querySelectorAll('.cm-ySelectionCaret')) caret.remove();
   return copy.textContent;
 })`;
 
-/** The ids that several elements have, or to which an element refers although no element has them. */
+/**
+ * A script that runs in the page and returns broken ids: ids of several elements, and references to ids that no
+ * element has.
+ */
 const READ_BROKEN_IDS = `[...document.querySelectorAll('*')].flatMap((element) => [
   ...(element.id && document.getElementById(element.id) !== element ? [element.id] : []),
   ...['for', 'aria-labelledby', 'aria-describedby', 'aria-controls'].flatMap((name) =>
     (element.getAttribute(name) ?? '').split(' ').filter((id) => id && !document.getElementById(id))),
 ])`;
 
-/** Returns the lines of the text without the cursors of other users. */
+/** Returns the lines of the text. The cursors of other users are left out. */
 const linesOf = (page: Page) => page.evaluate<string[]>(READ_LINES);
 
-/** Waits until the document on a page contains all texts. */
+/** Waits until the document in a page contains all these texts. */
 async function withTexts(page: Page, texts: readonly string[]): Promise<void> {
   for (const text of texts) await textOf(page).filter({ hasText: text }).waitFor();
 }
 
-/** Adds a comment as a user of the page does. */
+/** Adds a comment through the controls of the page. */
 async function addComment(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'New comment' }).fill(text);
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
@@ -161,7 +168,7 @@ describe('the demo page in two browsers', () => {
     expect(await grace.title()).toBe('Demo: Grace Hopper');
     await grace.keyboard.press('Escape');
     await list.waitFor({ state: 'hidden' });
-    // The author gets no notification.
+    // The button shows no number, because the author of a comment gets no notification about it.
     expect(await ada.getByRole('button', { name: 'Notifications', exact: true }).isVisible()).toBe(true);
     expect(problems()).toEqual([]);
   });
@@ -219,7 +226,6 @@ describe('the demo page', () => {
     ])
       expect(snapshot).toContain(line);
     expect(await page.evaluate<string[]>(READ_BROKEN_IDS)).toEqual([]);
-    // Every control has a name.
     expect(snapshot.match(/- (button|textbox|link|img)\b(?! ").*/g)).toBeNull();
   });
 

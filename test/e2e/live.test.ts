@@ -23,7 +23,7 @@ async function ok(path: string, data: object, headers?: Record<string, string>):
   return body.result.data;
 }
 
-/** Creates a document that members of the organization may open, and makes a user a member. */
+/** Creates a document that the organization's members may open, and makes the user a member. */
 async function newDocument(userId: string): Promise<{ organizationId: string; documentId: string }> {
   const ids = { organizationId, documentId: `doc-${++documents}` };
   await ok('/v2/organizations/documents/add', { organizationId, documents: [{ documentId: ids.documentId }] });
@@ -54,7 +54,7 @@ interface Connection {
 
 type Received = Record<string, any>;
 
-/** A plain client of the protocol. */
+/** A client of the push protocol without the client library. */
 class Client {
   readonly #socket: WebSocket;
   readonly #authorization: object;
@@ -94,7 +94,7 @@ class Client {
     this.#socket.send(text);
   }
 
-  /** Returns the next message that matches, and drops the messages before it. */
+  /** Returns the next message for which `matches` returns true. Earlier messages are dropped. */
   async next(matches: (message: Received) => boolean = () => true): Promise<Received> {
     for (;;) {
       const index = this.#received.findIndex(matches);
@@ -114,7 +114,7 @@ class Client {
     return (await this.next((message) => message.id === id && String(message.type).startsWith('subscribe_'))).type;
   }
 
-  /** Returns the next event of a subscription that matches. */
+  /** Returns the next event of a subscription for which `matches` returns true. */
   async event(id: string, matches: (event: Received) => boolean = () => true): Promise<Received> {
     const isMatch = (message: Received) =>
       message.type === 'data' && message.id === id && matches(JSON.parse(message.event as string) as Received);
@@ -218,7 +218,7 @@ describe('a connected user', () => {
     await bob.subscribe('document', renewed.channels.document);
     await ok('/v2/crdt/add', { ...ids, editorId: 'later', type: 'text', data: 'x' });
     await bob.event('document', ({ type }) => type === 'crdt.update');
-    // The answer arrives after all earlier events, so no event is missing from the check.
+    // All earlier events arrive before this answer. After it, the test can check that none followed.
     client.send({ type: 'unsubscribe', id: 'document' });
     const answer = await client.next(({ id }) => id === 'document');
     expect(answer.type).toBe('unsubscribe_success');

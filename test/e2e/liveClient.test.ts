@@ -9,9 +9,9 @@ import { startSystem, type System, temporaryDir } from './system.ts';
 
 const nda = { organizationId: 'live', documentId: 'nda' };
 const editor = { ...nda, editorId: 'summary' };
-/** How long a test waits before it reports missing data. */
+/** A test waits this long before it reports missing data. */
 const PATIENCE_MILLISECONDS = 30_000;
-/** The same after an outage: clients can wait for up to 30 s before they connect. */
+/** A test waits this long after an outage, because clients pause up to 30 s before they connect again. */
 const OUTAGE_PATIENCE_MILLISECONDS = 90_000;
 const KEY_MILLISECONDS = 50;
 const COMMENT_MILLISECONDS = 300;
@@ -48,7 +48,7 @@ async function done(path: string, data: object): Promise<any> {
 function clientOf(userId: string): UserClient {
   const resources = [{ type: 'document', id: 'nda', organizationId: 'live', accessRole: 'editor' }];
   const userProperties = { name: userId, email: `${userId}@example.com` };
-  // A second token would give access again to a user who lost it.
+  // Every call returns the same token. A new token would give a user back the access that the test removed.
   const issued = done('/v2/auth/generate_token', { userId, userProperties, permissions: { resources } });
   return createUserClient({ baseUrl: system.baseUrl, token: async () => (await issued).token });
 }
@@ -139,11 +139,14 @@ interface ThreadId {
   readonly annotationId: string;
 }
 
-/** Two users who edit while a customer's server adds comments, until `stop`. */
+/** Two users edit and a customer's server adds comments until `stop` is called. */
 class Workload {
   readonly editors = [edit('ada'), edit('grace')] as const;
   readonly reader = open('grace');
-  /** The ids of acknowledged comment threads, and of those that the reader got a hint about. */
+  /**
+   * `acknowledged` has the ids of the comment threads whose addition was confirmed. `shown` has the ids of those for
+   * which the reader got a hint.
+   */
   readonly acknowledged: string[] = [];
   readonly shown: string[] = [];
   typed = 0;
@@ -161,13 +164,15 @@ class Workload {
     this.reader.on('reload', () => (this.reloads += 1));
   }
 
-  /** Starts the work when all clients are connected. The hints of earlier changes are not shown. */
+  /** Waits until all clients are connected, and starts the work. The reader then gets no hints of earlier changes. */
   async start(): Promise<void> {
     await until('the first read', () => this.reader.status === 'live' && this.editors.every(({ synced }) => synced));
     this.#work = Promise.all([...this.editors.map((editor) => this.#type(editor)), this.#comment()]);
   }
 
-  /** Ends the work. Checks that every editor has all edits, and that the reader got one hint about each thread. */
+  /**
+   * Ends the work. Checks that both editors have all edits, and that the reader got exactly one hint for each thread.
+   */
   async stop(): Promise<void> {
     this.#isRunning = false;
     await this.#work;
@@ -177,7 +182,7 @@ class Workload {
         this.editors.every((editor) => editor.saved && editor.synced) && new Set(this.editors.map(textOf)).size === 1,
       OUTAGE_PATIENCE_MILLISECONDS,
     );
-    // A call that failed may have added its thread.
+    // A call that failed may still have added its thread.
     const threads = (await done('/v2/commentannotations/get', nda)) as ThreadId[];
     const ids = threads.map(({ annotationId }) => annotationId).filter((id) => id.startsWith(`${this.#name}-`));
     await until('the hints', () => this.shown.length >= ids.length, OUTAGE_PATIENCE_MILLISECONDS);

@@ -53,7 +53,7 @@ async function ok(path: string, data: object): Promise<any> {
   return body.result.data;
 }
 
-/** Returns the page of the guide, with the address of this system. */
+/** Returns the example page of the guide LIVE.md, with this system's URL. */
 async function examplePage(): Promise<string> {
   const guide = await readFile(join(projectDir, 'functions/LIVE.md'), 'utf8');
   const [, page = ''] = /```html\n(.*?)```/s.exec(guide) ?? [];
@@ -61,7 +61,7 @@ async function examplePage(): Promise<string> {
   return page.replace('https://api.example.com', system.baseUrl);
 }
 
-/** Answers like the web server of a customer. The cookie names the user who is logged in. */
+/** Answers like a customer's web server. The cookie contains the id of the logged-in user. */
 async function answer(url: string, cookie: string): Promise<{ type: string; body: string }> {
   if (url === '/') return { type: 'text/html', body: await examplePage() };
   if (url.startsWith('/client/'))

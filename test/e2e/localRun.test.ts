@@ -13,7 +13,8 @@ import { limits } from '../../lib/shared/schema.ts';
 import { copyAssembly } from './assembly.ts';
 import { mailsIn, startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-// All tests share one data directory and three starts, because a start takes a second. The tests run in this order.
+// All tests share one data directory and three starts of the system, because a start takes a second. The tests run in
+// this order.
 describe('npm start', () => {
   let dataDir: string;
   let system: System;
@@ -22,7 +23,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     dataDir = await temporaryDir();
-    // This variable would silence the log of the functions if they received it.
+    // The system must not pass this variable on to its functions, because it would turn off their logs.
     system = await startSystem({ dataDir, env: { POWERTOOLS_LOG_LEVEL: 'SILENT' } });
   });
 
@@ -288,7 +289,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns a copy of the current assembly in which the function of a route has one grant less. */
+/** Returns the directory of a copied assembly. In the copy, the function of a route has no grant of `action`. */
 async function assemblyWithout(route: string, action: string): Promise<string> {
   const { dir, changeTemplate } = await copyAssembly();
   await changeTemplate(({ Resources }) => {

@@ -7,7 +7,7 @@ import { signRequest } from '../support/signRequest.ts';
 import { copyAssembly } from './assembly.ts';
 import { startInVain, startSystem, type System, temporaryDir } from './system.ts';
 
-/** An action of a function below. Each action is a line of the file `SEEN`. */
+/** What one of the functions below did. They write each such action as a line into the file `SEEN`. */
 interface Seen {
   readonly by: 'queue' | 'stream' | 'timer';
   readonly id: string;
@@ -17,7 +17,10 @@ interface Seen {
   readonly [more: string]: unknown;
 }
 
-/** Functions without an SDK: one calls AWS, and the others record messages, records and ticks. */
+/**
+ * The code of the test functions, without an SDK. One function calls AWS. The others record messages, stream records
+ * and timer runs.
+ */
 const CODE = `
 import { createHash, createHmac } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -64,7 +67,7 @@ export const onTick = async (event) => tell({ by: 'timer', id: event['detail-typ
 const arnOf = (resource: string) => ({ 'Fn::GetAtt': [resource, 'Arn'] });
 const stream = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 
-/** Returns the current assembly with these functions instead of its workers. */
+/** Returns the directory of a copied assembly, in which the test functions replace the workers. */
 async function assemblyWithTestWorkers(seen: string, without: { action?: string } = {}): Promise<string> {
   const { dir, addCode, changeTemplate } = await copyAssembly();
   const S3Key = await addCode('test-workers', CODE);
@@ -91,7 +94,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   await changeTemplate(({ Resources }) => {
     if (!Resources.Table) return false;
     delete Resources.Workers;
-    // The monitoring refers to the removed workers.
+    // Alarms and dashboards refer to the removed workers.
     for (const [id, { Type }] of Object.entries(Resources))
       if (Type.startsWith('AWS::CloudWatch::')) Reflect.deleteProperty(Resources, id);
     Object.assign(Resources, {
@@ -189,7 +192,7 @@ async function assemblyWithTestWorkers(seen: string, without: { action?: string 
   return dir;
 }
 
-// All tests share one data directory and its starts. The tests run in this order.
+// All tests share one data directory and several starts of the system. The tests run in this order.
 describe('workers in npm start', () => {
   let dataDir: string;
   let assembly: string;
@@ -219,7 +222,7 @@ describe('workers in npm start', () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Seen);
 
-  /** Returns the recorded lines that match, as soon as there are enough. */
+  /** Waits until at least `count` recorded lines match. Returns them. */
   async function until(like: (line: Seen) => boolean, count = 1): Promise<Seen[]> {
     const changes = watch(seenFile);
     try {
@@ -234,7 +237,7 @@ describe('workers in npm start', () => {
     }
   }
 
-  /** Calls AWS as the function that answers `POST /test`. */
+  /** Makes a call of AWS inside the function that answers `POST /test`. */
   async function ask(
     service: 'SQS' | 'DYNAMODB',
     operation: string,
@@ -324,7 +327,7 @@ describe('workers in npm start', () => {
   });
 
   test('skips a record that still fails after its retries, reports it, and delays no other record', async () => {
-    // The two records are in different lanes. A record in the batch of a failed record would be skipped together with it, as in
+    // The two records are in different lanes of the stream. In one batch, both would be skipped together, as in
     // Lambda.
     await put('poison-1');
     await put('well');
@@ -348,7 +351,7 @@ describe('workers in npm start', () => {
   });
 
   test('runs several batches of a queue at the same time, each in its own thread', async () => {
-    // The records make more than one batch. Each batch takes longer than the start of a thread.
+    // The messages do not fit into one batch. Each batch takes longer than a thread needs to start.
     for (const group of [0, 1])
       await sendTo(
         'test',
@@ -403,7 +406,7 @@ describe('workers in npm start', () => {
     expect(again.map(({ receives }) => receives)).toEqual([1, 2]);
     await until(({ id, step }) => id === 'in flight' && step === 'done');
     for (const written of acknowledged) await until(({ by, id }) => by === 'stream' && id === written);
-    // The position is stored, so old records are not delivered again.
+    // The system stores its position in the stream, so old records are not delivered again.
     expect((await seen()).filter(({ by, id }) => by === 'stream' && id === 'first')).toHaveLength(1);
   });
 

@@ -19,7 +19,7 @@ const [ada, grace] = [
   { userId: 'grace', name: 'Grace', email: 'grace@example.com' },
 ];
 const HOOK = '/hook';
-/** Retries of mails and webhooks last longer than these tests. */
+/** A schedule of many short pauses. Retries of mails and webhooks do not run out during a test. */
 const often = ['0', ...Array<string>(60).fill('1')].join();
 const timing = {
   SCHEDULE_SECONDS: '1',
@@ -28,16 +28,18 @@ const timing = {
   DUE_MARGIN_SECONDS: '60',
   RECONCILE_AFTER_SECONDS: '60',
 };
-/** The number of faults that raises an alarm. */
+/** The number of faults that activates an alarm. */
 const FAULTS = 5;
 /**
- * The time within which a call must fail, in milliseconds. It is shorter than every time-out, because a stopped part refuses
- * calls and the service passes the refusal on.
+ * A failing call must end within this time (milliseconds). It is shorter than every time-out: a stopped part refuses
+ * calls at once, and the service must answer at once too.
  */
 const SOON_MILLISECONDS = 5_000;
 const POLL_MILLISECONDS = 100;
 const MENTION_MILLISECONDS = 500;
-/** How long a test waits before it reports missing data, in milliseconds. This is shorter than the time-out of the test. */
+/**
+ * A test waits this long before it reports missing data (milliseconds). This is shorter than the time-out of the test.
+ */
 const PATIENCE_MILLISECONDS = 120_000;
 
 // All tests share one system and one workspace, and run in this order. The last test kills and restarts the system.
@@ -45,11 +47,11 @@ describe('outage of a part of the system', () => {
   let dataDir: string;
   let receiver: RemoteReceiver;
   let system: System;
-  /** The client of a customer: it retries temporary errors. */
+  /** A client that retries temporary errors often, like a customer's. */
   let patient: Methods;
-  /** Records the result of each attempt. */
+  /** A client that never retries, so that a test sees the result of each attempt. */
   let impatient: Methods;
-  /** The ids of acknowledged events. */
+  /** The ids of events whose publication was confirmed. */
   const acknowledged: string[] = [];
 
   beforeAll(async () => {
@@ -75,13 +77,14 @@ describe('outage of a part of the system', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  // A failed test must not fail the other tests.
+  // Undoes what a failed test left, so that the next tests can pass.
   afterEach(async () => {
     for (const name of ['table', 'queues', 'mail', 'live'] as const) await switchPart(name, true);
   });
 
   async function start(preload?: string): Promise<void> {
-    // Uses another service name than the template. The metrics must have the name of the template too.
+    // The template has another service name. The dashboard must still find the metrics, whose names contain the
+    // service name.
     const serviceName = 'acme';
     system = await startSystem({
       dataDir,
@@ -110,7 +113,7 @@ describe('outage of a part of the system', () => {
     return (await fetch(`${system.baseUrl}/_local/dashboard.json?minutes=15`)).json() as Promise<ConsoleState>;
   }
 
-  /** Returns the dashboard data, as soon as they meet a condition. */
+  /** Waits until the dashboard data meet a condition. Returns the data. */
   async function waitForState(like: (state: ConsoleState) => boolean): Promise<ConsoleState> {
     const until = performance.now() + PATIENCE_MILLISECONDS;
     for (;;) {
@@ -124,7 +127,7 @@ describe('outage of a part of the system', () => {
 
   const ringing = ({ alarms }: ConsoleState, name: string) =>
     alarms.find((alarm) => alarm.name === name && alarm.active);
-  /** Returns the values of a line in a graph, without times that have no measurement. */
+  /** Returns the measured values of a line in a graph. Times without a measurement are left out. */
   const line = ({ rows }: ConsoleState, row: string, graph: string, label: string): number[] => {
     const series = rows.find(({ title }) => title.includes(row))!.graphs.find(({ title }) => title === graph)!.series;
     return (series.find((each) => each.label === label)?.values ?? []).filter((value) => value !== null);
@@ -152,7 +155,7 @@ describe('outage of a part of the system', () => {
       () => `${missing().length} of ${acknowledged.length} webhooks are missing`,
     );
 
-  /** Resolves when all queues are empty, dead-letter queues included. */
+  /** Resolves when all queues and dead-letter queues are empty. */
   async function drained(): Promise<void> {
     const database = new DatabaseSync(join(dataDir, 'queues.db'), { readOnly: true });
     try {
@@ -163,7 +166,7 @@ describe('outage of a part of the system', () => {
     }
   }
 
-  /** Returns the error of a call, and checks that it comes soon. */
+  /** Returns the error of a call. Checks that the call fails in time. */
   async function refusal(call: () => Promise<unknown>): Promise<{ httpStatus: number; status: string }> {
     const since = performance.now();
     const error: unknown = await call().then(
@@ -197,17 +200,17 @@ describe('outage of a part of the system', () => {
     });
 
   const withText = (mails: readonly string[], text: string) => mails.filter((mail) => mail.includes(text));
-  /** Returns the mails with this text, as soon as there is one. */
+  /** Waits for a mail with this text. Returns all mails that contain it. */
   const mailed = async (text: string) =>
     withText(await mailsOnce(dataDir, (mails) => withText(mails, text).length > 0), text);
   const mailsWith = async (text: string) => withText(await mailsIn(dataDir), text);
 
   const addOrganization = async (client: Methods, id: string): Promise<void> => {
     const { data } = await client.v2.organizations.add({ organizations: [{ organizationId: id }] });
-    // A request that was answered UNAVAILABLE may have been executed, so a retry can find its result.
+    // A request that was answered UNAVAILABLE may have succeeded. Then its retry finds the organization.
     if (!data[id]!.success) expect(data[id]).toMatchObject({ message: 'Organization already exists.' });
   };
-  /** Returns those of these organizations that exist. */
+  /** Returns those of the given organizations that exist. */
   async function organizations(ids: readonly string[]): Promise<string[]> {
     const pages = Array.from({ length: Math.ceil(ids.length / limits.readIds) }, (_each, page) =>
       ids.slice(page * limits.readIds, (page + 1) * limits.readIds),
@@ -265,7 +268,7 @@ describe('outage of a part of the system', () => {
     await switchPart('mail', false);
     const runs = (now: ConsoleState) => sum(line(now, 'Queues and workers', 'Runs', 'sendEmail'));
     const before = runs(await state());
-    // Several mentions make the failed attempts that activate the alarm come within seconds.
+    // The failed attempts of several mails come within seconds, and so activate the alarm.
     await Promise.all(['during-mail', 'also-1', 'also-2', 'also-3'].map(mention));
     const attempts = Array.from({ length: FAULTS }, () => link(impatient));
     expect(await Promise.all(attempts.map(refusal))).toEqual(attempts.map(() => unavailable));
@@ -315,7 +318,7 @@ describe('outage of a part of the system', () => {
           const id = `during-live-${ids.length}`;
           await mention(id);
           ids.push(id);
-          // Changes of one moment share a publish.
+          // Without this pause, one publish would send the events of several changes.
           await delay(MENTION_MILLISECONDS);
         }
       };
@@ -381,13 +384,13 @@ describe('outage of a part of the system', () => {
     await switchPart('queues', false);
     await publish(impatient, 4);
     await mention('before-kill');
-    // The message cannot be sent, so the sweeper finds the job in the table.
+    // This message is lost, so only the sweeper can find the job in the table.
     const {
       data: { jobId },
     } = await impatient.v2.users.data.delete({ organizationIds: [organizationId], userIds: ['grace'] });
     await system.kill();
 
-    // The sweeper looks for jobs that no worker started for five minutes.
+    // The sweeper takes a job only five minutes after its last message.
     await start(clockAhead(400));
     await allDelivered();
     expect(await mailed('before-kill')).toHaveLength(1);
@@ -395,7 +398,7 @@ describe('outage of a part of the system', () => {
       await delay(POLL_MILLISECONDS);
     await drained();
     const now = await waitForState((each) => line(each, 'Health', 'Dead letters', 'stream').length > 0);
-    // Only the alarms about late records of the stream remain. A few late events do not raise another one.
+    // Only alarms about late records of the stream may still be active.
     const activeAlarms = now.alarms.flatMap(({ name, active: rings }) => (rings ? [name] : []));
     expect(activeAlarms).toContain('FanOutEventsBehind');
     expect(activeAlarms.filter((name) => !['FanOutEventsBehind', 'PublishLiveBehind'].includes(name))).toEqual([]);

@@ -10,7 +10,7 @@ const project = resolve(import.meta.dirname, '../..');
 const readme = await readFile(resolve(project, 'README.md'), 'utf8');
 const quickStart = readme.slice(readme.indexOf('## Quick start'));
 
-/** The code blocks of the quick start in their order, each with its language. */
+/** The code blocks of the quick start with their languages, in order. */
 const blocks = [...quickStart.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, language, text]) => ({
   language,
   text: text as string,

@@ -16,18 +16,18 @@ import { type Answer, startSystem, type System } from './system.ts';
 const WORKSPACE = '/v2/workspace';
 const ADVANCED = `${WORKSPACE}/advancedwebhook`;
 const ORGANIZATIONS = '/v2/organizations';
-/** How long a test waits before it reports missing data. */
+/** A test waits this long before it reports missing data. */
 const PATIENCE_MILLISECONDS = 20_000;
 const acme = { organizationId: 'acme' };
 
 const twins = endpoints.filter(({ twinOf }) => twinOf !== undefined && !hasOwnCases(twinOf));
 /**
- * Twins that write are left out, because their examples already ran at the endpoints that they are twins of. The contract test
- * of twins covers them.
+ * Twins that write. Their examples are left out here, because the same examples already ran at the other endpoint.
+ * twins.test.ts covers them.
  */
 const writingTwins = twins.filter(({ kind }) => kind === 'write').map(({ path }) => path);
 
-/** All operations in order. Each reading twin follows its endpoint. */
+/** All operations in the order in which their examples run. A reading twin follows its endpoint. */
 const order = exampleOrder
   .filter((path) => !hasOwnCases(path))
   .flatMap((path) => [
@@ -35,14 +35,14 @@ const order = exampleOrder
     ...twins.filter(({ kind, twinOf }) => kind === 'read' && twinOf === path).map((twin) => twin.path),
   ]);
 
-/** Steps before examples, besides `requestsBefore`. */
+/** What must be done before an example, in addition to `requestsBefore`. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   [`${WORKSPACE}/email/status`]: pressLoginLink,
   [`${ADVANCED}/messages/get`]: () =>
     waitForExample(`${ADVANCED}/messages/get`, ({ messages }) => messages[0]?.deliveries[0].attempts > 0),
   [`${ORGANIZATIONS}/add`]: subscribeReceiver,
   '/v1/auth/token/get': async () => values.set('<signed token>', credentials['x-svc-auth-token']),
-  // Wait for the event of the editor before its deletion, because the event comes some seconds after the change.
+  // The event of an editor comes seconds after its change. Its webhook must arrive before the editor is deleted.
   '/v2/crdt/delete': () => waitForWebhook('/advanced', ({ event }) => event === 'crdt.update_data'),
   '/v2/memory/search': async () => {
     const [{ agent: _, annotationId: __, ...judgment }] = (
@@ -57,9 +57,9 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-/** Values in which an example differs from the answer here, because it describes a larger or another workspace. */
+/** Fields in which the answer here differs from the example. The example describes another, larger workspace. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
-  // The answer has the items in another order.
+  // The answer lists these items in another order.
   [`${WORKSPACE}/domains/get`]: [
     'result.data.allowedDomains.0',
     'result.data.allowedDomains.1',
@@ -76,7 +76,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   [`${ADVANCED}/endpoints/recover`]: ['result.data.messages'],
   [`${ORGANIZATIONS}/documents/count/get`]: ['result.data.count'],
   '/v2/users/count/get': ['result.data.count'],
-  // The example of `users/update`, which runs before, sets another role.
+  // The earlier example of `users/update` sets another role.
   '/v2/auth/permissions/get': ['result.data.ada.organization.acme.accessRole'],
   '/v2/commentannotations/get': ['annotationNumber', 'annotationIndex', 'locationId'].map(
     (field) => `result.data.0.${field}`,
@@ -106,7 +106,6 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
 let system: System;
 let receiver: RemoteReceiver;
 let served: OpenApiDocument;
-/** The id of the endpoint whose URL is the receiver. */
 let subscribedEndpointId: string;
 beforeAll(async () => {
   [system, receiver] = await Promise.all([startSystem(), RemoteReceiver.start()]);
@@ -120,7 +119,7 @@ async function read(path: string, headers: Record<string, string> = {}) {
 }
 
 const values = new ExampleValues();
-/** The fields of examples that depend on the day. */
+/** The fields of examples whose values depend on the date. */
 const changes: Readonly<Record<string, object>> = {
   [`${ADVANCED}/endpoints/recover`]: { since: new Date(Date.now() - 3_600_000).toISOString() },
 };
@@ -129,7 +128,7 @@ const KEY = 'key_2xgC5RlCXJXwq4Y6hPcWsCPTAEJ';
 const TOKEN = 'the token of the headers';
 const credentials: Record<string, string> = {};
 
-/** Returns the headers that an operation needs according to the document. */
+/** Returns the headers that the document requires for an operation. */
 function headersOf(path: string): Record<string, string> {
   const { security } = served.paths[path]!.post;
   const names = security
@@ -144,7 +143,7 @@ async function postOk(path: string, data: object): Promise<any> {
   return body.result.data;
 }
 
-/** Returns the request of an example, and its documented answer. */
+/** Returns the request of an example, and the answer that the document shows for it. */
 function exampleOf(path: string): { data: unknown; answer: { result: Record<string, unknown> } } {
   const { requestBody, responses } = served.paths[path]!.post;
   const { content } = responses[200] as DocumentedResponse;
@@ -154,7 +153,7 @@ function exampleOf(path: string): { data: unknown; answer: { result: Record<stri
   };
 }
 
-/** Repeats an example until its answer is complete, because workers run asynchronously. */
+/** Repeats an example until its answer is complete. Workers write parts of it later. */
 async function waitForExample(path: string, isComplete: (data: any) => boolean): Promise<void> {
   const end = Date.now() + PATIENCE_MILLISECONDS;
   for (;;) {
@@ -165,7 +164,10 @@ async function waitForExample(path: string, isComplete: (data: any) => boolean):
   }
 }
 
-/** Returns the paths of the differences between an answer and its example. Additional fields and items are ignored. */
+/**
+ * Returns the paths at which an answer differs from its example. Fields and items that only the answer has are
+ * ignored.
+ */
 function differencesBetween(example: unknown, answer: unknown, path = ''): string[] {
   if (typeof example === 'object' && example !== null && typeof answer === 'object' && answer !== null) {
     return Object.entries(example).flatMap(([key, value]) =>
@@ -183,7 +185,7 @@ function differencesBetween(example: unknown, answer: unknown, path = ''): strin
   return kinds[0] !== undefined && kinds[0] === kinds[1] ? [] : [path];
 }
 
-/** Opens the link of the mail and presses the button. */
+/** Opens the link in the mail and presses the button of the page. */
 async function pressLoginLink(): Promise<void> {
   const [file = ''] = await readdir(join(system.dataDir, 'outbox'));
   const [link = ''] = /^http:\S+$/m.exec(await readFile(join(system.dataDir, 'outbox', file), 'utf8')) ?? [];
@@ -191,7 +193,7 @@ async function pressLoginLink(): Promise<void> {
   expect((await fetch(origin + pathname, { method: 'POST', body: searchParams })).status).toBe(200);
 }
 
-/** Sends every later event to the receiver, by both kinds of webhooks. */
+/** Subscribes the receiver to all later events, by both kinds of webhooks. */
 async function subscribeReceiver(): Promise<void> {
   await postOk(`${WORKSPACE}/webhookconfig/update`, {
     useWebhookService: true,
@@ -205,7 +207,10 @@ async function subscribeReceiver(): Promise<void> {
   subscribedEndpointId = id;
 }
 
-/** Returns the first webhook at a path that matches, or throws with the webhooks that arrived instead. */
+/**
+ * Waits for a webhook at a path for which `matches` returns true. If none comes, throws an error that lists the other
+ * webhooks.
+ */
 async function waitForWebhook(
   path: string,
   matches: (body: Record<string, unknown>) => boolean,
@@ -251,7 +256,7 @@ describe('the example of', () => {
   });
 });
 
-/** Stores the credentials that the examples create. */
+/** Stores the credentials in the answer of an example, for later requests. */
 function storeCredentials(path: string, { body }: Answer): void {
   if (path === `${WORKSPACE}/create`) {
     const { id, authToken, apiKeyList } = body.result.data;
@@ -269,7 +274,7 @@ function storeCredentials(path: string, { body }: Answer): void {
 }
 
 describe('webhooks', () => {
-  /** Returns the differences between a received webhook and its documentation, headers included. */
+  /** Returns the differences between a received webhook and its documentation. Headers are checked too. */
   function problemsOf(name: string, { headers, body }: RemoteWebhook): string[] {
     const { parameters, requestBody } = served.webhooks[name]!.post;
     const required = parameters
@@ -299,7 +304,7 @@ describe('webhooks', () => {
         event,
         [],
       ]);
-      // The data of this event is published by the caller, so its basic payloads have no documented fields.
+      // The caller publishes the data of this event. Its basic payload therefore has no documented fields.
       if (event === 'huddle.create') continue;
       for (const path of ['/raw', '/processed']) {
         const basic = await waitForWebhook(path, (body) => body.actionType === actionType);

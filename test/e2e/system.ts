@@ -10,11 +10,11 @@ import { createClient, type Methods } from '../../lib/client/index.ts';
 const MAIN = resolve(import.meta.dirname, '../../infra/local/main.ts');
 
 export interface SystemOptions {
-  /** The data directory. Without it the system gets a temporary directory, which is removed after `stop`. */
+  /** The data directory. By default, the system gets a temporary directory, which is removed after `stop`. */
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
   /**
-   * JavaScript that each thread of the system runs first. It replaces the clock or DNS, which a test cannot change
+   * JavaScript that each thread of the system runs first. It can replace the clock or DNS, which a test cannot reach
    * otherwise.
    */
   readonly preload?: string;
@@ -23,11 +23,11 @@ export interface SystemOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // `any`, because tests read fields of answers and check them by expectations.
+  // The type is `any`, so that tests can read any field.
   readonly body: any;
 }
 
-/** The whole system in a process of its own, as `npm start` runs it. */
+/** The local system in its own process, started like `npm start`. */
 export interface System {
   readonly baseUrl: string;
   readonly credentials: DemoCredentials;
@@ -35,21 +35,20 @@ export interface System {
   readonly pid: number;
   /** Returns the text that the system has printed to standard output and standard error. */
   logs(): string;
-  /** Resolves when the printed text matches. Rejects if the system ends without a match. */
+  /** Resolves when the printed text matches. Rejects if the system ends before that. */
   printed(text: RegExp): Promise<void>;
   /** A client with the API key of the demo workspace. */
   readonly client: Methods;
-  /** Sends `data` in an envelope, by default with the API key of the demo workspace. */
+  /** Sends `data` in an envelope, by default with the demo workspace's API key. */
   post(path: string, data: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Stops the system like a process manager and returns the exit code. */
+  /** Sends SIGTERM to the system and waits for its end. Returns the exit code. */
   stop(): Promise<number | null>;
-  /** Kills the process with SIGKILL. */
   kill(): Promise<void>;
-  /** Waits until the system ends by itself and returns the exit code. */
+  /** Waits until the system has ended without a signal from the test. Returns the exit code. */
   ended(): Promise<number | null>;
 }
 
-/** Starts the system on any free port and waits until it is ready. */
+/** Starts the system on a free port and waits until it is ready. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const dataDir = await realpath(options.dataDir ?? (await temporaryDir()));
   const launched = launch(dataDir, options);
@@ -86,7 +85,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   };
 }
 
-/** Starts a system that is expected to end by itself. Returns its exit code and its output. */
+/** Starts a system that must fail to start. Returns its exit code and its output. */
 export async function startInVain(options: SystemOptions = {}): Promise<{ code: number | null; output: string }> {
   const dataDir = options.dataDir ?? (await temporaryDir());
   const { output, ended } = launch(dataDir, options);
@@ -95,7 +94,7 @@ export async function startInVain(options: SystemOptions = {}): Promise<{ code: 
   return { code, output: output() };
 }
 
-/** Waits until `enough` accepts the mails that a system has sent. Returns these mails, oldest first. */
+/** Waits until `enough` returns true for the mails that a system has sent. Returns the mails, oldest first. */
 export async function mailsOnce(dataDir: string, enough: (mails: readonly string[]) => boolean): Promise<string[]> {
   const changes = watch(join(dataDir, 'outbox'));
   try {
@@ -117,7 +116,10 @@ export async function mailsIn(dataDir: string): Promise<string[]> {
   return Promise.all(files.map((name) => readFile(join(outbox, name), 'utf8')));
 }
 
-/** Returns a `preload` that sets the clock of a system ahead, as if the machine had been off for this time. */
+/**
+ * Returns code for the option `preload`. It sets the clock of a system ahead, as if the machine had been off for
+ * `seconds`.
+ */
 export function clockAhead(seconds: number): string {
   return `
     const SystemDate = Date;
@@ -141,7 +143,7 @@ interface Launched {
 }
 
 function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched {
-  // Threads inherit the options of the command line, but not those of the environment.
+  // Threads inherit options of the command line, but not `NODE_OPTIONS`.
   const first = preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const child = spawn(process.execPath, [...first, MAIN], {
     env: { ...process.env, PORT: '0', DATA_DIR: dataDir, ...env },
@@ -152,7 +154,7 @@ function launch(dataDir: string, { env = {}, preload }: SystemOptions): Launched
   return { child, output: () => text, ended: once(child, 'close').then(([code]) => code as number | null) };
 }
 
-/** Resolves when the output of a process matches. Rejects with the whole output if the process ends without a match. */
+/** Resolves when the output of a process matches. If the process ends before that, rejects with the whole output. */
 function printed({ child, output, ended }: Launched, text: RegExp): Promise<void> {
   return new Promise((resolve, reject) => {
     const look = () => text.test(output()) && resolve();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** Sends a call as the script of a page at `origin` does. */
+/** Sends a call as a script would from a page at `origin`. */
 async function callFrom(origin: string, path: string, authorization = `Bearer ${token}`): Promise<Response> {
   return fetch(system.baseUrl + path, {
     method: 'POST',
@@ -79,7 +79,7 @@ test('a call with keepalive arrives after the user has left a page of another or
     await receiver.setBehaviour('/page', { headers: { 'content-type': 'text/html' }, body: '<title>App</title>' });
     const { page } = await browser.open();
     await page.goto(receiver.url('/page'));
-    // The request of the typed client when the user leaves the page.
+    // This is how the typed client reports that the user leaves the page.
     const request = {
       method: 'POST',
       keepalive: true,

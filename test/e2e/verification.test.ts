@@ -50,14 +50,14 @@ test('an owner verifies the e-mail address, and the API key does not expire', as
   const [link = ''] = /^http:\S+$/m.exec(eml) ?? [];
   expect(link.startsWith(`${system.baseUrl}/v2/workspace/email/verify?token=`)).toBe(true);
 
-  // A link scanner opens the link before the owner does.
+  // A link scanner opens the link before the owner does. This must not verify the owner.
   for (const method of ['HEAD', 'GET', 'OPTIONS']) await (await fetch(link, { method })).text();
   const page = await fetch(link);
   expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   const html = await page.text();
   expect((await publicCall('/v2/workspace/email/status', { ownerEmail })).result.data).toEqual({ verified: false });
 
-  // Sends the request of a browser after a click on the button.
+  // Sends what a browser sends after a click on the button.
   const [, action = ''] = /<form method="post" action="([^"]*)">/.exec(html) ?? [];
   const [, name = '', value = ''] = /<input type="hidden" name="([^"]*)" value="([^"]*)">/.exec(html) ?? [];
   const press = () => fetch(new URL(action, link), { method: 'POST', body: new URLSearchParams({ [name]: value }) });

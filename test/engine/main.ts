@@ -1,6 +1,6 @@
 /**
- * `npm run test:engine`: runs tests of endpoints and deliveries on DynamoDB Local, AWS's own table engine. If they cannot run
- * on this machine, prints the reason.
+ * `npm run test:engine` runs tests of endpoints and deliveries on DynamoDB Local, the table engine of AWS. If they
+ * cannot run on this machine, it prints the reason.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,8 +12,8 @@ import { spawnGuarded } from '../../infra/local/table/guardedProcess.ts';
 import { StartError } from '../../infra/local/startError.ts';
 
 /**
- * The tests that run. They use most kinds of table calls: conditions, transactions, pages, indexes and batches. Together they
- * take less than three minutes.
+ * The tests to run. Their table calls are of most kinds: conditions, transactions, pages, indexes and batches. All of
+ * them together take less than three minutes.
  */
 const FILES = [
   'directory/organizations',
@@ -33,7 +33,7 @@ const FILES = [
 const projectDir = resolve(import.meta.dirname, '../..');
 
 async function main(): Promise<number> {
-  // Jest runs the files that exist and does not report a missing file.
+  // Jest ignores a missing file if others exist, so the files are checked first.
   const missing = FILES.filter((file) => !existsSync(resolve(projectDir, file)));
   if (missing.length > 0) throw new Error(`There is no ${missing.join(', ')}`);
   let command: string[];
@@ -45,7 +45,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const port = await freePort();
-  // Without the option `-sharedDb`, each access key has its own database.
+  // The option `-sharedDb` is left out, so each access key has its own database.
   const engine = spawnGuarded([...command, '-inMemory', '-port', String(port)], ['pipe', 'pipe']);
   const ended = once(engine, 'exit');
   try {

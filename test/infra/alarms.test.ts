@@ -40,7 +40,7 @@ import { metricIdsOf } from './metricIds.ts';
 import { optionalWorkers, workers as defaultWorkers } from './workers.ts';
 
 const serviceName = 'acme';
-/** The workers of a deployment with the settings `live` and `heartbeat`. */
+/** The workers of a deployment that has the settings `live` and `heartbeat`. */
 const workers = [...defaultWorkers, ...optionalWorkers];
 /** The start of the first period of each test, in epoch milliseconds. */
 const START = Date.UTC(2026, 0, 1);
@@ -49,7 +49,7 @@ let resources: readonly Resource[];
 let monitoring: MonitoringModel;
 let alarms: Map<string, AlarmModel>;
 let lines: Record<string, any>[];
-/** The ids of the alarms that a test has activated. */
+/** The ids of all alarms that a test has activated. At the end, none may be missing. */
 const activated = new Set<string>();
 beforeAll(() => {
   process.env.POWERTOOLS_DEV = 'true';
@@ -89,7 +89,10 @@ function alarm(id: string): AlarmModel {
   return model;
 }
 
-/** Returns the contributors of an alarm after these periods. Each period is a list of values, spread over it. */
+/**
+ * Returns which contributors of an alarm (the combinations of its dimensions) exceed the threshold after these
+ * periods. Each period is a list of values, which are spread over the period.
+ */
 function contributorsAfter(
   id: string,
   periods: readonly (readonly number[])[],
@@ -109,7 +112,7 @@ function contributorsAfter(
   return contributors;
 }
 
-/** Returns the AWS metrics of an alarm, each once. */
+/** Returns each AWS metric of an alarm once. */
 function metricsOf(id: string): MetricId[] {
   const { source } = alarm(id);
   if (source.kind === 'query') throw new Error(`${id} is on a query`);
@@ -117,21 +120,21 @@ function metricsOf(id: string): MetricId[] {
   return [...new Map(metrics.map((metric) => [JSON.stringify(metric), metric])).values()];
 }
 
-/** Returns a function that writes values to the only metric of an alarm. */
+/** Returns a function that writes values to an alarm's only metric. */
 function ownMetric(id: string) {
   const [metric, ...more] = metricsOf(id);
   if (!metric || more.length > 0) throw new Error(`${id} is not on one metric`);
   return (store: MetricStore, value: number) => store.add(metric, value);
 }
 
-/** Returns a function that writes values to one metric of an alarm's expression. */
+/** Returns a function that writes values to one metric in an alarm's expression. */
 function partOf(id: string, is: (metric: MetricId) => boolean) {
   const [metric, ...more] = metricsOf(id).filter(is);
   if (!metric || more.length > 0) throw new Error(`${id} is not on one such metric`);
   return (store: MetricStore, value: number) => store.add(metric, value);
 }
 
-/** Returns the contributors of an alarm if each of the periods has all logged lines. */
+/** Returns the contributors that exceed the threshold of an alarm if each of `periods` has all logged lines. */
 function contributorsAfterLines(id: string, periods = 1): readonly string[] {
   return contributorsAfter(
     id,
@@ -143,7 +146,7 @@ function contributorsAfterLines(id: string, periods = 1): readonly string[] {
 }
 
 describe('alarms on faults', () => {
-  /** The root family has the paths outside all other families. */
+  /** The paths that belong to no other family form the family of the root. */
   const pathIn = (family: string, name: string) =>
     familyOf(`/${name}`) === family ? `/${name}` : `/${family}/${name}`;
   const handlerOf = (path: string, run: () => Promise<Record<string, never>>) =>
@@ -183,7 +186,7 @@ describe('alarms on faults', () => {
       await post(failing(pathIn(family, 'worst')), {}, {});
       expect(contributorsAfterLines(id)).toEqual([endpointId(pathIn(family, 'worst'))]);
     }
-    // The lines are from the last family.
+    // The logged lines belong to the last family, so the alarm of the first one stays OK.
     expect(contributorsAfterLines(`${pascal(families[0]!)}Faults`)).toEqual([]);
   });
 
@@ -241,7 +244,7 @@ describe('alarms on deliveries', () => {
     lines = [];
   });
 
-  /** Logs the recorded values of a metric, as the end of an invocation does. */
+  /** Writes the recorded values of a metric to the log, as a function does at the end of an invocation. */
   function flush(name: RecordedMetric): void {
     lines = [];
     const measures = new InvocationMeasures();
@@ -254,7 +257,8 @@ describe('alarms on deliveries', () => {
     ['10 minutes', 10 * MINUTE, ['']],
   ])('a delivery that is %s overdue', async (_text, late, expected) => {
     await system.publish(tenant);
-    // The first sweep stores the first attempts of the event. The second one finds that they have not ended.
+    // The first run of the sweep stores the first attempts of the event. The second run finds that they have not
+    // ended.
     for (const wait of [4 * MINUTE, late - 4 * MINUTE]) {
       system.now += wait;
       await system.sweep();
@@ -374,7 +378,7 @@ describe('alarms on live pushes', () => {
 describe('the alarm on heartbeats', () => {
   const failing = { check: () => Promise.reject(new Error('/v2/organizations/update: INTERNAL: broken')) };
   const working = { check: () => Promise.resolve() };
-  /** Runs the worker once per heartbeat. */
+  /** Runs the worker once for each heartbeat. */
   const run = async (...checks: { check: () => Promise<void> }[]) => {
     for (const check of checks) {
       const handler = toWorkerLambda(
@@ -403,7 +407,7 @@ describe('the alarm on heartbeats', () => {
 });
 
 describe('alarms on metrics of AWS', () => {
-  /** Adds values to metrics of an alarm by their names. */
+  /** Adds values to an alarm's metrics, by the names of the metrics. */
   const addTo = (id: string, store: MetricStore, values: Readonly<Record<string, number>>) => {
     for (const [name, value] of Object.entries(values)) partOf(id, (metric) => metric.name === name)(store, value);
   };
@@ -526,7 +530,6 @@ describe('alarms on metrics of AWS', () => {
 });
 
 describe('the local dashboard', () => {
-  /** The widgets in the template. */
   const widgets = () =>
     resourcesOf('AWS::CloudWatch::Dashboard').flatMap(
       ({ properties }) =>
@@ -534,7 +537,7 @@ describe('the local dashboard', () => {
     );
   const graphsOf = (store: MetricStore, now: number) =>
     dashboardSnapshot(monitoring, store, { now, minutes: 15 }).rows.flatMap(({ graphs }) => graphs);
-  /** Adds the dimensions that the conditions of a query leave open. */
+  /** Adds the dimensions that a query does not fix. */
   const whole = (metric: MetricId): MetricId => {
     if (metric.name !== faultsMetric.name && metric.name !== faultsMetric.frequentName) return metric;
     return {
@@ -638,7 +641,7 @@ describe('the local dashboard', () => {
     for (const family of families) countFault(serviceName, family, 'any', true);
     for (const { name } of [...workers, { name: 'any' }]) countWorkerFaults(serviceName, name, 1, true);
     for (const line of lines) measurements.recordLine(line);
-    // A search matches the name in any function.
+    // In a search, the metric's name can appear in the id of any function.
     const unmeasured = metricIdsOf(monitoring).filter(
       (metric) =>
         !store.find(whole(metric)) &&

@@ -25,37 +25,40 @@ export interface Template {
 
 export interface Assembly {
   readonly root: Template;
-  /** The templates by family, such as `v2/auth`. Parameters from the root stack are replaced by their values. */
+  /** The templates by family, such as `v2/auth`. Their parameters are replaced by the values from the root stack. */
   readonly families: ReadonlyMap<string, Template>;
-  /** The template of the workers, in which parameters are replaced by their values. Undefined without workers. */
+  /** The template of the workers, with parameters replaced. Undefined if there are no workers. */
   readonly workers: Template | undefined;
-  /** The templates of the root, the families and the workers. */
+  /** The templates of the root, of the families and of the workers. */
   readonly templates: readonly Template[];
 }
 
 export interface AppOptions {
-  /** The workers. The default is the registered workers and a fake worker for each source without one. */
+  /** The workers to deploy. The default is all registered workers, and a fake worker for each source that has none. */
   readonly workers?: readonly Worker[];
   readonly outdir?: string;
   /**
-   * Whether the CDK validates the templates against CloudFormation's schemas. Validation takes half of the time, so only one
-   * test does it.
+   * Whether the CDK checks the templates against CloudFormation's schemas. The check takes half of the time, so only
+   * one test makes it.
    */
   readonly validate?: boolean;
 }
 
-/** The folder of the apps without `outdir`. The CDK would create one for each app, and leave it behind. */
+/** All apps without `outdir` share this folder. The CDK would otherwise create one for each app and never remove it. */
 const unnamedApps = mkdtempSync(join(tmpdir(), 'apps-'));
 afterAll(() => rmSync(unnamedApps, { recursive: true, force: true }));
 
-/** Returns an app with these endpoints. The code of a function is its id, so that tests see where a route leads. */
+/**
+ * Returns an app with these endpoints. The code of a function is only its id, so tests can see to which function a
+ * route leads.
+ */
 export function appOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
   { workers = allWorkers, outdir = unnamedApps, validate = false }: AppOptions = {},
 ): { app: App; backend: Backend } {
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8'));
-  // Constructs have no stack traces, because collecting them is slow.
+  // Turns off stack traces of constructs, because collecting them is slow.
   const app = new App({
     context: { 'aws:cdk:disable-stack-trace': true, 'aws:cdk:enable-asset-metadata': true, ...context },
     builtinCloudFormationValidation: validate,
@@ -71,7 +74,7 @@ export function appOf(
   return { app, backend };
 }
 
-/** Returns the templates of these endpoints, without bundling. */
+/** Returns the templates of these endpoints. Bundles no code. */
 export function assemblyOf(
   endpoints: readonly Routed[],
   settings: Partial<Settings> = {},
@@ -95,7 +98,7 @@ export function assemblyOf(
   }
 }
 
-/** Replaces the parameters of a nested template by the values from the root stack. */
+/** Replaces the parameters of a nested template by the values that the root stack passes. */
 function inline(value: unknown, parameters: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => inline(item, parameters));
   if (typeof value !== 'object' || value === null) return value;
@@ -104,14 +107,13 @@ function inline(value: unknown, parameters: Record<string, unknown>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, parameters)]));
 }
 
-/** Returns the resources of one type. */
 export function resources(template: Template, type: string): [id: string, resource: Resource][] {
   return Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
 }
 
 export const functionsOf = (template: Template) => resources(template, 'AWS::Lambda::Function');
 
-/** Returns the function with the code of an id. */
+/** Returns the function whose code is this id. */
 export function functionOf(template: Template, id: string): [logicalId: string, resource: Resource] {
   const [functionWithCode, ...more] = functionsOf(template).filter(
     ([, { Properties }]) => Properties.Code.ZipFile === id,
@@ -120,7 +122,7 @@ export function functionOf(template: Template, id: string): [logicalId: string, 
   return functionWithCode;
 }
 
-/** Returns the function of a route, through its integration. */
+/** Returns the function that a route's integration calls. */
 export function functionBehind(template: Template, routeKey: string): [id: string, resource: Resource] {
   const [[, route] = [], ...more] = resources(template, 'AWS::ApiGatewayV2::Route').filter(
     ([, { Properties }]) => Properties.RouteKey === routeKey,
@@ -137,19 +139,17 @@ export interface Statement {
   readonly Resource: unknown;
 }
 
-/** Returns the statements of all inline policies of a role. */
 export function statementsOf(role: Resource): Statement[] {
   return (role.Properties.Policies as { PolicyDocument: { Statement: Statement[] } }[]).flatMap(
     ({ PolicyDocument }) => PolicyDocument.Statement,
   );
 }
 
-/** Returns the role of a function. */
 export function roleOf(template: Template, resource: Resource): Resource {
   return template.Resources[resource.Properties.Role['Fn::GetAtt'][0]]!;
 }
 
-/** Returns `resource action` for every permission. */
+/** Returns a text `resource action` for every permission. */
 export function pairsOf(statements: readonly { Action: string | string[]; Resource: unknown }[]): string[] {
   return statements
     .flatMap(({ Action, Resource: resource }) =>

@@ -24,18 +24,20 @@ import { workerId } from '../../lib/app/worker.ts';
 import { ownFunctions, registered } from './endpoints.ts';
 
 const MAX_BYTES = 330_000;
-/** The limit for workers in bytes. No caller waits for their start. Some contain the SDK for SES or Bedrock, and one all kinds of jobs. */
+/**
+ * The limit for workers in bytes. It is higher than for endpoints, because no caller waits for the start of a worker.
+ * Some contain the SDK for SES or Bedrock, and one contains the steps of all jobs.
+ */
 const MAX_WORKER_BYTES = 520_000;
-/** The limit in bytes for functions that contain Yjs (76 kB). Some also contain an XML parser (28 kB). */
+/** The limit in bytes for functions that contain Yjs, which has 76 kB. Some also contain an XML parser of 28 kB. */
 const MAX_EDITOR_BYTES = 380_000;
-/** The limit in bytes for functions that call Bedrock or SES through the SDK, which has 220 kB. */
+/** The limit in bytes for functions that contain the SDK for Bedrock or SES, which has 220 kB. */
 const MAX_SDK_BYTES = 520_000;
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 const entries = bundleEntries(registeredRoutes(), registeredWorkers());
-/** The cloud assembly of the app. */
 const deployed = join(folder, 'deployed');
 
-/** Runs the app like the CDK CLI: the output folder and the context are in the environment. */
+/** Runs the CDK app as the CDK CLI does. The output folder and the context are in environment variables. */
 function runApp(outdir: string, context: Record<string, unknown>): void {
   const environment = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
   execFileSync(process.execPath, ['infra/app.ts'], {
@@ -47,7 +49,7 @@ function runApp(outdir: string, context: Record<string, unknown>): void {
 
 let built: Build;
 beforeAll(async () => {
-  // The tests use the bundles of the app, because bundling takes as long as ten tests.
+  // All tests share the app's bundles, because bundling takes as long as ten tests.
   const { context } = JSON.parse(readFileSync(join(projectDir, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
   };
@@ -63,7 +65,7 @@ function budgetOf(id: string): number {
   return clientsIn(bundleOf(id).files).length > 0 ? MAX_SDK_BYTES : MAX_BYTES;
 }
 
-/** Returns esbuild's report on a function's bundle. */
+/** Returns what esbuild reports about a function's bundle. */
 function bundleOf(id: string) {
   const [output, ...more] = Object.entries(built.metafile.outputs).filter(([file]) =>
     file.endsWith(`/${basename(built.folder(id))}/index.mjs`),
@@ -72,11 +74,13 @@ function bundleOf(id: string) {
   return { ...output[1], files: Object.keys(output[1].inputs) };
 }
 
-/** Returns the AWS clients in a bundle. */
 const clientsIn = (files: string[]) =>
   [...new Set(files.flatMap((file) => /@aws-sdk\/(client-[a-z0-9-]+)/.exec(file)?.[1] ?? []))].sort();
 
-/** Returns the AWS clients of the SDK that capabilities need. Those of DynamoDB, SQS and Secrets Manager are replaced. */
+/**
+ * Returns the SDK clients that capabilities need. DynamoDB, SQS and Secrets Manager are left out, because the service
+ * replaces their clients.
+ */
 function neededClients(capabilities: readonly Capability<unknown>[]): string[] {
   const kinds = new Set(capabilities.flatMap(({ grants }) => grants).map(({ resource }) => resource.split('/')[0]));
   return [...(kinds.has('mail') ? ['client-sesv2'] : []), ...(kinds.has('model') ? ['client-bedrock-runtime'] : [])];
@@ -193,12 +197,12 @@ describe('the app', () => {
 
 describe('synthesise', () => {
   test('writes identical assemblies for identical sources, so that nothing unchanged is deployed', async () => {
-    // The second assembly is that of the local run, written by another process.
+    // The local run, which is another process, wrote the second assembly.
     const [first, second] = [join(folder, 'first'), await cachedAssembly(() => undefined)];
     await synthesise({ outdir: first, settings: assemblySettings({ hasHeartbeat: false }), built });
     const names = readdirSync(first).filter((name) => name.endsWith('.template.json') || name.startsWith('asset.'));
     expect(readdirSync(second)).toEqual(expect.arrayContaining(names));
-    // This deployment has no heartbeat.
+    // The settings of this deployment have no heartbeat.
     const deployedIds = Object.keys(entries).filter((id) => id !== workerId('heartbeat'));
     expect(names.filter((name) => name.startsWith('asset.'))).toHaveLength(deployedIds.length);
     for (const name of names.filter((candidate) => candidate.endsWith('.json'))) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   templates = await synthesisedTemplates(deployed);
 });
 
-/** Returns the refusals after a change of the root's resources. */
+/** Returns why a deployment is refused after a change of the root's resources. */
 function refusals(change: Change, allowed?: string[]): string[] {
   const resources = JSON.parse(JSON.stringify(templates.resources)) as Parameters<Change>[0];
   change(resources);
@@ -56,7 +56,7 @@ describe('checkUpdate', () => {
       'AWS::SQS::Queue',
       'AWS::SecretsManager::Secret',
     ]);
-    // The types without state. CloudFormation creates them again, and logs expire anyway.
+    // Types that hold no data to keep. CloudFormation creates them again, and logs expire anyway.
     expect(types.filter((type) => !holdsState(type))).toEqual([
       'AWS::ApiGatewayV2::Integration',
       'AWS::ApiGatewayV2::Route',

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the modules that a file imports, also through its chunks, that are not in the package. */
+/** Returns the modules outside the package that a file imports. Follows imports of the package's own chunks. */
 function importsOf(name: string): string[] {
   const text = readFileSync(join(outdir, name), 'utf8');
   const imports = [...text.matchAll(/(?:from|import)\s*"([^"]+)"/g)].map(([, module = '']) => module);

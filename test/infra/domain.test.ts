@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { type Assembly, assemblyOf, functionBehind } from './assembly.ts';
 import { certificateArn, domainName, greedy } from './endpoints.ts';
 
-// rules.test.ts checks these settings with the CDK and cdk-nag.
+// rules.test.ts checks these settings against the rules of the CDK and cdk-nag.
 let assembly: Assembly;
 beforeAll(() => {
   assembly = assemblyOf([greedy], { domainName, certificateArn });

@@ -48,7 +48,7 @@ const everything: Capability<undefined> = {
   open: () => undefined,
 };
 
-/** An endpoint with every grant, for those that no registered endpoint uses yet. */
+/** An endpoint that has every grant. It covers grants that no registered endpoint uses yet. */
 export const greedy: Endpoint = defineEndpoint(
   {
     path: '/v2/everything/get',
@@ -68,17 +68,17 @@ export const greedy: Endpoint = defineEndpoint(
   async () => ({}),
 );
 
-/** Settings of a deployment with a domain. */
+/** The settings of a deployment with its own domain. */
 export const domainName = 'api.example.com';
 export const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d-0000-4000-8000-000000000000';
 
-/** The endpoints and pages that a deployment has with the default settings. */
+/** The endpoints and pages of a deployment with the default settings. */
 export const registered = registeredRoutes().filter((route) => !('requires' in route));
 
-/** Routes with their own functions. */
+/** The routes that have their own function. A twin shares the function of its endpoint. */
 export const ownFunctions = registered.filter((endpoint) => !isTwin(endpoint));
 
-/** A registry of twice the size: every family has twice as many endpoints. */
+/** A registry of twice the size, in which every family has twice as many endpoints. */
 export const doubled: readonly Routed[] = registered.flatMap((endpoint) => [
   endpoint,
   {

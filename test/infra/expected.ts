@@ -26,7 +26,7 @@ const modelArn = (id: string) => ({
   ],
 });
 
-/** Settings with every optional part of a deployment. */
+/** The settings of a deployment with every optional part. */
 export const complete = {
   mailFrom: 'no-reply@mail.example.com',
   claudeModelId: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
@@ -34,8 +34,8 @@ export const complete = {
 };
 
 /**
- * The expected value of each grant and variable. The values are repeated here on purpose, so that the test does not depend on
- * the code.
+ * The expected values of each grant and variable. They are written down again here on purpose, because expectations
+ * that the code computes could not fail.
  */
 const arns: Record<ResourceName, unknown> = {
   table: tableArn,
@@ -103,7 +103,7 @@ const values: Record<EnvironmentName, unknown> = {
   WRITES_PER_SECOND_PER_KEY: '200',
 };
 
-/** Returns the permissions of capabilities in the format of `pairsOf`. */
+/** Returns the permissions that capabilities need, in the format of `pairsOf`. */
 export function grantedPairs(capabilities: readonly Capability<unknown>[]): string[] {
   return pairsOf(
     capabilities
@@ -115,12 +115,12 @@ export function grantedPairs(capabilities: readonly Capability<unknown>[]): stri
   );
 }
 
-/** Returns the environment variables of capabilities. */
+/** Returns the environment variables that capabilities need. */
 export function expectedEnvironment(capabilities: readonly Capability<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(capabilities.flatMap(({ env }) => env).map((name) => [name, values[name]]));
 }
 
-/** Returns the permissions of a function on its log. */
+/** Returns the permissions that a function needs for its log. */
 export function logPairs(logGroup: string): string[] {
   return pairsOf([
     { Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] }, Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] },

@@ -23,7 +23,7 @@ beforeAll(() => {
   assembly = assemblyOf(endpoints, complete);
 });
 
-/** Returns the path of the endpoint whose function handles a path. */
+/** Returns the endpoint path of the function that handles a request path. */
 const functionPath = (endpoint: Routed) => (isTwin(endpoint) ? endpoint.twinOf : endpoint.path);
 
 describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('%s', (path, endpoint) => {
@@ -69,7 +69,7 @@ describe.each(endpoints.map((endpoint) => [endpoint.path, endpoint] as const))('
 });
 
 describe('the mail permissions', () => {
-  /** Returns the statements that allow sending mail, in a deployment with these settings. */
+  /** Returns the policy statements that allow sending mail, for these settings. */
   function mailStatements(settings: object): Statement[] {
     const template = assemblyOf([greedy], settings).families.get('v2/everything')!;
     return statementsOf(roleOf(template, functionBehind(template, `POST ${greedy.path}`)[1])).filter(({ Action }) =>

@@ -10,7 +10,7 @@ import { appOf, type Resource } from './assembly.ts';
 import { registered } from './endpoints.ts';
 
 interface Deployment {
-  /** The texts of all templates, by file. */
+  /** The text of each template, by file name. */
   readonly texts: ReadonlyMap<string, string>;
   readonly templates: StackTemplates;
 }

@@ -7,7 +7,7 @@ import { appOf } from './assembly.ts';
 
 type Templates = ReadonlyMap<string, string>;
 
-/** Returns the texts of all templates, by the beginning of their file names. */
+/** Returns the text of each template, by the beginning of its file name. */
 function templatesOf(live: 'on' | 'off', { withLive = true } = {}): Templates {
   const outdir = mkdtempSync(join(tmpdir(), 'live-'));
   const isKept = ({ requires }: { readonly requires?: string }) => withLive || requires === undefined;

@@ -3,7 +3,10 @@ import type { MonitoringModel } from '../../infra/local/metrics/monitoringModel.
 import type { Query } from '../../infra/local/metrics/query.ts';
 import type { MetricId } from '../../infra/local/metrics/series.ts';
 
-/** Returns the id of every metric of graphs and alarms once. The id of a query or a search has its fixed dimensions only. */
+/**
+ * Returns the id of each metric in graphs and alarms once. For a query or a search, the id contains only the
+ * dimensions that it fixes.
+ */
 export function metricIdsOf({ rows, alarms }: MonitoringModel): MetricId[] {
   const sources: readonly (Expression | Query)[] = [
     ...rows.flatMap(({ graphs }) => graphs.flatMap(({ series }) => series.map(({ source }) => source))),

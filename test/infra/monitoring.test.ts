@@ -23,14 +23,14 @@ beforeAll(() => {
   alarms = resources(assembly.root, 'AWS::CloudWatch::Alarm');
 });
 
-/** Returns the properties of an alarm by its id, without the hash that CDK adds. */
+/** Returns the properties of the alarm with this id. The hash that the CDK appends to ids is ignored. */
 function alarm(id: string): Resource['Properties'] {
   const [alarm, ...more] = alarms.filter(([name]) => name.slice(0, -8) === id);
   if (!alarm || more.length > 0) throw new Error(`${id}: not exactly one alarm`);
   return alarm[1].Properties;
 }
 
-/** Returns the anchors of a page: `api-faults` of `## API faults`. */
+/** Returns the anchors of a page. The heading `## API faults` has the anchor `api-faults`. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -474,7 +474,7 @@ describe('createDashboard', () => {
     return JSON.parse(parts.map((part) => (typeof part === 'string' ? part : 'token')).join('')).widgets;
   }
 
-  /** Returns the graphs of a row: the metrics of each by its title. */
+  /** Returns the metrics of each graph in a row, by the title of the graph. */
   function row(heading: string): Map<string, unknown[][]> {
     const all = widgets();
     const first = all.findIndex(({ properties }) => properties.markdown?.startsWith(heading)) + 1;
@@ -484,7 +484,7 @@ describe('createDashboard', () => {
     );
   }
 
-  /** Returns the names of the service's own metrics in some graphs. */
+  /** Returns the names of the metrics in some graphs that the service itself writes. */
   const ownMetrics = (graphs: Iterable<unknown[][]>) =>
     [...graphs]
       .flat()
@@ -597,7 +597,7 @@ describe('createDashboard', () => {
     expect(table!.expression).toBe(
       '(0.125 * (FILL(read0, 0) + FILL(read1, 0) + FILL(read2, 0) + FILL(read3, 0) + FILL(read4, 0)) + 0.625 * (FILL(write0, 0) + FILL(write1, 0) + FILL(write2, 0) + FILL(write3, 0) + FILL(write4, 0))) / requests',
     );
-    // The first factor is the price of a million runs of one millisecond with 512 MB.
+    // The first factor is the price of a million runs of one millisecond each, with 512 MB.
     expect(functions!.expression).toBe('(0.0066667 * duration + 0.2 * runs) / requests');
     expect(['duration', 'runs'].map((id) => expressions.find((each) => each.id === id)!.expression)).toEqual(
       ['Duration', 'Invocations'].map((name) => `SELECT SUM(${name}) FROM SCHEMA("AWS/Lambda", FunctionName)`),

@@ -11,7 +11,7 @@ import { certificateArn, domainName } from './endpoints.ts';
 type Path = readonly (string | number)[];
 type Properties = Resource['Properties'];
 
-/** The settings with which a deployment has every type of resource. */
+/** Settings with which a deployment has every type of resource. */
 const everything = {
   alarmEmail: 'ops@example.com',
   mailFrom: 'no-reply@example.com',
@@ -35,7 +35,10 @@ const statement = z.strictObject({
 });
 const policy = z.strictObject({ Version: z.literal('2012-10-17'), Statement: z.array(statement) });
 
-/** The properties whose contents the schemas of CloudFormation leave open, by type of resource. AWS still rejects wrong contents. */
+/**
+ * Properties whose contents CloudFormation's schemas do not check, by type of resource. AWS still rejects wrong
+ * contents.
+ */
 const openProperties: Readonly<Record<string, z.ZodType>> = {
   'AWS::ApiGatewayV2::Api': z.looseObject({ ProtocolType: z.enum(['HTTP', 'WEBSOCKET']) }),
   'AWS::ApiGatewayV2::DomainName': z.looseObject({
@@ -74,7 +77,7 @@ const openProperties: Readonly<Record<string, z.ZodType>> = {
   'AWS::SQS::QueuePolicy': z.looseObject({ PolicyDocument: policy }),
 };
 
-/** The properties in which an unknown text must be found, because AWS accepts only some values. */
+/** Properties for which AWS accepts only some values. The check must therefore find an unknown text in them. */
 const enumerations = [
   'AWS::ApiGatewayV2::Api ProtocolType',
   'AWS::ApiGatewayV2::DomainName DomainNameConfigurations.*.EndpointType',
@@ -96,7 +99,6 @@ const enumerations = [
   'AWS::SNS::Subscription Protocol',
 ];
 
-/** The properties without which AWS rejects a resource. */
 const required = [
   'AWS::ApiGatewayV2::Integration ApiId',
   'AWS::ApiGatewayV2::Route RouteKey',
@@ -115,7 +117,7 @@ const required = [
 ];
 
 interface Example {
-  /** The type and the path, such as `AWS::SQS::Queue VisibilityTimeout`. */
+  /** A type of resource and the path of a property, such as `AWS::SQS::Queue VisibilityTimeout`. */
   readonly name: string;
   readonly resource: Resource;
   readonly path: Path;
@@ -144,7 +146,7 @@ function isReference(value: unknown): boolean {
   return more.length === 0 && /^(Ref$|Fn::)/.test(name);
 }
 
-/** Returns the path of each property and of each part of it, except for parts of references. */
+/** Returns the paths of all properties and of their parts. References are not entered. */
 function pathsIn(value: unknown, path: Path = []): Path[] {
   const own = path.length > 0 ? [path] : [];
   if (typeof value !== 'object' || value === null || isReference(value)) return own;
@@ -152,7 +154,7 @@ function pathsIn(value: unknown, path: Path = []): Path[] {
   return [...own, ...keys.flatMap((key) => pathsIn((value as Properties)[key], [...path, key]))];
 }
 
-/** Returns one resource for each type and property. */
+/** Returns one resource for each pair of type and property. */
 function examplesOf(all: readonly Template[]): Map<string, Example> {
   const found = new Map<string, Example>();
   for (const resource of all.flatMap(({ Resources }) => Object.values(Resources)))
@@ -163,7 +165,10 @@ function examplesOf(all: readonly Template[]): Map<string, Example> {
   return found;
 }
 
-/** Returns a copy of the properties in which `change` has replaced the value at the path. Removes the property if it returns undefined. */
+/**
+ * Returns a copy of the properties in which `change` has replaced the value at a path. If `change` returns undefined,
+ * the property is removed.
+ */
 function changed({ resource, path }: Example, change: (value: unknown) => unknown): Properties {
   const properties = structuredClone(resource.Properties);
   const parent = path.slice(0, -1).reduce((value, key) => value[key], properties);
@@ -180,7 +185,7 @@ function faultsIn(templatePath: string): Map<string, string[]> {
     { stackConstructPath: 'Stack', templatePath, accountId: '123456789012', region: 'eu-central-1' },
   ];
   const faults = new Map<string, string[]>();
-  // Warnings count too, because an unknown value of an enumeration is only a warning.
+  // Warnings count too. The check gives only a warning for an unknown value of an enumeration.
   for (const { ruleName, description, violatingResources } of plugin.validate({ stackTemplates } as never).violations)
     for (const { resourceLogicalId = '' } of violatingResources)
       faults.set(resourceLogicalId, [...(faults.get(resourceLogicalId) ?? []), `${ruleName} ${description}`]);
@@ -188,8 +193,9 @@ function faultsIn(templatePath: string): Map<string, string[]> {
 }
 
 /**
- * Returns the names of the examples whose changed copies pass all checks. One template has all copies, because a check of a template takes
- * longer than that of a resource. The unchanged copies break rules too, because the resources to which they refer are missing.
+ * Returns the names of the examples whose changed copies break no new rule. One template contains all copies, because
+ * checking a template costs more time than checking a resource. Even unchanged copies break rules, because the
+ * resources to which they refer are missing.
  */
 function overlooked(changes: readonly Example[], change: (value: unknown) => unknown): string[] {
   const copies = changes.map((example, index) => ({
@@ -225,7 +231,7 @@ const exampleOf = (name: string): Example => {
 describe('the types of properties', () => {
   test('are correct in the templates of a deployment with every setting', () => {
     const faults = templates.flatMap((file) => [...faultsIn(file)]);
-    // infra/constructs/table.ts says why this rule does not apply.
+    // The reason for leaving out this rule is in infra/constructs/table.ts.
     expect(faults).toEqual([['Table', [expect.stringMatching(/^E3039 /)]]]);
     for (const file of templates)
       for (const { Type, Properties } of Object.values((JSON.parse(readFileSync(file, 'utf8')) as Template).Resources))

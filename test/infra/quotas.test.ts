@@ -4,7 +4,7 @@ import { faultsMetric } from '../../lib/observability/faults.ts';
 import { type Assembly, assemblyOf, functionsOf, type Resource } from './assembly.ts';
 import { certificateArn, domainName, greedy, registered } from './endpoints.ts';
 
-/** The quotas of AWS that a deployment can exceed. AWS raises none of them on request, except the number of routes. */
+/** The AWS quotas that a deployment can exceed. AWS raises only one of them on request: the number of routes. */
 const quotas = {
   environmentBytes: 4_096,
   policyCharacters: 10_240,
@@ -14,7 +14,10 @@ const quotas = {
   lambdaTimeoutSeconds: 900,
 };
 
-/** The metrics of AWS that alarms and the dashboard read, by namespace. A misspelt metric never has data, so its alarm never fires. */
+/**
+ * The AWS metrics that alarms and the dashboard read, by namespace. A misspelt metric has no data, so its alarm would
+ * never be active.
+ */
 const awsMetrics: Readonly<Record<string, readonly string[]>> = {
   'AWS/ApiGateway': ['4xx', '5xx', 'Count', 'DataProcessed', 'IntegrationLatency', 'Latency'],
   'AWS/DynamoDB': [
@@ -61,7 +64,10 @@ beforeAll(() => {
 });
 const ofType = (type: string) => all.filter(([, { Type }]) => Type === type);
 
-/** Returns the size of a value in bytes, with 100 bytes for each reference whose value only the deployment knows. */
+/**
+ * Returns the size of a value in bytes. A reference counts as 100 bytes, because its value is known only in a
+ * deployment.
+ */
 function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value, (_key, node) => (isReference(node) ? 'x'.repeat(100) : node)));
 }
@@ -71,7 +77,7 @@ function isReference(node: unknown): boolean {
   return more.length === 0 && (name === 'Ref' || name?.startsWith('Fn::') === true);
 }
 
-/** Returns all objects in a value, also nested objects. */
+/** Returns all objects in a value at any depth. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   if (typeof value !== 'object' || value === null) return [];
   const children = Object.values(value).flatMap(objectsIn);

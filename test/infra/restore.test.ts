@@ -8,8 +8,8 @@ import { sourceTemplates } from '../../infra/commands/sourceTemplates.ts';
 import type { StackTemplates } from '../../infra/commands/templateChanges.ts';
 
 /**
- * A fake AWS CLI. It records its calls and returns responses from files, by the first words of the command. A command
- * with a failure file fails once.
+ * A script that replaces the AWS CLI. It records each call and returns a response from a file, which is named by the
+ * first words of the command. A command fails once if it has a failure file.
  */
 const AWS = `#!/usr/bin/env bash
 dir=$(dirname "$0")
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 beforeEach(() => writeFileSync(join(scratch, 'calls'), ''));
 
-/** Runs a script with the fake AWS CLI, and returns the recorded calls: words and options. */
+/** Runs a script with the fake AWS CLI. Returns the recorded calls, each with its words and options. */
 function calls(
   commands: string,
   answers: Readonly<Record<string, string>>,

@@ -57,7 +57,7 @@ describe('permissions', () => {
         expect(Effect).toBe('Allow');
         expect(rest).toEqual({});
         for (const action of list(Action)) expect(action).toMatch(/^[a-z]+:(?!Scan$)[A-Za-z]+$/);
-        // A wildcard would be in a literal part of an ARN. Only the ARN of the table's streams has one.
+        // Only the ARN of the table's streams may contain a wildcard.
         expect(JSON.stringify(list(resource).filter((arn) => JSON.stringify(arn) !== streams))).not.toContain('*');
       }
     }
@@ -106,9 +106,10 @@ describe('the templates', () => {
       const names = Object.keys(Properties).filter((key) =>
         /^(FunctionName|RoleName|TableName|LogGroupName|TopicName|QueueName|AlarmName|DashboardName|Name)$/.test(key),
       );
-      // In these types, a property `…Name` refers to another resource.
+      // In these types, a property whose name ends in `Name` refers to another resource.
       if (/^AWS::Lambda::(EventSourceMapping|EventInvokeConfig|Permission)$/.test(Type)) continue;
-      // These two types have no generated name. Their name contains that of the stack and need not be unique.
+      // CloudFormation generates no names for these two types. The app builds their names from the stack's name, and
+      // they need not be unique.
       const expected = Type === 'AWS::ApiGatewayV2::Api' || Type === 'AWS::Logs::QueryDefinition' ? ['Name'] : [];
       expect([id, names]).toEqual([id, expected]);
     }
@@ -183,7 +184,7 @@ describe('resources', () => {
       ['MasterKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
       ['SigningKey', 'AWS::SecretsManager::Secret', 'RetainExceptOnCreate', 'Retain'],
     ]);
-    // Another logical id would be another API with another address.
+    // With another logical id, CloudFormation would create a new API with a new address.
     expect(resources(assembly.root, 'AWS::ApiGatewayV2::Api').map(([id]) => id)).toEqual(['Api']);
   });
 

@@ -6,7 +6,7 @@ import { readSettings, settingNames } from '../../infra/stacks/settings.ts';
 
 const read = (context: Record<string, unknown>) => readSettings((name) => context[name], Object.keys(context));
 
-/** Returns the problems of settings, one line each. */
+/** Returns one line for each problem of the settings. */
 function problemsOf(context: Record<string, unknown>): string[] {
   try {
     read(context);
@@ -186,7 +186,7 @@ describe('readSettings', () => {
       context: Record<string, unknown>;
     };
     expect(() => read(context)).not.toThrow();
-    // Names with a prefix belong to the CDK.
+    // Names with this prefix belong to the CDK.
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(context).filter((key) => !key.startsWith('@'))));
   });
 });

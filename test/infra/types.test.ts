@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { projectDir } from '../../infra/build/build.ts';
 
-// The check is a test, so that the compiler runs in parallel with other tests.
+// The type check is a test, so that the compiler runs in parallel with other tests.
 test('`npm run check` finds no type errors', async () => {
   const { scripts } = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
     scripts: { check: string };

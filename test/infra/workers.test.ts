@@ -30,7 +30,7 @@ beforeAll(() => {
 const streamArn = { 'Fn::GetAtt': ['Table', 'StreamArn'] };
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
-/** Returns the properties of the only event source mapping of a function. */
+/** Returns the properties of a function's only event source mapping. */
 function mappingOf(id: string): Record<string, any> {
   const [mapping, ...more] = resources(template, 'AWS::Lambda::EventSourceMapping').filter(
     ([, { Properties }]) => Properties.FunctionName.Ref === id,
@@ -51,7 +51,7 @@ function readingPairs({ on }: Worker): string[] {
   }
   if (!('inserts' in on)) return [];
   return pairsOf([
-    // The permission covers any stream of the table, because a restored table has a new stream.
+    // The permission covers every stream of the table, because restoring the table creates a new stream.
     {
       Resource: { 'Fn::Join': ['', [arnOf('Table'), '/stream/*']] },
       Action: ['dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:DescribeStream', 'dynamodb:ListStreams'],

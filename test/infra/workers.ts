@@ -44,13 +44,13 @@ const sourceOf = ({ on }: Worker) => {
   return 'every' in on ? on.every : Object.keys(on)[0];
 };
 
-/** The registered workers that a deployment has with the default settings. */
+/** The registered workers of a deployment with the default settings. */
 const registered = registeredWorkers().filter(({ requires }) => requires === undefined);
 
-/** The registered workers that a deployment has only with a setting such as `live`. */
+/** The registered workers that a deployment has only if a setting such as `live` is on. */
 export const optionalWorkers = registeredWorkers().filter(({ requires }) => requires !== undefined);
 
-/** The registered workers of a default deployment, and a fake worker for each source without a worker. */
+/** The workers of a default deployment, and a fake worker for each kind of source that has no worker. */
 export const workers: readonly Worker[] = [
   ...registered,
   ...fakeWorkers.filter((candidate) => !registered.some((worker) => sourceOf(worker) === sourceOf(candidate))),
