@@ -29,7 +29,7 @@ export class AgentGroupStore {
     return readAll((after) => this.#table.query(AgentGroupEntity, { tenant }, { limit: MAX_GROUPS, after }));
   }
 
-  /** Throws NOT_FOUND if an id is neither the id of a custom agent of the tenant nor of a built-in agent. */
+  /** Throws NOT_FOUND if one of the agents does not exist. Built-in agents exist for every tenant. */
   async requireAgents(tenant: string, agentIds: readonly string[]): Promise<void> {
     const custom = distinct(agentIds).filter((agentId) => !findBuiltInAgent(agentId));
     const agents = await this.#table.getMany(

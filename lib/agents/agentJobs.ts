@@ -9,16 +9,19 @@ import type { BuiltInChange } from './rules/agents.ts';
 import { findBuiltInAgent } from './rules/builtIn.ts';
 import { addRuns, type AgentRun } from './rules/runs.ts';
 
-/** The length of a step in milliseconds. The progress of a job is stored after each step. */
+/** A step stops after this many milliseconds. The progress of the job is then stored, and another step continues. */
 const STEP_MS = 2_000;
-/** The largest number of runs that one transaction counts. Each needs two operations, and the agent needs one. */
+/**
+ * The largest number of runs that one transaction counts. A transaction has two operations per run and one for the
+ * agent, and at most 100 in all.
+ */
 const RUNS_PER_TRANSACTION = 40;
 
 function agentIdOf({ data }: StoredJob): string {
   return z.object({ agentId: z.string() }).parse(JSON.parse(data)).agentId;
 }
 
-/** Runs a step of the purge of a deleted agent. The purge deletes its versions and runs, and removes it from groups. Idempotent. */
+/** Runs one step of the job that purges a deleted agent: its versions, its runs and its places in groups. Idempotent. */
 export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const agent = { tenant: job.tenant, agentId: agentIdOf(job) };
   const budget = { clock, deadline: clock() + STEP_MS };
@@ -30,8 +33,8 @@ export async function purgeAgentStep(table: Table, job: StoredJob, clock: () => 
 }
 
 /**
- * Runs a step of the job that counts the new runs of an agent. The transaction that adds a run to the count also changes
- * its state from NEW to COUNTED. Parallel and repeated jobs therefore count each run once.
+ * Runs one step of the job that counts an agent's new runs. The transaction that adds a run to the count also changes
+ * the run from NEW to COUNTED. Parallel and repeated jobs therefore count each run once.
  */
 export async function countAgentRunsStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const deadline = clock() + STEP_MS;
@@ -43,13 +46,13 @@ export async function countAgentRunsStep(table: Table, job: StoredJob, clock: ()
   return { progress: {} };
 }
 
-/** Counts up to 40 new runs of an agent. Returns `none` if there are no new runs. */
+/** Counts up to 40 new runs of an agent. Returns `none` if there are no new runs, or if the agent is deleted. */
 async function countNextRuns(table: Table, tenant: string, agentId: string): Promise<'none' | 'done' | 'conflict'> {
   const [{ values: newRuns }, countRuns] = await Promise.all([
     table.query(AgentRunEntity, { tenant, agentId }, { prefix: ['NEW'], limit: RUNS_PER_TRANSACTION }),
     findBuiltInAgent(agentId) ? readBuiltInAgent(table, tenant, agentId) : readCustomAgent(table, tenant, agentId),
   ]);
-  // A deleted agent has no count. The purge deletes its runs with its versions.
+  // Runs of a deleted agent are not counted, because the purge deletes them.
   if (newRuns.length === 0 || !countRuns) return 'none';
   const countedRuns = await table.getMany(
     AgentRunEntity,

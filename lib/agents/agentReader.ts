@@ -16,10 +16,10 @@ import type { Agent, AgentVersion, BuiltInChange, AgentWithVersion } from './rul
 import { findBuiltInAgent } from './rules/builtIn.ts';
 
 const PAGE_AGENTS = 1_000;
-/** The largest size of all agents of a tenant that are read for a list, in bytes. An answer cannot be larger. */
+/** The most bytes of agents that a list reads. An answer cannot be larger. */
 const MAX_BYTES = 6_000_000;
 
-/** The custom agents of a tenant, oldest first, and its settings of built-in agents by agent id. */
+/** The custom agents of a tenant, oldest first, and the tenant's settings of built-in agents by agent id. */
 export interface TenantAgents {
   readonly agents: readonly Agent[];
   readonly changes: ReadonlyMap<string, BuiltInChange>;
@@ -33,8 +33,8 @@ export class AgentReader {
   }
 
   /**
-   * Returns a custom agent with its current version, or undefined for an unknown agent. The agent and the version are
-   * read one after the other. If another call changes the version in between, both are read again.
+   * Returns a custom agent with its current version, or undefined for an unknown agent. One read follows the other. If
+   * another call changes the version between the two reads, both are repeated.
    */
   async get(
     tenant: string,

@@ -12,7 +12,7 @@ interface RunOfAgent extends CommentAgent {
   readonly run: AgentRun;
 }
 
-/** The agents that the comments of a call name: which of them exist, and which of their runs are recorded. */
+/** The existing agents and the recorded runs among those that the comments of one call name. */
 export class AgentLookup {
   readonly #tenant: string;
   /** The ids of existing custom agents. */
@@ -38,9 +38,9 @@ export class AgentLookup {
   }
 
   /**
-   * Returns the writes that record the new runs of agents and start the jobs that count them. They belong into the
-   * transaction that writes the comments. The transaction conflicts if another call records the same run. After the
-   * transaction, the caller must call `onWritten`. Later transactions of the call then skip these runs.
+   * Returns the writes that record new runs of agents and start the jobs that count them. The caller adds these writes
+   * to the transaction of the comments, which conflicts if another call records the same run. The caller must call
+   * `onWritten` after the transaction, so that later transactions of the same call skip these runs.
    */
   recordRuns(
     agents: readonly CommentAgent[],
@@ -53,7 +53,8 @@ export class AgentLookup {
         ...runs.map(({ agentId, run }) =>
           insert(AgentRunEntity, { tenant: this.#tenant, agentId, state: 'NEW', ...run }),
         ),
-        // The sweeper starts the job within a minute. Without a queue message, endpoints that add comments need no queue client.
+        // No queue message is sent, so endpoints that add comments need no queue client. The sweeper starts the job
+        // within a minute.
         ...agentIds.map((agentId) => {
           const job = { jobId: newId('job', now), kind: 'countAgentRuns', data: { agentId }, dueAt: now } as const;
           return startJob(this.#tenant, job, now);
@@ -66,7 +67,7 @@ export class AgentLookup {
   }
 }
 
-/** Returns which of these agents exist and which of their runs are recorded. It sends one BatchGetItem. */
+/** Returns which of these agents exist and which of their runs are recorded. Reads all with one BatchGetItem. */
 export async function findAgents(table: Table, tenant: string, agents: readonly CommentAgent[]): Promise<AgentLookup> {
   const custom = distinct(agents.map(({ agentId }) => agentId)).filter((agentId) => !findBuiltInAgent(agentId));
   const runs = distinctBy(agents.filter(isRun), agentRunKey);

@@ -5,7 +5,7 @@ import { hideSecrets, revealSecrets } from './rules/secrets.ts';
 
 const ownerOf = (tenant: string, agentId: string): SecretOwner => ({ tenant, purpose: 'agentSecrets', id: agentId });
 
-/** Returns the stored form of a version. `__redacted__` replaces each secret, and all secrets are encrypted as one text. */
+/** Returns a version as it is stored: `__redacted__` replaces each secret, and all secrets are encrypted as one text. */
 export async function sealVersion(
   box: SecretBox,
   tenant: string,

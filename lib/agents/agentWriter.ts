@@ -17,12 +17,14 @@ import {
   withVersion,
 } from './rules/agents.ts';
 
-/** How long after a deletion the sweeper starts the purge if its queue message was lost. The message itself is delayed for less time. */
+/**
+ * If the queue message of a purge is lost, the sweeper starts the purge this long after the deletion (milliseconds).
+ * The message itself arrives earlier.
+ */
 const SWEEP_DELAY_MS = REQUESTS_ENDED_MS + 30_000;
 
 /** The stored content of a version. */
 type Content = Pick<AgentVersion, 'behaviour' | 'metadata' | 'secrets'>;
-/** The call that writes. */
 interface Call {
   /** The id of the call. A repeated call with the same Idempotency-Key has the same id. */
   readonly callId: string;
@@ -68,7 +70,7 @@ export class AgentWriter {
     });
   }
 
-  /** Changes a built-in agent for one tenant. */
+  /** Changes the settings of a built-in agent for one tenant. */
   async updateBuiltIn(tenant: string, change: Pick<BuiltInChange, 'agentId' | 'enabled' | 'updatedAt'>): Promise<void> {
     await retryOnConflict(async () => {
       const stored = await this.#table.get(BuiltInChangeEntity, { tenant, agentId: change.agentId });
@@ -79,9 +81,9 @@ export class AgentWriter {
   }
 
   /**
-   * Writes the next version of an agent and returns its number, or undefined for an unknown agent. `change` returns the
-   * content of the next version from the current version. After a conflict, `change` runs again with the new current
-   * version, so parallel calls all succeed.
+   * Writes the next version of an agent and returns its number, or undefined for an unknown agent. `change` gets the
+   * current version and returns the content of the next version. After a conflict, `change` runs again with the new
+   * current version, so parallel calls all succeed.
    */
   async addVersion(
     tenant: string,
@@ -108,8 +110,8 @@ export class AgentWriter {
 
   /**
    * Removes the current version and returns the number of the previous version, which is then current again. Returns
-   * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call changes
-   * the version in the meantime, because the caller did not ask to remove that version.
+   * `first` if there is no previous version, and undefined for an unknown agent. Throws ABORTED if another call has
+   * changed the current version since the first read, because the caller did not ask to remove the new one.
    */
   async restore(tenant: string, agentId: string, { callId, now }: Call): Promise<number | 'first' | undefined> {
     let versionToRemove: string | undefined;
@@ -127,7 +129,7 @@ export class AgentWriter {
       if (current.version === 1) return 'first';
       const version = current.version - 1;
       const before = await this.#table.get(AgentVersionEntity, { tenant, agentId, version });
-      // The previous version is missing only if another call has removed the agent or its current version in the meantime.
+      // The previous version is missing only if another call has removed the agent or its current version since the agent was read.
       if (!before) return 'conflict';
       const restored = { ...withVersion(agent, before), updatedAt: now, restoredBy: callId };
       return this.#write(
@@ -141,8 +143,8 @@ export class AgentWriter {
   }
 
   /**
-   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Returns the message of the
-   * job, or undefined for an unknown agent.
+   * Deletes an agent and starts the job that purges its versions, runs and group memberships. Returns the job's queue
+   * message, or undefined for an unknown agent.
    */
   async delete(tenant: string, agentId: string, { callId, now }: Call): Promise<JobMessage | undefined> {
     return retryOnConflict(async () => {

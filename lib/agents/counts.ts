@@ -9,9 +9,9 @@ const queryCount = {
 type Counted = keyof typeof queryCount;
 
 /**
- * Returns the number of custom agents or groups of a tenant. If no number is stored yet, a query counts the items. `add`
- * returns the write of the changed number. It belongs into the transaction that adds or deletes an item, so parallel calls
- * cannot exceed a limit.
+ * Returns the number of a tenant's custom agents or groups. If no number is stored yet, a query counts them. `add`
+ * returns the write of the new number. Put this write into the transaction that adds or deletes the agent or group, so
+ * that parallel calls cannot exceed the limit.
  */
 export async function readCount(
   table: Table,
@@ -30,8 +30,8 @@ export async function readCount(
 }
 
 /**
- * Writes a new agent or group and the increased number in one transaction. Returns `full` if the tenant already has `limit`
- * items. `exists` returns whether the new item is stored.
+ * Writes a new agent or group and the new number in one transaction. Returns `full` if the tenant already has `limit`
+ * of them. `exists` returns whether the new agent or group is stored.
  */
 export async function createCounted(
   table: Table,
@@ -52,7 +52,7 @@ export async function createCounted(
     const { count, add } = await readCount(table, tenant, of);
     const isFull = count >= limit;
     if (!isFull && (await table.write([...ops, add(1)])) === 'done') return 'done';
-    // This call made the id. If an item with the id exists, an earlier attempt of this call wrote it.
+    // This call generated the id. If an item with the id exists, an earlier attempt of this call wrote it.
     if (await exists()) return 'done';
     return isFull ? 'full' : 'conflict';
   });

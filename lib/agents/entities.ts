@@ -6,8 +6,8 @@ import { defineEntity } from '../table/entity.ts';
 import type { QueryableEntity } from '../table/table.ts';
 
 /**
- * Returns the partition key of a tenant's custom agents and of its settings of built-in agents. Both are in one partition, so that one
- * query reads the list of agents.
+ * Returns the partition key of a tenant's custom agents and the tenant's settings of built-in agents. Both share a
+ * partition, so one query reads the list of agents.
  */
 const agentPartition = (of: { tenant: string }) => [of.tenant, 'AGENTS'];
 const VERSION_DIGITS = 10;
@@ -47,8 +47,8 @@ export const AgentVersionEntity = defineEntity({
 });
 
 /**
- * The states of a run: NEW before and COUNTED after the run is added to the run count of its agent. A run can have an item in each state,
- * if a comment names the run while the count is updated.
+ * The states of a run: NEW before and COUNTED after the run is added to the run count of its agent. A run has an item
+ * in each state if a comment names it while a job counts it.
  */
 export const runStates = ['NEW', 'COUNTED'] as const;
 
@@ -75,8 +75,9 @@ export const AgentGroupEntity = defineEntity({
 });
 
 /**
- * The number of custom agents or agent groups of a tenant. The transactions that add and delete these items also write the
- * number, so limits are exact. The number has its own partition, because a list reads the whole partition of its items.
+ * The number of a tenant's custom agents, or of its agent groups. The transaction that adds or deletes an agent or
+ * group also writes this number, so limits are exact. The number has a separate partition, because lists read whole
+ * partitions.
  */
 export const AgentCountEntity = defineEntity({
   type: 'AgentCount',
@@ -89,10 +90,10 @@ export const AgentCountEntity = defineEntity({
   sk: (key: { of: 'AGENTS' | 'GROUPS' }) => [key.of],
 });
 
-/** An item in the partition that lists of agents read: a custom agent, or the settings of a built-in agent. */
+/** An entry of the list of agents: a custom agent, or a tenant's settings of a built-in agent. */
 export type AgentListItem = { readonly agent: Agent } | { readonly change: BuiltInChange };
 
-/** Queries the partition of a tenant's agents. It contains custom agents and settings of built-in agents. */
+/** Queries the list of a tenant's agents. */
 export const AgentListItems: QueryableEntity<AgentListItem, { tenant: string }> = {
   partition: (of) => AgentEntity.partition(of),
   fromItem(item, now) {

@@ -13,12 +13,12 @@ export const Agent = z.object({
   name: z.string(),
   description: z.string().optional(),
   enabled: z.boolean(),
-  /** The metadata of the current version as JSON text. Lists read it from here. */
+  /** The metadata of the current version as JSON text. With this copy, lists need not read versions. */
   metadata: z.string().optional(),
   version: z.number(),
   /** The id of the current version. Each version has its own id, but a new version can reuse a number that a restore removed. */
   versionId: z.string(),
-  /** The id of the call that restored the current version. If that call is repeated, it does not restore again. */
+  /** The id of the call that restored the current version. A repetition of that call does not restore again. */
   restoredBy: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -30,7 +30,7 @@ export type Agent = z.output<typeof Agent>;
 export const AgentVersion = z.object({
   version: z.number(),
   versionId: z.string(),
-  /** The behaviour as JSON text with redacted secrets. */
+  /** What the agent does, as JSON text. `__redacted__` replaces each secret. */
   behaviour: z.string(),
   /** The metadata as JSON text. */
   metadata: z.string().optional(),
@@ -55,13 +55,13 @@ export interface AgentWithVersion {
   readonly current: AgentVersion;
 }
 
-/** Returns the agent with `version` as its current version. Writes nothing. */
+/** Returns a copy of the agent whose current version is the given one. */
 export function withVersion(agent: Agent, { version, versionId, metadata, createdAt }: AgentVersion): Agent {
   const { metadata: _, restoredBy: __, ...otherFields } = agent;
   return { ...otherFields, version, versionId, updatedAt: createdAt, ...(metadata !== undefined && { metadata }) };
 }
 
-/** The fields of an agent that change without a new version. */
+/** A change of fields that all versions share. It makes no new version. */
 export type IdentityChange = { readonly [K in 'name' | 'description' | 'enabled']?: Agent[K] | undefined };
 
 export function changeIdentity(agent: Agent, change: IdentityChange, now: number): Agent {
@@ -161,7 +161,7 @@ export function toVersionResponse(
   };
 }
 
-/** Returns the row of a built-in agent, which is enabled by default. */
+/** Returns the list row of a built-in agent. Built-in agents are enabled by default. */
 export function toBuiltInRow(
   { id, name, description, category, internal }: BuiltInAgent,
   change: BuiltInChange | undefined,
@@ -186,7 +186,7 @@ export function unknownAgent(): ApiError {
   return new ApiError('NOT_FOUND', 'Agent not found.');
 }
 
-/** Returns the error of a call that can change only custom agents, but names a built-in agent. */
+/** Returns the error for a built-in agent in a call that can change only custom agents. */
 export function onlyCustomAgents(): ApiError {
   return invalid({
     path: ['agentId'],

@@ -28,7 +28,10 @@ const MAX_REST_ENDPOINTS = 10;
 const MAX_TOOLS = 64;
 const MAX_PASSWORD = 4_096;
 
-/** Returns the schema of an object of at most `bytes` as JSON. It validates documented fields and keeps all other fields. */
+/**
+ * Returns the schema of an object that has at most `bytes` bytes as JSON. The schema validates the fields in `shape`
+ * and keeps all other fields.
+ */
 export function openFields<S extends z.ZodRawShape>(shape: S, bytes: number = limits.objectBytes) {
   return withOpenKeys(shape, bytes).transform(
     ({ open, ...declared }) => ({ ...open, ...declared }) as unknown as z.output<z.ZodObject<S>> & OpenKeys,
@@ -41,7 +44,7 @@ const optionalText = optional(Text);
 const anObject = optional(openFields({}));
 const names = (limit = MAX_NAMES) => optional(list(Name, limit, 0));
 const Url = z.string().min(1).max(MAX_URL_CHARACTERS);
-/** A URL that an agent calls, or a template of such a URL. The address policy is not applied here, but when the URL is called. */
+/** A URL that an agent calls, or a template of such a URL. This schema does not check whether the host is public. */
 const CallableUrl = Url.check(
   z.refine((text) => text.includes('{{') || parseHttpUrl(text) !== undefined, {
     error: 'must be a valid http(s) URL or a template of one',
@@ -52,7 +55,7 @@ const CallableUrl = Url.check(
   }),
 );
 
-/** The headers of a request, by name. */
+/** The values of HTTP headers by header name. */
 const HeaderMap = OpenObject.check(({ value, issues }) => {
   if (!isObject(value)) return;
   for (const [name, sent] of Object.entries(value)) {
@@ -66,7 +69,7 @@ const HeaderMap = OpenObject.check(({ value, issues }) => {
 
 const requiredFields = { none: [], bearer: ['token'], basic: ['username', 'password'], header: ['headers'] } as const;
 
-/** The credentials for an external service. Token, password and headers are secrets. */
+/** Credentials for an external service. `token`, `password` and `headers` are secrets. */
 const Auth = openFields({
   type: z.enum(['none', 'bearer', 'basic', 'header']),
   token: optional(HeaderSecret.min(1)),
@@ -116,7 +119,7 @@ const McpServer = z.strictObject({
   timeoutMs: optional(z.int().min(1).max(120_000)),
 });
 
-/** The model for one phase, instead of the default model. */
+/** The model that one phase of an agent uses instead of the default model. */
 const AiConfig = z.strictObject({
   provider: optional(z.enum(providers)),
   model: optionalName,
@@ -132,7 +135,10 @@ const Knowledge = z.strictObject({
   maxActivities: optional(UpTo20),
 });
 
-/** What an agent reads. Unknown strategies are kept, because the program that runs agents may support more. */
+/**
+ * What an agent reads before it looks for problems. Strategies that this service does not know are accepted, because
+ * the program that runs agents may support them.
+ */
 const ContextGathering = openFields({
   strategies: optional(list(Name, MAX_NAMES)),
   strategyOptions: optional(
@@ -178,7 +184,7 @@ const ResponseDescriptions = openFields(
   ),
 );
 
-/** How an agent finds problems. An empty list of servers removes the stored servers. */
+/** How an agent finds problems. In a change, `mcpServers: []` removes the stored servers. */
 const Execution = openFields({
   executionStrategy: optional(z.enum(executionStrategies)),
   serviceId: optional(z.enum(serviceIds)),
@@ -198,7 +204,7 @@ const Response = openFields({
 
 const Stage = optional(openFields({ enabled: flag }));
 
-/** How findings are processed. Every stage runs unless it is disabled. */
+/** How an agent processes the problems that it found. Every stage runs unless it is disabled. */
 const PostProcess = openFields({
   guardrails: Stage,
   deletePreviousSuggestions: Stage,
@@ -250,7 +256,7 @@ const Scope = openFields({
   ),
 });
 
-/** Notes of editing tools. An agent does not use them when it runs. */
+/** Notes that editing tools store with an agent. They have no effect when the agent runs. */
 const Setup = openFields({
   setupSamples: optional(list(OpenObject, MAX_ITEMS, 0)),
   checklistOrigin: optional(OpenObject),

@@ -1,10 +1,10 @@
-/** The public fields of a built-in agent. The service does not publish its instructions. */
+/** A built-in agent, as customers see it. The instructions of built-in agents are not published. */
 export interface BuiltInAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly category: string;
-  /** True for an agent that only other agents use. Lists of agents do not contain it. */
+  /** True if only other agents use this agent. Lists of agents do not contain internal agents. */
   readonly internal?: true;
   readonly inputRequirements: { readonly requires?: readonly string[]; readonly requiresOneOf?: readonly string[] };
 }
@@ -108,7 +108,7 @@ export function findBuiltInAgent(agentId: string): BuiltInAgent | undefined {
   return byId.get(agentId);
 }
 
-/** The built-in agents that lists of agents contain: all except the internal ones. */
+/** The built-in agents in lists: all except internal agents. */
 export const publicBuiltInAgents: readonly BuiltInAgent[] = /* @__PURE__ */ catalogue.filter(
   ({ internal }) => !internal,
 );

@@ -5,15 +5,15 @@ import { Id, isObject, Name, OpenObject, optional, Text } from '../../shared/sch
 import { behaviourShape, openFields, type OpenKeys } from './behaviourShape.ts';
 import { hideSecrets, keepSecrets, type Path } from './secrets.ts';
 
-/** The largest size of a version as JSON, with the agent's name and description. */
+/** The largest size of a version as JSON, in bytes. Name and description count if the request contains them. */
 export const VERSION_BYTES = 256 * 1024;
 /**
- * The largest size of the secrets of a version as JSON. The encrypted secrets are in the item of the version, and
- * DynamoDB allows 400 KB for an item.
+ * The largest size of a version's secrets as JSON, in bytes. The item of the version contains the encrypted secrets,
+ * and a DynamoDB item has at most 400 KB.
  */
 const SECRET_BYTES = 64 * 1024;
 
-/** The fields that are not part of the behaviour: fields that all versions share, and fields that the service generates. */
+/** The fields of an agent that are not part of its behaviour. */
 const otherFields: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -32,16 +32,15 @@ const otherFields: ReadonlySet<string> = new Set([
 ]);
 const reservedMetadata = ['type', 'category', 'internal', 'apiKey'] as const;
 
-/** The behaviour of an agent: the documented fields and any other fields of the request, without metadata. */
+/** What an agent does: all fields of a request except those in `otherFields`. */
 export type Behaviour = OpenKeys;
 
-/** The content of a version, with its secrets. */
+/** The content of a version. Secrets are in clear text. */
 export interface Version {
   readonly behaviour: Behaviour;
   readonly metadata: OpenKeys | undefined;
 }
 
-/** Returns the behaviour in a request. */
 export function behaviourOf(sent: OpenKeys): Behaviour {
   return Object.fromEntries(
     Object.entries(sent).filter(([key, value]) => value !== undefined && !otherFields.has(key)),
@@ -57,7 +56,7 @@ export function serverManagedKeys(sent: OpenKeys): string[][] {
 
 const SERVER_MANAGED = 'is a server-managed field and cannot be set via the API.';
 
-/** Throws INVALID_ARGUMENT with one issue for each of the given server-managed fields. */
+/** Throws INVALID_ARGUMENT with one issue for each path of a server-managed field. Does nothing if there are no paths. */
 export function refuseKeys(paths: readonly (readonly string[])[]): void {
   if (paths.length === 0) return;
   const issues = paths.map((path): Issue => ({
@@ -73,7 +72,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** The fields that the checks of a whole agent read. */
+/** The fields that `checkAgent` reads. */
 interface CheckedFields {
   readonly contextGathering?: {
     readonly strategies?: readonly string[];
@@ -86,14 +85,14 @@ interface CheckedFields {
   };
 }
 
-/** Returns the problems of an agent as a whole. Each field is valid on its own already. */
+/** Returns the problems of an agent that the schemas of single fields cannot find. */
 function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   const { contextGathering = {}, execution = {} } = behaviour as CheckedFields;
   const { executionStrategy: strategy = 'ai', serviceId, mcpServers = [] } = execution;
   const restApi = contextGathering.strategyOptions?.['rest-api'];
   const restApiPath = ['contextGathering', 'strategyOptions', 'rest-api'];
   const serversPath = ['execution', 'mcpServers'];
-  // The size is that of the redacted version, which is stored. The placeholder can be longer than the secret.
+  // The redacted text is stored, so its size counts. `__redacted__` can be longer than the secret.
   const { redacted, secrets } = hideSecrets(behaviour);
   const checks: readonly (readonly [isBroken: boolean, path: Path, message: string])[] = [
     [
@@ -123,7 +122,7 @@ function checkAgent(behaviour: Behaviour, metadata: unknown = {}): Problem[] {
   return checks.flatMap(([isBroken, path, message]) => (isBroken ? [{ path, message }] : []));
 }
 
-/** Returns checks that refuse an item with the id of an earlier item. A stored secret could belong to either of the two items. */
+/** Returns checks that reject a repeated id in a list. Stored secrets are found by the id of their item, so ids must be unique. */
 function repeatedIds(items: readonly OpenKeys[] = [], path: Path): [boolean, Path, string][] {
   const ids = items.map(({ id }) => id);
   return ids.map((id, index) => [
@@ -143,7 +142,10 @@ function toIssues(problems: readonly Problem[]) {
 
 const versionShape = { metadata: optional(OpenObject), ...behaviourShape };
 
-/** An agent in a request. The schema accepts server-managed fields, because `refuseKeys` refuses them with another form of error. */
+/**
+ * An agent in a request. The schema accepts server-managed fields, because `refuseKeys` rejects them with another form
+ * of error.
+ */
 export const SentAgent = openFields(
   { name: Name, description: optional(Text), enabled: optional(z.boolean()), ...versionShape },
   VERSION_BYTES,
@@ -163,8 +165,8 @@ export const SentVersion = openFields({ agentId: Id, ...versionShape }, VERSION_
 export const versionFields: readonly string[] = Object.keys(versionShape);
 
 /**
- * Returns a schema that turns a change into the version after `stored`. It merges blocks key by key. It replaces nested
- * values and metadata. `__redacted__` keeps the stored secret.
+ * Returns a schema that turns a change into the version after `stored`. Sent keys of a block replace the stored keys.
+ * Nested values and metadata are replaced as a whole. `__redacted__` keeps the stored secret.
  */
 export function versionAfter(stored: Version) {
   return z.custom<z.output<typeof SentVersion>>().transform((sent, { issues }): Version => {
@@ -185,7 +187,10 @@ function mergeBlocks(stored: Behaviour, sent: Behaviour): Behaviour {
   return Object.fromEntries(merged);
 }
 
-/** Returns `before` with the sent keys. It copies entries, because a spread or an assignment could lose a key `__proto__`. */
+/**
+ * Returns `before` with the sent keys. Both are copied by entries, because a spread or an assignment could lose a key
+ * `__proto__`.
+ */
 function mergeKeys(before: object, sent: object): OpenKeys {
   const changed = Object.entries(sent).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...Object.entries(before), ...changed]);

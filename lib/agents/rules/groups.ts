@@ -34,7 +34,7 @@ export const NewGroup = z.strictObject({
   metadata: optional(OpenObject),
 });
 
-/** A change of the name or the description of a group. `GroupMembers` changes its agents. */
+/** A change of a group's name or description. `GroupMembers` changes the agents of a group. */
 export const GroupChange = z.strictObject({
   groupId: Id,
   name: optional(GroupName),
@@ -69,8 +69,8 @@ export function changeGroup(
 }
 
 /**
- * Returns the group with agents appended, or the same group if it already has all of them. Throws RESOURCE_EXHAUSTED if the
- * group would have more than `MAX_MEMBERS` agents.
+ * Returns the group with the agents appended that it lacks, or the same object if it lacks none. Throws
+ * RESOURCE_EXHAUSTED if the group would have more than `MAX_MEMBERS` agents.
  */
 export function withAgents(group: AgentGroup, added: readonly string[], now: number): AgentGroup {
   const agentIds = distinct([...group.agentIds, ...added]);
@@ -80,7 +80,7 @@ export function withAgents(group: AgentGroup, added: readonly string[], now: num
   return { ...group, agentIds, updatedAt: now };
 }
 
-/** Returns the group without these agents, or the same group if it has none of them. */
+/** Returns the group without these agents, or the same object if the group has none of them. */
 export function withoutAgents(group: AgentGroup, removed: readonly string[], now: number): AgentGroup {
   const agentIds = group.agentIds.filter((agentId) => !removed.includes(agentId));
   return agentIds.length === group.agentIds.length ? group : { ...group, agentIds, updatedAt: now };
@@ -91,7 +91,7 @@ const responseShape = {
   name: z.string(),
   description: z.string().optional(),
   metadata: z.record(z.string(), z.unknown()),
-  /** The time of creation, epoch ms. */
+  /** Epoch ms, like `updatedAt`. */
   createdAt: z.number(),
   updatedAt: z.number(),
 };
@@ -100,7 +100,7 @@ const GroupResponse = z.object({ ...responseShape, agentIds: z.array(z.string())
 /** A group in a list. */
 export const GroupRow = z.object({ ...responseShape, agentCount: z.number() });
 
-/** The answer of a call about one group. */
+/** An answer that contains one group. */
 export const GroupAnswer = z.object({ data: z.object({ group: GroupResponse }) });
 
 export function toGroupAnswer(tenant: string, group: AgentGroup): z.output<typeof GroupAnswer> {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** One execution of an agent that comments name. */
+/** One execution of an agent. Comments name the execution by its id. */
 export const AgentRun = z.object({
   executionId: z.string(),
   /** The creation time of the first comment that names the execution, epoch ms. */
@@ -12,7 +12,7 @@ export type AgentRun = z.output<typeof AgentRun>;
 export const runCount = { executionCount: z.number().optional(), lastExecutedAt: z.number().optional() };
 export type RunCount = z.output<z.ZodObject<typeof runCount>>;
 
-/** Returns an agent whose count includes these runs. The count must not include any of them yet. */
+/** Returns the agent with the runs added to its count. None of the runs may be counted already. */
 export function addRuns<T extends RunCount>(counted: T, runs: readonly AgentRun[]): T {
   if (runs.length === 0) return counted;
   return {

@@ -1,6 +1,9 @@
 import type { OpenKeys } from './behaviourShape.ts';
 
-/** The text that replaces a secret in responses and in stored configurations. In a request, this text keeps the stored secret. */
+/**
+ * The text that replaces a secret in responses and in stored configurations. If a request sends this text, the stored
+ * secret stays.
+ */
 export const REDACTED = '__redacted__';
 
 type Secret = string | number;
@@ -26,8 +29,8 @@ interface Position {
   readonly region: Region;
   readonly path: Path;
   /**
-   * A path like `path` in which the `id` of an item replaces its index in the list. It still leads to the item after the
-   * list is reordered. For an item without an `id`, it has the index.
+   * `path` with the `id` of each list item instead of its index. It leads to the same item after the list is reordered.
+   * An item without an `id` keeps its index.
    */
   readonly identity: Path;
 }
@@ -35,9 +38,9 @@ interface Position {
 type Replace = (secret: Secret, path: Path, identity: string) => unknown;
 
 /**
- * Returns a configuration in which `replace` replaces each secret. It is called in document order. Secrets are the texts
- * and numbers in `auth` blocks at any depth, except type and username. Headers and query parameters with the name of a
- * credential are secrets too.
+ * Returns a configuration in which `replace` replaces each secret. `replace` is called in document order. Secrets are
+ * the texts and numbers in `auth` blocks at any depth, except type and username. Headers and query parameters with the
+ * name of a credential are secrets too.
  */
 function replaceSecrets<T>(configuration: T, replace: Replace): T {
   return replaceIn(configuration, { region: 'open', path: [], identity: [] }, replace) as T;
@@ -87,7 +90,7 @@ export function hideSecrets<T extends OpenKeys>(
   return { redacted, secrets };
 }
 
-/** Returns the configuration that `hideSecrets` redacted, with its secrets. */
+/** Returns a configuration that `hideSecrets` redacted, with the secrets in their places again. */
 export function revealSecrets<T extends OpenKeys>(redacted: T, secrets: readonly Secret[]): T {
   const remaining = secrets.values();
   return replaceSecrets(redacted, () => {

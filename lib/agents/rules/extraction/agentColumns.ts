@@ -1,12 +1,12 @@
 import type { Row } from '../../../files/table.ts';
 import { type CellReader, readBoolean, readList, readName, readText } from './cellReaders.ts';
 
-/** A field of an agent that a column can hold. */
+/** A field of an agent that a column of a table can contain. */
 interface AgentField {
-  /** The path of the field in the agent, with dots. */
+  /** The path of the field in the agent, such as `scope.pageScope`. */
   readonly path: string;
   readonly read: CellReader;
-  /** The titles that a column with this field can have, most likely first, in the form that `simplify` returns. */
+  /** The column titles that mean this field, as `simplify` returns them. An earlier title has precedence. */
   readonly titles: readonly string[];
 }
 
@@ -44,28 +44,28 @@ const fields = [
   field('input.variableKeys', readList(readText), 'variable keys, input variable keys, variables'),
 ];
 
-/** The row with the column titles of a table of agents. */
+/** The row of a table that has the column titles. */
 export interface Header {
   readonly row: number;
   readonly columns: readonly { readonly field: AgentField; readonly title: string; readonly index: number }[];
-  /** The titles of columns that belong to no field. */
+  /** The titles of columns that match no field of an agent. */
   readonly unused: readonly string[];
   /** The number of columns. */
   readonly width: number;
 }
 
-/** The number of rows at the beginning of a table that can be the header. Other rows, such as a title, may come before the header. */
+/** The header is searched in this many rows at the beginning of a table. Rows above the header can be, for example, a title. */
 const HEADER_ROWS = 10;
 const MAX_TITLE = 80;
 
-/** Returns the header of a table, or undefined if its columns are not those of agents. */
+/** Returns the header of a table, or undefined if no row near the beginning has the column titles of agents. */
 export function findHeader(rows: readonly Row[]): Header | undefined {
   return rows.slice(0, HEADER_ROWS).map(readHeader).find(describesAgents);
 }
 
 /**
- * Returns whether the columns are those of agents. A column with names is not enough, because tables of all kinds have a
- * name or a title beside other columns.
+ * Returns whether a header has the columns of agents. A name beside unknown columns is not enough, because many other
+ * tables have a name or a title.
  */
 function describesAgents({ columns, unused }: Header): boolean {
   const has = (path: string) => columns.some(({ field }) => field.path === path);
@@ -73,8 +73,8 @@ function describesAgents({ columns, unused }: Header): boolean {
 }
 
 /**
- * Returns a score that says how well rows fit as a table of agents. A table with a header always has a higher score than
- * one without. The score grows with the number of columns that belong to fields, or without a header, with the number of cells.
+ * Returns how well rows fit as a table of agents. A table with a header has a higher score than one without. The score
+ * grows with the columns that match fields, or without a header, with the cells of the first row.
  */
 export function scoreTable(rows: readonly Row[]): number {
   const header = findHeader(rows);
@@ -96,7 +96,7 @@ function readHeader({ number, cells }: Row): Header {
   };
 }
 
-/** Returns a title without case, spaces and punctuation, for comparisons. */
+/** Returns a title in lower case without spaces and punctuation, for comparisons. */
 function simplify(title: string): string {
   return title.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -3,11 +3,14 @@ export type CellReader = (cell: string) => { readonly value: unknown } | { reado
 
 /** Matches the values that spreadsheets store for a failed formula. */
 const FORMULA_ERROR = /^#(N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NULL!|NUM!|SPILL!|CALC!)$/;
-/** The longest name in a cell. All names of the service are shorter. It limits the length of the text that patterns match. */
+/**
+ * The largest number of characters of a name in a cell. All names that the service defines are shorter. The limit keeps
+ * pattern matching fast.
+ */
 const MAX_NAME = 200;
 const MAX_QUOTED = 60;
 
-/** Returns the text of a cell unchanged. It does not evaluate text that begins with `=` or `+`. */
+/** Returns the text of a cell unchanged. Text that begins with `=` or `+` is not evaluated as a formula. */
 export const readText: CellReader = (cell) =>
   FORMULA_ERROR.test(cell) ? { problem: `holds the error ${cell}` } : { value: cell };
 
@@ -22,7 +25,7 @@ export const readBoolean: CellReader = (cell) => {
   return { problem: `must be yes or no, not "${quoted}"` };
 };
 
-/** Returns a name of the service, such as `web-page-text`. The cell can also spell it `Web page text`. */
+/** Returns a name as the service spells it: `web-page-text` for a cell with `Web page text`. */
 export const readName: CellReader = (cell) => {
   if (cell.length > MAX_NAME) return { problem: `must not have more than ${MAX_NAME} characters` };
   const read = readText(cell);
@@ -32,8 +35,8 @@ export const readName: CellReader = (cell) => {
 };
 
 /**
- * Returns a reader of cells with several values. Line breaks or semicolons separate the values. In a cell without them,
- * commas do.
+ * Returns a reader of cells with several values. Line breaks and semicolons separate values. Commas separate values
+ * only in a cell that has neither.
  */
 export function readList(readItem: CellReader): CellReader {
   return (cell) => {

@@ -8,13 +8,13 @@ import {
   toExtractionResult,
 } from './extractionResult.ts';
 
-/** A table of a file. A sheet of a workbook has a name. */
+/** A table of a file. Only sheets of a workbook have names. */
 export type SourceTable = Table & { readonly name?: string };
 
 const MAX_NAME = 80;
 const MAX_LISTED = 20;
 
-/** Returns the agents of the first table whose columns are those of agents, or undefined if there is no such table. */
+/** Returns the agents of the first table that has the columns of agents, or undefined if no table has them. */
 export function extractFromTables(tables: readonly SourceTable[]): ExtractionResult | undefined {
   for (const table of tables) {
     const header = findHeader(table.rows);
@@ -28,8 +28,8 @@ export function extractFromTables(tables: readonly SourceTable[]): ExtractionRes
 }
 
 /**
- * Returns the beginning of a row on one line. It shortens cells before it joins them. Otherwise the joined text could be
- * huge, because many cells may have the same long text.
+ * Returns the beginning of a row on one line. Cells are shortened before they are joined, because many cells may have
+ * the same long text.
  */
 export function rowText({ cells }: Row): string {
   return cells
@@ -75,7 +75,7 @@ function readAgent(
   return { agent: { ...agent, name: agentName } };
 }
 
-/** Returns the beginning of the instructions, which becomes the name of an agent that has no name. */
+/** Returns the name for an agent without a name: the beginning of its instructions. */
 function nameFrom(instructions: string): string {
   const [line = ''] = instructions.split('\n');
   if (line.length <= MAX_NAME) return line;
@@ -90,7 +90,7 @@ function describeColumns({ columns, unused }: Header, { name }: SourceTable): st
   return `The rows${sheet} were read by their columns: ${quoteList(columns.map(({ title }) => title))}.${others}`;
 }
 
-/** Returns the sentence of the summary that names all sheets except `readTable`. Without other sheets, returns no sentence. */
+/** Returns a sentence for the summary that names the other sheets with content. Returns an empty list if there are none. */
 export function listUnreadSheets(tables: readonly SourceTable[], readTable: SourceTable): string[] {
   const unreadSheets = tables
     .filter((table) => table !== readTable && table.rows.length + table.unread.length > 0)

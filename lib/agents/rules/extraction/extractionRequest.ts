@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { optional } from '../../../shared/schema.ts';
 
-/** The largest file in bytes. In base64, such a file still fits into a request. */
+/** The largest size of a file in bytes. A file of this size still fits into a request as base64. */
 export const FILE_BYTES = 4_000_000;
 const MAX_FILE_NAME = 255;
 const MAX_MIME_TYPE = 255;
@@ -19,7 +19,7 @@ const formats = {
 } as const;
 export type FileFormat = (typeof formats)[keyof typeof formats];
 
-/** The MIME type of the file. Its case and its parameters make no difference. */
+/** The MIME type of the file. Case and parameters, such as `; charset=utf-8`, are ignored. */
 const MimeType = z
   .string()
   .min(1)
@@ -48,7 +48,7 @@ const FileBase64 = z
     };
     if (packed === '') return refuse('must not be empty');
     const digits = packed.replace(/={1,2}$/, '');
-    // The pattern matches one wrong character. A pattern for the whole text would overflow the stack at 5 MB.
+    // This pattern finds one invalid character. A pattern that matches the whole text would overflow the stack at 5 MB.
     if (digits === '' || /[^A-Za-z0-9+/]/.test(digits) || digits.length % 4 === 1) return refuse('must be base64');
     const bytes = Buffer.from(packed, 'base64');
     return bytes.length > FILE_BYTES ? refuse(`must be at most ${FILE_BYTES} bytes when it is decoded`) : bytes;

@@ -5,7 +5,7 @@ import { CreateAgent } from '../configuration.ts';
 export const MAX_EXTRACTED_AGENTS = 200;
 /** The largest number of skipped parts that a response lists. */
 export const MAX_SKIPPED = 200;
-/** The largest size of the agents in one response, in bytes as JSON. With it, responses stay below the limit of API Gateway. */
+/** The largest size of all agents in a response as JSON, in bytes. It keeps responses below the limit of API Gateway. */
 const AGENTS_BYTES = 3_000_000;
 /** The largest length of `originalText`, in characters. */
 export const ORIGINAL_CHARACTERS = 500;
@@ -29,13 +29,13 @@ export type Candidate = {
   readonly row?: number | undefined;
   /** The text of the piece, or its beginning. */
   readonly text: string;
-  /** Returns the title of the column with a field of the agent, or undefined if no column has the field. */
+  /** Returns the title of the column that contains a field of the agent, or undefined if no column contains it. */
   readonly titleOf?: (field: string) => string | undefined;
 } & ({ readonly agent: Readonly<Record<string, unknown>> } | { readonly reason: string });
 
 /**
- * Returns the response. Its agents are valid for `/v2/agents/create`, have distinct names and fit into the response. All
- * other candidates are in `skipped`, each with a reason. `notes` are sentences for the summary.
+ * Returns the response. `agents` has the candidates that `/v2/agents/create` accepts, if they fit and no earlier agent
+ * has their name. All other candidates are in `skipped`, each with a reason. `notes` are sentences for the summary.
  */
 export function toExtractionResult(candidates: readonly Candidate[], notes: readonly string[] = []): ExtractionResult {
   const agents: ExtractedAgent[] = [];
@@ -87,7 +87,7 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns the first issues of an invalid agent as text. If a column has the field of an issue, the text names the column's title. */
+/** Returns the first issues of an invalid agent as text. The text names a column by its title. */
 function describeIssues({ issues }: z.ZodError, { titleOf = () => undefined }: Candidate): string {
   const described = issues.map(({ path, message }) => {
     const names = path.filter((part) => typeof part === 'string');

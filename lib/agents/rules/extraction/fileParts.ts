@@ -5,7 +5,7 @@ import { listUnreadSheets, rowText, type SourceTable } from './extractFromTables
 /** A part of a file that fits into one question to a model. */
 export interface FilePart {
   readonly file: { readonly text: string } | { readonly pdf: Uint8Array };
-  /** The beginning of the part, for `originalText`. */
+  /** The beginning of the part, which `originalText` of a response shows. */
   readonly text: string;
   /** The rows of the part; absent if the file is not a table. */
   readonly rows?: readonly Row[];
@@ -14,7 +14,7 @@ export interface FilePart {
 /** A file, split into parts for a model. */
 export interface FileParts {
   readonly parts: readonly FilePart[];
-  /** The pieces that are not sent to a model, with reasons. */
+  /** The pieces of the file that are not sent to a model, with reasons. */
   readonly skipped: readonly Candidate[];
   /** Sentences for the summary. */
   readonly notes: readonly string[];
@@ -22,19 +22,20 @@ export interface FileParts {
 
 /** The largest number of parts of a file. All parts are sent in parallel. */
 const MAX_PARTS = 8;
-/** The largest number of characters of a part. The model can answer a part of this size while the caller waits. */
+/** The largest number of characters of a part. A model can process a part of this size while the caller waits. */
 const PART_CHARACTERS = 12_000;
 const MAX_CHARACTERS = MAX_PARTS * PART_CHARACTERS;
 const TOO_MUCH = `A model reads at most ${MAX_PARTS} parts of about ${PART_CHARACTERS} characters of one file: send the rest as another.`;
 const EMPTY = 'There is nothing in it.';
 
-/** Returns the parts of the first table that has rows. Each part begins with the column titles. */
+/** Returns the parts of the first table that has rows. Each part begins with the first row of the table. */
 export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   const table = tables.find(({ rows }) => rows.length > 0);
   const [first] = table?.rows ?? [];
   if (!table || !first) return { parts: [], skipped: tables.flatMap(({ unread }) => unread), notes: [EMPTY] };
   const isTooLong = ({ cells }: Row) => cells.reduce((length, cell) => length + cell.length, 0) > PART_CHARACTERS;
-  // The first row may be the column titles or an ordinary row. It is therefore sent as a row, and as the titles of each part.
+  // The first row may have column titles or data. It is therefore sent as a row of the first part, and again at the
+  // start of each other part.
   const { groups, remaining } = groupBySize(
     table.rows.filter((row) => !isTooLong(row)),
     (row) => toLine(row).length,
@@ -59,7 +60,7 @@ export function partsOfTables(tables: readonly SourceTable[]): FileParts {
   };
 }
 
-/** Returns the parts of a text. Parts end at the ends of paragraphs or lines. */
+/** Returns the parts of a text. A part ends with a paragraph or a line if possible. */
 export function partsOfText(text: string): FileParts {
   const whole = text.trim();
   const { groups, remaining } = groupBySize(splitText(whole.slice(0, MAX_CHARACTERS)), (piece) => piece.length);
@@ -77,14 +78,14 @@ export function partsOfPdf(pdf: Uint8Array): FileParts {
   return { parts: [{ file: { pdf }, text: 'The whole PDF' }], skipped: [], notes: [] };
 }
 
-/** Returns a row as one line of JSON. Text in a cell cannot end the row, because JSON escapes line breaks. */
+/** Returns a row as one line of JSON. JSON escapes line breaks, so the text of a cell cannot begin another line. */
 function toLine({ number, cells }: Row): string {
   return JSON.stringify({ row: number, cells });
 }
 
 /**
- * Returns items in at most MAX_PARTS groups of at most PART_CHARACTERS each, in their order. `remaining` has the items that
- * do not fit.
+ * Returns items in at most MAX_PARTS groups, in their order. A group has at most PART_CHARACTERS characters.
+ * `remaining` has the items after the last group.
  */
 function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { groups: T[][]; remaining: T[] } {
   const groups: T[][] = [];
@@ -104,7 +105,7 @@ function groupBySize<T>(items: readonly T[], sizeOf: (item: T) => number): { gro
   return { groups, remaining: [] };
 }
 
-/** Returns the paragraphs of a text. It splits a paragraph that is too long into lines, and a line that is too long into pieces. */
+/** Returns the paragraphs of a text. A paragraph that is too long is split into lines, and a line that is too long into pieces. */
 function splitText(text: string): string[] {
   const splitLong = (pieces: readonly string[], pattern: RegExp) =>
     pieces.flatMap((piece) => (piece.length <= PART_CHARACTERS ? [piece] : piece.split(pattern)));

@@ -8,14 +8,14 @@ import type { FilePart, FileParts } from './fileParts.ts';
 import { rowText } from './extractFromTables.ts';
 
 const MAX_TOKENS = 4_096;
-/** The largest number of items of an answer that are read. No part of a file contains so many. */
+/** The largest number of agents, and of skipped texts, that are read from one answer. No part of a file contains so many. */
 const MAX_ITEMS = 500;
 
 /** A request to a model to use one tool once. */
 export interface Question {
   readonly system: string;
   readonly task: string;
-  /** The content of the part of the file. It is untrusted. */
+  /** The content of one part of a file. It is untrusted. */
   readonly file: FilePart['file'];
   readonly tool: {
     readonly name: string;
@@ -88,7 +88,7 @@ const system = [
   'Make an agent of each guideline, rule or check in the file, and of nothing else. Invent nothing. Put into `skipped` what no agent can be made of, with the reason.',
 ].join(' ');
 
-/** Returns the question about a part of a file. Tags in the text cannot close the `<file>` tag around it. */
+/** Returns the question about a part of a file. Tags in the part's text cannot close the `<file>` tag around the text. */
 export function questionAbout({ file, rows }: FilePart): Question {
   const task =
     rows === undefined
@@ -120,8 +120,8 @@ export function skipAllParts({ parts, skipped, notes }: FileParts, provider: Pro
 const UNUSABLE = 'The model that reads files cannot be used: the operator of this service must fix its settings.';
 
 /**
- * The texts of failures, most severe failure first. `reason` is for one skipped part. `status` and `message` are for a
- * call whose parts all failed.
+ * The messages for each failure, most severe failure first. `reason` is for one skipped part. `status` and `message`
+ * are for a request in which every part failed.
  */
 const failures = {
   forbidden: {
@@ -143,7 +143,7 @@ const failures = {
 } as const;
 
 /**
- * Returns the result of the answers to the questions about the parts. `answers` is in the order of the parts. Throws an
+ * Returns the result of a model's answers. `answers` has one answer per part, in the order of the parts. Throws an
  * `ApiError` if the model failed on every part.
  */
 export function extractFromAnswers(
@@ -227,8 +227,8 @@ function rowOf(item: unknown): number | undefined {
 }
 
 /**
- * Returns an object without keys whose value is null, at up to `levels` levels. Models write null for fields that they
- * leave out. A draft has three levels.
+ * Returns an object without keys whose value is null. Nested objects are changed too, down to `levels` levels. Models
+ * write null for fields that they leave out. A draft has three levels.
  */
 function withoutNulls(value: unknown, levels = 3): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || levels === 0) return value;
@@ -238,8 +238,8 @@ function withoutNulls(value: unknown, levels = 3): unknown {
 }
 
 /**
- * Returns the items in the order of the rows. A row without an item becomes a skipped piece with the reason
- * `reasonWithoutItem`. An item without a valid row becomes a skipped piece too.
+ * Returns the agents and skipped texts of an answer in the order of the rows that they name. A row that the answer does
+ * not name is skipped for the reason `reasonWithoutItem`. An item that names no valid row is skipped too.
  */
 function assignToRows(rows: readonly Row[], items: readonly Candidate[], reasonWithoutItem: string): Candidate[] {
   const numbers = new Set<number | undefined>(rows.map(({ number }) => number));
@@ -258,7 +258,7 @@ function assignToRows(rows: readonly Row[], items: readonly Candidate[], reasonW
   return [...ofRows, ...itemsWithoutRow];
 }
 
-/** Returns the whole part as skipped. Each row of a table is one skipped piece. */
+/** Returns a part as skipped: one piece per row for a table, otherwise one piece. */
 function skipPart({ rows, text }: FilePart, reason: string): Candidate[] {
   return rows?.map((row) => ({ row: row.number, text: rowText(row), reason })) ?? [{ text, reason }];
 }
