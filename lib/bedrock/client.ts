@@ -6,21 +6,21 @@ export type BedrockClient = Pick<BedrockRuntimeClient, 'send'>;
 let client: BedrockRuntimeClient | undefined;
 
 /**
- * Returns the Bedrock client of the process. The first call creates it. The client does not retry, because `retryCall` retries with
- * a deadline. The client opens a new connection for each call (its default). An open connection can break while Lambda freezes the
- * function.
+ * Returns the Bedrock client of the process, which the first call creates. The client does not retry, because
+ * `retryCall` retries with a deadline. By default it opens a connection for each call. An open connection could break
+ * while Lambda freezes the function.
  */
 export function openBedrock(): BedrockRuntimeClient {
   client ??= new BedrockRuntimeClient({ maxAttempts: 1 });
   return client;
 }
 
-/** How often and how long a model is called. Times are milliseconds. */
+/** How often a model is called, and how long a call waits. Times are milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
-  /** The longest wait for one answer. */
+  /** The longest wait for the answer to one attempt. */
   readonly timeout: number;
-  /** The longest pause after the first attempt. It doubles after each of the next four attempts. */
+  /** The longest pause after the first attempt. It doubles with each attempt, at most four times. */
   readonly pause: number;
 }
 
@@ -28,8 +28,9 @@ export const defaultRetries: RetryPolicy = { attempts: 5, timeout: 5_000, pause:
 const MAX_DOUBLINGS = 4;
 
 /**
- * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws the error of the call if `canRetry` returns false,
- * if no attempt remains, or if the pause would exceed the deadline (epoch ms). An aborted `signal` ends a pause.
+ * Repeats a call, with exponential backoff and jitter, until it succeeds. Throws the call's last error if `canRetry`
+ * returns false for it, if no attempt remains, or if the next attempt would begin after `deadline` (epoch ms). Throws
+ * AbortError if `signal` is aborted during a pause.
  */
 export async function retryCall<T>(
   call: () => Promise<T>,
@@ -50,7 +51,10 @@ export async function retryCall<T>(
   }
 }
 
-/** Returns the name of an error. Messages are never logged, because they can contain the text that was sent to the model. */
+/**
+ * Returns the name of an error. Messages of model errors are never logged, because they can contain the text that was
+ * sent to the model.
+ */
 export function nameOfError(error: unknown): string {
   return (error as { name?: string }).name ?? 'Error';
 }

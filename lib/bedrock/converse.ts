@@ -14,7 +14,7 @@ export interface ModelAnswers {
   readonly answers: readonly ModelAnswer[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Distinct names of errors and stop reasons. They contain no text of the file. */
+  /** Names of errors and stop reasons, each once. They contain no text of the file. */
   readonly problems: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const retryable: ReadonlySet<string> = new Set([
   'ModelErrorException',
 ]);
 
-/** The failures by the name of the error. Any other error means `busy`. */
+/** The failure for each error name. Errors with other names mean `busy`. */
 const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['AbortError', 'late'],
   ['TimeoutError', 'late'],
@@ -45,7 +45,7 @@ const failures: ReadonlyMap<string, CallFailure> = new Map([
   ['ValidationException', 'refused'],
 ]);
 
-/** A model that is called through Bedrock's Converse API. This API is the same for all providers. */
+/** A model that is called through Bedrock's Converse API, which is the same for all providers. */
 export class ConverseModel {
   readonly provider: Provider;
   readonly #modelId: string;
@@ -60,8 +60,8 @@ export class ConverseModel {
   }
 
   /**
-   * Sends all questions in parallel. Returns at the latest at `deadline` (epoch ms). Never throws, because an answer can be a
-   * failure.
+   * Sends all questions in parallel and waits for the answers, but not beyond `deadline` (epoch ms). Never throws. A
+   * question that failed has an answer with the outcome `failed`.
    */
   async ask(questions: readonly Question[], deadline: number): Promise<ModelAnswers> {
     const results = await Promise.all(questions.map((question) => this.#askOne(question, deadline)));
@@ -97,7 +97,7 @@ export class ConverseModel {
 }
 
 function toRequest({ system, task, file, tool, maxTokens }: Question) {
-  // The model also reads the name of the document, so this name is not the caller's file name.
+  // The document name is sent to the model. The caller's file name is not used, because it could contain instructions.
   const content: ContentBlock =
     'pdf' in file ? { document: { format: 'pdf', name: 'file', source: { bytes: file.pdf } } } : { text: file.text };
   const { name, description, schema } = tool;
@@ -122,7 +122,8 @@ function toAnswer({ output, stopReason }: ConverseCommandOutput, { tool }: Quest
 }
 
 /**
- * Returns the model of a provider, by default of the first configured provider. Returns undefined if the model is not configured.
+ * Returns the model of a provider. Without a provider, returns the first configured model. Returns undefined if no such
+ * model is configured.
  */
 export type FindModel = (provider: Provider | undefined) => ConverseModel | undefined;
 

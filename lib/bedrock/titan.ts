@@ -12,11 +12,11 @@ export const TITAN_MODEL = 'amazon.titan-embed-text-v2:0';
 const PARALLEL_CALLS = 8;
 const BUDGET_MS = 10_000;
 /**
- * The most characters that are sent to the model. The model accepts 50,000 characters and 8,192 tokens. A token is four to five
- * characters in most languages, and one character or less in a few languages.
+ * The largest number of characters that are sent to the model. The model accepts 50,000 characters and 8,192 tokens. A
+ * token is four to five characters in most languages, and one character or less in a few.
  */
 const MAX_TEXT = 30_000;
-/** A text of this length never has too many tokens. If the model rejects it, the reason is a different one. */
+/** A text is not cut below this length. It cannot have too many tokens then, so the model rejects it for another reason. */
 const MIN_CUT = 1_000;
 
 const Answer = z.object({ embedding: z.array(z.number()).length(DIMENSIONS) });
@@ -32,13 +32,13 @@ export class TitanEmbedder {
     this.#retries = retries;
   }
 
-  /** Returns a unit vector for each text. Throws UNAVAILABLE if one text fails, after all calls have ended. */
+  /** Returns a unit vector for each text. If one text fails, waits for the running calls to end and throws UNAVAILABLE. */
   async embed(
     texts: readonly string[],
     { deadline = Date.now() + BUDGET_MS }: { readonly deadline?: number | undefined } = {},
   ): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
-    // The first failure ends the other calls, because their results would not be used, and calls cost money.
+    // The first failure aborts the other calls. Their results would not be used, and calls cost money.
     const failure = new AbortController();
     await inParallel([...texts.entries()], PARALLEL_CALLS, async ([index, text]) => {
       if (failure.signal.aborted) return;
@@ -52,7 +52,7 @@ export class TitanEmbedder {
     return vectors;
   }
 
-  /** Returns the vector of a text, or the vector of its beginning if the text is too long for the model. */
+  /** Returns the vector of a text. If the text is too long for the model, returns the vector of the text's beginning. */
   async #embedOne(text: string, deadline: number, signal: AbortSignal): Promise<Float32Array> {
     let start = truncate(text, MAX_TEXT);
     return retryCall(
@@ -91,8 +91,8 @@ export class TitanEmbedder {
 }
 
 /**
- * Returns the first characters of a text, without half a character at the end. Returns a dot for a blank text, because the model
- * rejects blank texts.
+ * Returns the first `length` characters of a text. Half of a surrogate pair at the end is replaced. Returns a dot for a
+ * blank text, because the model rejects blank texts.
  */
 function truncate(text: string, length: number): string {
   const start = text.slice(0, length).toWellFormed();
@@ -100,7 +100,8 @@ function truncate(text: string, length: number): string {
 }
 
 /**
- * Returns whether another attempt can succeed. It cannot after a client error (4xx), except timeouts, model errors and throttling.
+ * Returns whether another attempt can succeed. Client errors (4xx) are final, except timeouts (408), model errors (424)
+ * and throttling (429).
  */
 function canRetry(error: unknown): boolean {
   const { $metadata: { httpStatusCode: status = 500 } = {} } = error as { $metadata?: { httpStatusCode?: number } };
@@ -108,8 +109,8 @@ function canRetry(error: unknown): boolean {
 }
 
 /**
- * Returns the error for the caller. Its cause is for the log. It leaves out the message of the model's error, which can contain the
- * text.
+ * Returns the error for the caller. Its `cause`, which is logged, has only the name of the model's error. The model's
+ * message can contain the text.
  */
 function unavailable(error: unknown): ApiError {
   return new ApiError('UNAVAILABLE', 'The embedding model does not answer. Send the request again a little later.', {

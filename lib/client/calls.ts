@@ -13,11 +13,11 @@ export interface CallSettings {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** The error of a failed call. The service or the platform in front of it answered an error, or there was no answer. */
+/** The error of a failed call: the service or the platform in front of it answered with an error, or there was no answer. */
 export class ServiceError extends Error {
   /**
-   * The status in the answer. If the answer has none, it is derived from the HTTP status. Without an answer it is
-   * UNAVAILABLE, and `cause` is the error of `fetch`.
+   * The error status. If the answer has none, it follows from the HTTP status. Without an answer it is UNAVAILABLE, and
+   * `cause` is the error of `fetch`.
    */
   readonly status: ErrorStatus;
   /** The HTTP status, or 0 without an answer. */
@@ -25,7 +25,7 @@ export class ServiceError extends Error {
   /** The id of the request in the logs of the service. Quote it when you ask for support. */
   readonly requestId: string | undefined;
   readonly details: unknown;
-  /** The number of seconds after which the service asks to send the call again; undefined if it does not ask. */
+  /** The number of seconds that the service asks you to wait before you send the call again; undefined if it does not say. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -52,10 +52,10 @@ export class ServiceError extends Error {
 
 const FIRST_PAUSE = 100;
 const MAX_PAUSE_MILLISECONDS = 5_000;
-/** The longest `retry-after` that the client waits for. It does not repeat a call for which the service asks to wait longer. */
+/** The longest `retry-after` that the client waits for, in seconds. After a longer one, the call fails without another attempt. */
 const MAX_RETRY_AFTER_SECONDS = 30;
 
-/** Sends a call, repeats it after temporary failures, and returns its result. */
+/** Sends a call and returns its result. Repeats the call after temporary failures. */
 export type SendCall = (
   operation: Pick<Operation, 'path' | 'repeats'>,
   data?: unknown,
@@ -63,11 +63,11 @@ export type SendCall = (
 ) => Promise<unknown>;
 
 /**
- * Returns the function that sends calls. It throws ServiceError if the service rejects the call or does not answer. If the
- * signal of a call ends it, the function throws the abort reason.
+ * Returns the function that sends calls. It throws ServiceError if the service rejects a call or does not answer. If
+ * the call's `signal` is aborted, it throws the abort reason.
  *
- * The function repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the write
- * happens once.
+ * The function repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the
+ * write happens once.
  */
 export function callSender(
   { baseUrl, attempts = 4, timeoutMilliseconds = 35_000, fetch: send = (...args) => fetch(...args) }: CallSettings,
@@ -109,7 +109,7 @@ export function callSender(
   };
 }
 
-/** Waits for a time. Throws the abort reason if the signal ends the wait. */
+/** Waits. Throws the abort reason if the signal is aborted. */
 async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
@@ -129,13 +129,16 @@ interface Tree {
   [name: string]: Tree | ((data?: unknown, options?: CallOptions) => Promise<unknown>);
 }
 
-/** Returns an object of objects with one method for each operation. The names of an operation lead to its method. */
+/**
+ * Returns nested objects with one method per operation. `names` is the path to the method: `['v2', 'users', 'get']` is
+ * `v2.users.get`.
+ */
 export function methodTree(operations: readonly Operation[], send: SendCall): object {
   const methods: Tree = {};
   for (const operation of operations) {
     const last = operation.names.at(-1) as string;
     const parent = operation.names.slice(0, -1).reduce<Tree>((tree, name) => (tree[name] ??= {}) as Tree, methods);
-    // One path can continue another path, as /v2/users/data/delete/status continues /v2/users/data/delete.
+    // A method can also contain methods: /v2/users/data/delete/status continues the path /v2/users/data/delete.
     parent[last] = Object.assign(
       (data?: unknown, callOptions?: CallOptions) => send(operation, data, callOptions),
       parent[last],
@@ -148,7 +151,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   const text = await response.text();
   const body = parseAnswer(text);
   if (body?.result !== undefined && response.ok) return body.result;
-  // Answers of the gateway itself have the header `apigw-requestid` instead.
+  // Answers of the gateway have the header `apigw-requestid` instead of `x-request-id`.
   const requestId = response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   throw new ServiceError(path, response.status, requestId, {
     ...errorOf(body ?? {}, response.status),
@@ -156,7 +159,7 @@ async function resultOf(path: string, response: Response): Promise<unknown> {
   });
 }
 
-/** Returns the failure of an attempt without an answer: no connection, a broken connection or a time-out. */
+/** Returns the error of an attempt without an answer: no connection, a broken connection or a time-out. */
 function unreachable(path: string, cause: unknown): ServiceError {
   const { message } = Object(cause) as { readonly message?: unknown };
   return new ServiceError(
@@ -168,7 +171,7 @@ function unreachable(path: string, cause: unknown): ServiceError {
   );
 }
 
-/** The fields of an answer in JSON. Answers of the gateway itself have only `message`. Proxies may answer without JSON. */
+/** The fields of a JSON answer. Answers of the gateway have only `message`. Answers of proxies may not be JSON. */
 interface Answer {
   readonly result?: unknown;
   readonly error?: { readonly status?: string; readonly message?: string; readonly details?: unknown };
@@ -200,7 +203,7 @@ function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
 
-/** Returns a message if it is a text, otherwise undefined. Answers of proxies may have any shape. */
+/** Returns a message if it is a string, otherwise undefined. In answers of proxies, `message` can have any type. */
 function textOf(message: unknown): string | undefined {
   return typeof message === 'string' ? message : undefined;
 }
@@ -209,10 +212,10 @@ function isErrorStatus(status: string): status is ErrorStatus {
   return Object.hasOwn(errorCatalogue, status);
 }
 
-/** The error statuses for HTTP statuses that only the platform in front of the service answers. */
+/** The error statuses of HTTP statuses that the service itself never returns. They come from the platform in front of it. */
 const platformStatuses: Readonly<Record<number, ErrorStatus>> = { 401: 'PERMISSION_DENIED', 408: 'DEADLINE_EXCEEDED' };
 
-/** Returns the error status for an HTTP status. An unknown 4xx becomes INVALID_ARGUMENT, so the call is not repeated. */
+/** Returns the error status of an HTTP status. An unknown 4xx becomes INVALID_ARGUMENT, which is not retried. */
 function statusOf(httpStatus: number): ErrorStatus {
   const serviceStatus = (Object.keys(errorCatalogue) as ErrorStatus[]).find(
     (status) => errorCatalogue[status].http === httpStatus,

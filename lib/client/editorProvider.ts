@@ -8,7 +8,7 @@ import type { DocumentName, EditorMessage, LiveDocument, LiveStatus } from './li
 type Call<D, R> = (data: D) => Promise<{ readonly data: R }>;
 type EditorName = DocumentName & { editorId: string };
 
-/** The parts of a user's client that a provider uses. */
+/** The methods of a user client that an editor provider uses. */
 export interface EditorClient {
   readonly v2: {
     readonly crdt: {
@@ -29,26 +29,26 @@ export interface EditorProviderOptions {
   readonly organizationId: string;
   readonly documentId: string;
   readonly editorId: string;
-  /** The awareness of the editor, if the application has one already. */
+  /** The awareness object (cursors of users) that the application already has, if any. */
   readonly awareness?: Awareness;
 }
 
 export interface EditorProviderEvents {
-  /** Whether the Yjs document has everything that the service had at the last read. */
+  /** True after the Yjs document has got everything that the service had at the last read. False while the connection is down. */
   readonly synced: boolean;
   readonly status: LiveStatus;
-  /** Whether every own edit is stored by the service. */
+  /** True if the service has stored every local edit. */
   readonly saved: boolean;
   /**
-   * The service rejected an edit or a read, and a retry would not help. For example, the user may only view the document. The
-   * provider then sends nothing more.
+   * The service rejected an edit or a read, and a retry would not help: for example, the user may only view the
+   * document. The provider then stops sending edits.
    */
   readonly rejected: ServiceError;
 }
 
-/** How long own edits are collected before they are sent as one update, in milliseconds. */
+/** How long local edits are collected before they are sent as one update, in milliseconds. */
 const COLLECT_MILLISECONDS = 100;
-/** How long changes of cursors are collected before they are published together, in milliseconds. */
+/** How long cursor changes are collected before they are published together, in milliseconds. */
 const AWARENESS_MILLISECONDS = 50;
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
@@ -62,8 +62,8 @@ interface AwarenessMessage {
 }
 
 /**
- * Keeps a Yjs document equal to an editor of the service, for editor bindings of Yjs. Edits that are made while the connection
- * is down are sent after the client has connected again. The editor must exist: `/v2/crdt/add` creates it.
+ * Keeps a Yjs document in sync with an editor of the service. Editor bindings of Yjs can use it. Edits made without a
+ * connection are sent after the client has reconnected. The editor must already exist (`/v2/crdt/add`).
  */
 export class EditorProvider {
   readonly doc: Y.Doc;
@@ -75,14 +75,14 @@ export class EditorProvider {
   readonly #events = new Emitter<EditorProviderEvents>();
   readonly #endings: (() => void)[] = [];
   readonly #sessionId = crypto.randomUUID();
-  /** Own edits that the service does not have yet. */
+  /** Local edits that the service has not stored yet. */
   #unsent: Uint8Array[] = [];
   #sending: Promise<void> | undefined;
   #sendTimer: ReturnType<typeof setTimeout> | undefined;
   #readTimer: ReturnType<typeof setTimeout> | undefined;
   #reading: Promise<void> | undefined;
   #mustReadAgain = false;
-  /** The version of the last read. The next read returns only later updates. */
+  /** The editor's version at the last read. The next read returns only later updates. */
   #version: number | undefined;
   #failures = 0;
   #isSynced = false;
@@ -108,7 +108,7 @@ export class EditorProvider {
       stateOfLeftPage = this.awareness.getLocalState();
       void this.#removeOwnState();
     };
-    // The browser can show the same page again, for example after a step back in its history.
+    // The browser can show a page again that the user left, for example after a step back in its history.
     const onPageShow = () => {
       if (stateOfLeftPage) this.awareness.setLocalState(stateOfLeftPage);
       stateOfLeftPage = null;
@@ -135,7 +135,7 @@ export class EditorProvider {
     return this.#isSynced;
   }
 
-  /** Whether every own edit is stored by the service. */
+  /** Whether the service has stored every local edit. */
   get saved(): boolean {
     return this.#unsent.length === 0;
   }
@@ -145,7 +145,7 @@ export class EditorProvider {
     return this.#events.on(name, listener);
   }
 
-  /** Sends the unsent edits and ends the use of the connection. */
+  /** Sends the unsent edits, removes all listeners, and closes this use of the live connection. */
   async destroy(): Promise<void> {
     if (this.#hasStopped && this.#endings.length === 0) return;
     for (const end of this.#endings.splice(0)) end();
@@ -163,7 +163,7 @@ export class EditorProvider {
     if (status === 'live') {
       this.#read();
       this.#scheduleSend(0);
-      // Publish the own cursor, and ask the other clients to publish their cursors.
+      // Publish the local cursor, and ask the other clients to publish theirs.
       this.#announce();
       void this.#live.publish({ type: 'awareness.query', editorId: this.#name.editorId } satisfies AwarenessMessage);
     } else {
@@ -175,12 +175,12 @@ export class EditorProvider {
 
   #receive({ editorId, update }: EditorMessage): void {
     if (editorId !== this.#name.editorId || this.#hasStopped) return;
-    // If an earlier update is missing, Yjs keeps this update and applies it after the missing update.
+    // Updates can arrive in any order. Yjs keeps an update until all updates before it are applied.
     if (update === undefined) this.#read();
     else Y.applyUpdate(this.doc, fromBase64(update), this);
   }
 
-  /** Reads the updates that the document lacks. If a read is running, another read starts after it. */
+  /** Reads the updates that the local Yjs document lacks. During a read, schedules another read after it. */
   #read(): void {
     if (this.#hasStopped) return;
     clearTimeout(this.#readTimer);
@@ -209,7 +209,7 @@ export class EditorProvider {
     if (this.#hasStopped) return;
     Y.applyUpdate(this.doc, fromBase64(data.update), this);
     this.#version = data.version;
-    // The document can have edits that are older than this provider, for example edits that the browser stored.
+    // The Yjs document can contain edits from before this provider existed, for example edits that the browser stored.
     if (isFirst && data.stateVector !== undefined) {
       const missing = Y.encodeStateAsUpdate(this.doc, fromBase64(data.stateVector));
       if (missing.length > EMPTY_UPDATE_BYTES) this.#collect(missing);
@@ -234,7 +234,7 @@ export class EditorProvider {
     }, milliseconds);
   }
 
-  /** Sends all edits that are not sent yet as one update. One call runs at a time. */
+  /** Sends all unsent edits as one update. Only one such call runs at a time. */
   async #send(): Promise<void> {
     if (this.#sending) await this.#sending.catch(() => undefined);
     if (this.#sending || this.#unsent.length === 0) return;
@@ -274,7 +274,7 @@ export class EditorProvider {
     else if (update !== undefined) applyAwarenessUpdate(this.awareness, fromBase64(update), this);
   }
 
-  /** Publishes the own awareness state under a new clock. Clients that have removed the state would ignore the old clock. */
+  /** Publishes the local awareness state again under a new clock. Clients that removed the state ignore the old clock. */
   #announce(): void {
     this.awareness.setLocalState(this.awareness.getLocalState());
   }
@@ -284,7 +284,7 @@ export class EditorProvider {
     this.#awarenessTimer ??= setTimeout(() => void this.#publishNow(), AWARENESS_MILLISECONDS);
   }
 
-  /** Hides the own cursor from other clients. */
+  /** Hides the local cursor from other clients. */
   async #removeOwnState(): Promise<void> {
     removeAwarenessStates(this.awareness, [this.doc.clientID], this);
     this.#changedClients.add(this.doc.clientID);

@@ -1,4 +1,4 @@
-/** Calls the listeners of an event. If one listener throws, the other listeners are still called. */
+/** Calls the listeners of an event. A listener that throws does not stop the others. */
 export class Emitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(value: never) => void>>();
 
@@ -15,7 +15,7 @@ export class Emitter<Events extends object> {
       try {
         (listener as (value: Events[N]) => void)(value);
       } catch (error) {
-        // An error that a microtask throws is reported by the browser or Node like any uncaught error.
+        // The browser or Node reports an error that a microtask throws as an uncaught error.
         queueMicrotask(() => {
           throw error;
         });

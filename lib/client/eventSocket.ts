@@ -1,4 +1,4 @@
-/** The part of the WebSocket of browsers that the client uses. */
+/** The part of the browsers' `WebSocket` that the client uses. */
 export interface SocketLike {
   readonly readyState: number;
   onopen: ((event: never) => void) | null;
@@ -12,21 +12,21 @@ export type SocketConstructor = new (url: string, protocols: string[]) => Socket
 
 export interface EventSocketOptions {
   readonly url: string;
-  /** The host of the HTTP endpoint. Every authorization contains it. */
+  /** The host of the HTTP endpoint. Each authorization contains it. */
   readonly host: string;
   readonly token: string;
   readonly WebSocket: SocketConstructor;
   /** Called for each event of a subscribed channel. */
   readonly onEvent: (channel: string, event: unknown) => void;
-  /** Called once if the connection ends for another reason than a call of `close`. */
+  /** Called once if the connection ends, unless `close` ended it. */
   readonly onEnd: () => void;
 }
 
-/** How long the service may take to answer a message, in milliseconds. */
+/** How long the client waits for the answer to a message, in milliseconds. */
 const ANSWER_MILLISECONDS = 10_000;
 /**
- * How long the service may send no message before the connection counts as broken, in milliseconds. The service can name
- * another time.
+ * If the service sends nothing for this long (milliseconds), the connection counts as broken. The service can set
+ * another time when it accepts the connection.
  */
 const SILENCE_MILLISECONDS = 300_000;
 
@@ -54,7 +54,7 @@ export class EventSocket {
   readonly #options: EventSocketOptions;
   readonly #socket: SocketLike;
   readonly #pending = new Map<string, Pending>();
-  /** The subscribed channels, by the id of the subscription. */
+  /** The subscribed channels by subscription id. */
   readonly #channels = new Map<string, string>();
   #token: string;
   #nextId = 1;
@@ -62,7 +62,7 @@ export class EventSocket {
   #silence: ReturnType<typeof setTimeout> | undefined;
   #silenceMilliseconds = SILENCE_MILLISECONDS;
 
-  /** Starts to connect. The promise of `open` resolves after the service has accepted the connection. */
+  /** Starts to connect. `open` waits until the service has accepted the connection. */
   constructor(options: EventSocketOptions) {
     this.#options = options;
     this.#token = options.token;
@@ -147,7 +147,7 @@ export class EventSocket {
       this.#finish('connection');
     } else if (type === 'data') {
       const channel = this.#channels.get(id);
-      // AWS documents a list with one text. The clients of AWS read one text.
+      // AWS documents `event` as a list with one text. AWS's own clients read a text without a list. Both forms are read here.
       for (const text of [event].flat()) {
         const content = parse(text);
         if (channel !== undefined && content !== undefined) this.#options.onEvent(channel, content);
@@ -159,7 +159,7 @@ export class EventSocket {
     }
   }
 
-  /** Ends the connection if no message arrives in time. The service sends keep-alives, so silence means that the connection is broken. */
+  /** Ends the connection if no message arrives in time. The service sends keep-alives, so silence means a broken connection. */
   #expectMessage(): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => this.#end(), this.#silenceMilliseconds);
@@ -184,7 +184,7 @@ function parse(text: unknown): unknown {
   }
 }
 
-/** Returns a text of ASCII characters as base64url without padding, for a WebSocket subprotocol. */
+/** Returns an ASCII text as base64url without padding, the form that a WebSocket subprotocol allows. */
 function base64Url(text: string): string {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }

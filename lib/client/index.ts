@@ -16,16 +16,16 @@ export interface ClientOptions extends CallSettings {
   /** The workspace id, for endpoints that need workspace credentials. */
   readonly workspaceId?: string;
   readonly workspaceAuthToken?: string;
-  /** The name of the service, which the names of its headers contain; `svc` by default. */
+  /** The service name in the names of its headers; `svc` by default. */
   readonly serviceName?: string;
 }
 
 /**
- * Returns a client of a service for servers. A method throws ServiceError if the service rejects the call or does not
- * answer. If the signal of a call ends it, the method throws the abort reason.
+ * Returns a client for servers. A method throws ServiceError if the service rejects the call or does not answer. If the
+ * call's `signal` is aborted, the method throws the abort reason.
  *
- * The client repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the write
- * happens once.
+ * The client repeats calls after temporary failures. All attempts of a write have the same idempotency key, so the
+ * write happens once.
  */
 export function createClient({ serviceName = 'svc', ...options }: ClientOptions): Methods {
   const headers = credentialHeaders(`x-${serviceName}-`, options);

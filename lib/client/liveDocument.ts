@@ -13,7 +13,10 @@ export interface DocumentName {
   readonly documentId: string;
 }
 
-/** A message that content has changed. It does not contain the content, so read the content with the methods of the client. */
+/**
+ * A message that content of a document has changed. It does not contain the content. Read the content with the client's
+ * methods.
+ */
 export interface LiveHint {
   readonly type: string;
   /** The time of the change, epoch milliseconds. */
@@ -21,22 +24,25 @@ export interface LiveHint {
   readonly ids?: Readonly<Record<string, string | number>>;
 }
 
-/** A change of a collaborative editor. It has no `update` if the update is large or was missed. */
+/**
+ * A change of a collaborative editor. `update` is absent if it is large or was missed. Then read the editor with
+ * `/v2/crdt/updates/get`.
+ */
 export interface EditorMessage {
   readonly type: 'crdt.update';
   readonly at: number;
   readonly editorId: string;
-  /** An update of Yjs in base64. */
+  /** A Yjs update in base64. */
   readonly update?: string;
   readonly by?: string;
 }
 
-/** The status of a live document. `denied` means that the user may not open the document; the connection has ended. */
+/** The status of a live document. `denied` means that the user may not open the document. The connection has then ended. */
 export type LiveStatus = 'connecting' | 'live' | 'offline' | 'denied' | 'closed';
 
 export interface LiveEvents {
   readonly status: LiveStatus;
-  /** Your application must read the content of the document. Sent at the start, and after missed changes that cannot be read. */
+  /** Read the content of the document now. Sent at the start, and if the client missed changes that it can no longer read. */
   readonly reload: undefined;
   /** All users who are present. */
   readonly presence: readonly PresenceResponse[];
@@ -44,14 +50,14 @@ export interface LiveEvents {
   readonly crdt: EditorMessage;
   /** An event that another client published, such as a cursor. */
   readonly awareness: object;
-  /** A thread or comment changed. With the type `comment_annotation.hide`, the user can no longer see the thread. */
+  /** A thread or comment changed. The type `comment_annotation.hide` means that the user can no longer see the thread. */
   readonly comment: LiveHint;
   readonly reaction: LiveHint;
   readonly recording: LiveHint;
   readonly activity: LiveHint;
   readonly notification: LiveHint;
   readonly editor: LiveHint;
-  /** Any hint. It is sent in addition to the event of its kind. */
+  /** Every hint. The event of the hint's kind, such as `comment`, is sent too. */
   readonly hint: LiveHint;
 }
 
@@ -77,7 +83,7 @@ interface Changes {
 
 type Call<D, R> = (data: D, options?: CallOptions) => Promise<{ readonly data: R }>;
 
-/** The methods of a user's client that a live document uses. */
+/** The methods of a user client that a live document uses. */
 export interface LiveMethods {
   readonly v2: {
     readonly live: {
@@ -106,36 +112,33 @@ export interface LivePorts {
   readonly methods: LiveMethods;
   readonly document: DocumentName;
   readonly WebSocket: SocketConstructor;
-  /** Returns the user id in the token, or undefined before the first token. */
+  /** Returns the user id in the user token, or undefined before the client has a token. */
   readonly userId: () => string | undefined;
-  /** Ends one use of the shared connection. Returns whether it was the last one. */
+  /** Ends one use of the shared connection. Returns true if it was the last use. */
   readonly release: () => boolean;
 }
 
 const FIRST_PAUSE = 500;
 const MAX_PAUSE_MILLISECONDS = 30_000;
-/** How long a connection must last before the next pause is short again, in milliseconds. */
+/** After a connection that lasted this long (milliseconds), the pause before the next attempt is short again. */
 const STABLE_MILLISECONDS = 30_000;
-/** How long before its expiry the token of the connection is renewed, in milliseconds. */
+/** The connection's token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
-/**
- * About how often the client reads missed changes and states, in milliseconds. The client notices a lost message after this time
- * at the latest.
- */
+/** About how often the client reads missed changes and states (milliseconds), in case a message was lost. */
 const CHECK_MILLISECONDS = 120_000;
-/** The number of hints of the user's own channel that the client keeps, so that it reports each hint only once. */
+/** The client remembers this many hints of the user's own channel, so that it reports each hint once. */
 const MAX_REMEMBERED_HINTS = 1_000;
-/** The largest number of reads of one catch-up. Each read returns up to 500 changes. */
+/** The largest number of reads that one catch-up sends. Each read returns up to 500 changes. */
 const MAX_READS = 100;
-/** The events of hints whose family has another name than the event. */
+/** The event name for each hint family whose name differs from the event's. */
 const eventOfFamily: Readonly<Record<string, keyof LiveEvents>> = { comment_annotation: 'comment' };
 
 /**
- * The live connection of a document. It reconnects by itself, with growing random pauses, and then reads missed changes. No
- * change is missed or shown twice, and an older state never replaces a newer state.
+ * A live connection to a document. After a loss of connection it reconnects, with growing random pauses, and reads the
+ * changes that it missed. It reports every change once, and never replaces a state by an older one.
  */
 export class LiveDocument {
-  /** The presence of the own user, and the users who are present. */
+  /** Shows or hides the client's own user, and lists the users who are present. */
   readonly presence: {
     readonly set: (fields?: OwnPresenceFields) => void;
     readonly leave: () => Promise<void>;
@@ -151,20 +154,20 @@ export class LiveDocument {
   #status: LiveStatus = 'connecting';
   #socket: EventSocket | undefined;
   #connection: Connection | undefined;
-  /** Ends the wait for the end of the connection. */
+  /** Resolves the promise that waits for the end of the connection. */
   #end: (() => void) | undefined;
   #catchUp: Promise<void> | undefined;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #check: ReturnType<typeof setTimeout> | undefined;
   #pause: { readonly timer: ReturnType<typeof setTimeout>; readonly end: () => void } | undefined;
   readonly #onOnline = () => this.#pause?.end();
-  /** A browser that goes offline does not end its WebSockets, so the client ends its own. */
+  /** Browsers keep WebSockets open when they go offline, so the client closes its connection itself. */
   readonly #onOffline = () => this.#disconnect();
 
   constructor(ports: LivePorts) {
     this.#ports = ports;
     const { methods, document } = ports;
-    // The service fills in the user of the token.
+    // Before the first token, the id is undefined. The service then fills in the user of the token.
     const self = () => ({ userId: ports.userId() as string });
     this.#own = new OwnPresence({
       send: (fields) => methods.v2.presence.add({ ...document, users: [{ ...self(), ...fields }] }),
@@ -189,12 +192,12 @@ export class LiveDocument {
     return this.#events.on(name, listener);
   }
 
-  /** Returns the last live state of an id. */
+  /** Returns the last live state that was stored under an id, or undefined if there is none. */
   state(liveStateDataId: string): LiveStateResponse | undefined {
     return this.#states.get(liveStateDataId);
   }
 
-  /** Sends data to all users in the document, and stores it under an id. */
+  /** Stores data under an id, and sends it to all users in the document. */
   async broadcast(
     liveStateDataId: string,
     data: Record<string, unknown>,
@@ -203,13 +206,13 @@ export class LiveDocument {
     await this.#ports.methods.v2.livestate.broadcast({ ...this.#ports.document, liveStateDataId, data, ...options });
   }
 
-  /** Publishes an event to the other clients, such as a cursor. It is lost if the connection is down. */
+  /** Publishes an event, such as a cursor position, to the other clients. Does nothing without a connection. */
   async publish(event: object): Promise<void> {
     if (this.#status !== 'live' || !this.#connection) return;
     await this.#socket?.publish(this.#connection.channels.awareness, [event]).catch(() => undefined);
   }
 
-  /** Ends this use of the connection. The last use also ends the connection. */
+  /** Ends this use of the document. The connection ends with the last use. */
   async close(): Promise<void> {
     if (this.#status === 'closed' || !this.#ports.release()) return;
     await this.#own.leave();
@@ -243,7 +246,7 @@ export class LiveDocument {
     return this.#status === 'closed' || this.#status === 'denied';
   }
 
-  /** Opens a connection and reads missed changes. Returns a promise that resolves when the connection ends. */
+  /** Opens a connection and reads missed changes. The returned `ended` resolves when the connection ends. */
   async #connect(): Promise<{ readonly ended: Promise<void> }> {
     const { methods, document, WebSocket } = this.#ports;
     const { data: connection } = await methods.v2.live.connect(document);
@@ -285,7 +288,7 @@ export class LiveDocument {
       try {
         const { data } = await this.#ports.methods.v2.live.connect(this.#ports.document);
         if (socket !== this.#socket) return;
-        // The channels of a document change when a user loses access.
+        // A document gets new channels when a user loses access.
         if (JSON.stringify(data.channels) !== JSON.stringify(channels)) this.#reconnect();
         else {
           socket.renewToken(data.token);
@@ -300,7 +303,7 @@ export class LiveDocument {
     this.#renewal = setTimeout(() => void renew(), Math.max(expiresAt - Date.now() - RENEW_MILLISECONDS, 1_000));
   }
 
-  /** Reads what was missed from time to time. Without this read, the loss of a last hint, or of a state, would stay unnoticed. */
+  /** Schedules the next read of missed changes. Otherwise, if the last message was lost, nobody would notice. */
   #scheduleCheck(socket: EventSocket): void {
     const check = async () => {
       try {
@@ -336,7 +339,7 @@ export class LiveDocument {
   }
 
   #reconnect(): void {
-    // `#run` waits for the end of the connection and then connects again.
+    // `#run` connects again when the connection has ended.
     this.#disconnect();
   }
 
@@ -356,7 +359,7 @@ export class LiveDocument {
     const [present, states] = await Promise.all([
       methods.v2.presence.get(document),
       methods.v2.livestate.get(document).catch((error: unknown) => {
-        // All states together are too large for one answer. The application must then read states by id.
+        // All states together are too large for one answer, so none is reported. The application must read states by id.
         if (error instanceof ServiceError && error.status === 'INVALID_ARGUMENT') return { data: { states: [] } };
         throw error;
       }),
@@ -384,7 +387,7 @@ export class LiveDocument {
     if (needsReload) this.#events.emit('reload', undefined);
   }
 
-  /** Shows a hint of the user's own channel. The channel also has hints about threads in other documents. */
+  /** Reports a hint of the user's own channel once. Hints about threads in other documents are skipped. */
   #showUserHint(hint: LiveHint): void {
     const documentId = hint.ids?.documentId ?? this.#ports.document.documentId;
     if (documentId !== this.#ports.document.documentId && !hint.type.startsWith('notification.')) return;
@@ -450,7 +453,7 @@ function isLiveState(message: DocumentMessage): message is LiveStateMessage {
   return message.type === 'livestate.update';
 }
 
-/** Returns whether an error means that the user may not open the document. */
+/** Returns whether another attempt to open the document is useless, for example because the user may not open it. */
 function isFinal(error: unknown): boolean {
   return error instanceof ServiceError && ['PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'].includes(error.status);
 }

@@ -1,11 +1,11 @@
 import type { LiveStateMessage, LiveStateResponse } from '../liveState/rules.ts';
 import type { PresenceMessage, PresenceResponse } from '../presence/rules.ts';
 
-/** The users who are present in a document, according to messages and reads. An older message never replaces a newer one. */
+/** The users who are present in a document, from messages and reads. An older message never replaces a newer one. */
 export class PresenceView {
-  /** The last known presence of each user. For a user who left, only the time is known. */
+  /** The last known presence of each user. `user` is undefined after the user has left. */
   readonly #users = new Map<string, { readonly at: number; readonly user: PresenceResponse | undefined }>();
-  /** The ids of users with a message since the last read began. */
+  /** The ids of users about whom a message arrived since the last read began. */
   readonly #touched = new Set<string>();
 
   get users(): PresenceResponse[] {
@@ -14,7 +14,7 @@ export class PresenceView {
       .sort((a, b) => (a.userId < b.userId ? -1 : 1));
   }
 
-  /** Applies a message. Returns whether it was new. */
+  /** Applies a message. Returns false if it is not newer than the last one about the user. */
   apply(message: PresenceMessage): boolean {
     const { userId, user } =
       message.type === 'presence.update'
@@ -26,12 +26,15 @@ export class PresenceView {
     return true;
   }
 
-  /** Notes that a read begins. Messages that arrive after this call are newer than the answer of the read. */
+  /** Must be called when a read begins. Messages that arrive after this call are newer than the read's answer. */
   beginRead(): void {
     this.#touched.clear();
   }
 
-  /** Applies the answer of a read. A user who is not in the answer has left, unless a message about the user arrived since the read began. */
+  /**
+   * Applies the answer of a read. A user who is missing in the answer has left, unless a message about the user arrived
+   * since the read began.
+   */
   applyRead(present: readonly PresenceResponse[]): void {
     for (const user of present) {
       const stored = this.#users.get(user.userId);
@@ -44,7 +47,7 @@ export class PresenceView {
   }
 }
 
-/** The live states of a document. An older state never replaces a newer state. */
+/** The latest live states of a document by id. An older state never replaces a newer one. */
 export class LiveStateView {
   readonly #states = new Map<string, LiveStateResponse>();
 
@@ -52,7 +55,7 @@ export class LiveStateView {
     return this.#states.get(liveStateDataId);
   }
 
-  /** Applies a state of a message or a read. Returns the state if it is new. */
+  /** Applies a live state. Returns it, or undefined if it is not newer than the last one with its id. */
   apply({ liveStateDataId, data, at }: LiveStateMessage | LiveStateResponse): LiveStateResponse | undefined {
     if ((this.#states.get(liveStateDataId)?.at ?? 0) >= at) return undefined;
     const state = { liveStateDataId, data, at };
@@ -61,37 +64,40 @@ export class LiveStateView {
   }
 }
 
-/** A hint with a version. The document channel and the log of changes contain such hints. */
+/** A hint with the version that it has in the document channel. The log of changes has the same hints. */
 export interface VersionedMessage {
   readonly version: number;
 }
 
 /**
- * Returns the messages of a document channel in the order of their versions, each once. If messages are missing, a catch-up
- * reads them. Later messages wait until the catch-up ends.
+ * Releases the messages of a document channel in the order of their versions, each once. After a gap, later messages
+ * wait until a catch-up has read the missing messages.
  */
 export class VersionOrder<M extends VersionedMessage> {
-  /** The version up to which every message was shown. Undefined before the first read. */
+  /** The version of the last released message. Undefined before the first read. */
   version: number | undefined;
   readonly #waiting = new Map<number, M>();
 
-  /** Takes a message. Returns the messages to show now, and whether messages before the waiting messages are missing. */
+  /**
+   * Adds a pushed message. Returns the messages that can be shown now. `hasGap` is true if messages before a waiting
+   * message are missing.
+   */
   take(message: M): { readonly messages: readonly M[]; readonly hasGap: boolean } {
     if (this.version === undefined || message.version > this.version) this.#waiting.set(message.version, message);
     const messages = this.#release();
     return { messages: messages, hasGap: this.#waiting.size > 0 };
   }
 
-  /** Takes the messages of a catch-up, which contain all changes up to `version`. Returns the messages to show now. */
+  /** Adds the messages of a catch-up, which include all changes up to `version`. Returns the messages that can be shown now. */
   catchUp(messages: readonly M[], version: number): readonly M[] {
     const missed = messages.filter((message) => message.version > (this.version ?? 0));
-    // A pushed message can have more content than the same message of the log.
+    // A pushed message can have more content than its copy in the log, for example the update of an editor.
     const best = missed.map((message) => this.#waiting.get(message.version) ?? message);
     this.version = Math.max(version, this.version ?? 0);
     return [...best, ...this.#release()];
   }
 
-  /** Starts again at a version, without the messages up to it. */
+  /** Continues after `version`. Drops waiting messages up to it, and returns the messages that can be shown now. */
   restart(version: number): readonly M[] {
     this.version = version;
     return this.#release();

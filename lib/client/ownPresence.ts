@@ -1,6 +1,6 @@
 import type { PresenceResponse, PresenceStatus } from '../presence/rules.ts';
 
-/** The fields of the user's own presence. */
+/** Fields of the presence of the client's own user. */
 export interface OwnPresenceFields {
   readonly name?: string;
   readonly email?: string;
@@ -9,36 +9,36 @@ export interface OwnPresenceFields {
 }
 
 export interface OwnPresencePorts {
-  /** Adds the presence, or renews its lease. */
+  /** Adds the presence of the user, or renews its lease. */
   readonly send: (fields: OwnPresenceFields & { readonly leaseSeconds: number }) => Promise<unknown>;
   readonly leave: (options?: { readonly keepalive: boolean }) => Promise<unknown>;
 }
 
 const LEASE_SECONDS = 30;
 const RENEW_MILLISECONDS = 10_000;
-/** How long a user must be without input to be `away`, in milliseconds. */
+/** A user without input for this long (milliseconds) is `away`. */
 const IDLE_MILLISECONDS = 60_000;
-/** The longest wait before the presence is sent again because another tab changed it, in milliseconds. */
+/** If another tab of the user changed the presence, it is sent again within this time (milliseconds). */
 const CORRECT_MILLISECONDS = 1_000;
 
-/** A source of events in a browser. Node has none. */
+/** A source of events. Browsers have it, Node does not. */
 interface EventSource {
   addEventListener(name: string, listener: () => void, options?: object): void;
   removeEventListener(name: string, listener: () => void): void;
 }
-/** The parts of a page that show whether its user is active. */
+/** A browser page. Its input events and visibility show whether the user is active. */
 interface Page extends EventSource {
   readonly visibilityState?: string;
 }
 
-/** Renews the presence of the client's own user while the document is open. */
+/** Shows the client's own user as present while the document is open, and renews the lease of the presence. */
 export class OwnPresence {
   readonly #ports: OwnPresencePorts;
   readonly #page = (globalThis as { readonly document?: Page }).document;
   readonly #window = globalThis as Partial<EventSource>;
   #fields: OwnPresenceFields | undefined;
   #isConnected = false;
-  /** Whether the user has left the page. The browser can keep the page and show it again. */
+  /** True after the user has left the page. The browser can keep the page and show it again. */
   #hasLeftPage = false;
   #renewal: ReturnType<typeof setTimeout> | undefined;
   #lastInput = Date.now();
@@ -72,7 +72,7 @@ export class OwnPresence {
     void this.#renew();
   }
 
-  /** Stops showing the user. Another tab of the user shows the user again. */
+  /** Stops showing the user. Another open tab of the user sends its presence again, so the user stays visible. */
   async leave(): Promise<void> {
     const wasShown = this.#isShown;
     this.#fields = undefined;
@@ -86,7 +86,7 @@ export class OwnPresence {
     else clearTimeout(this.#renewal);
   }
 
-  /** Sends the presence again if another tab of the user ended it, or shows less activity than this tab. */
+  /** Sends the presence again if another tab of the user has ended it, or has set `away` while this tab is `online`. */
   correct(presence: PresenceResponse | undefined): void {
     if (!this.#isShown) return;
     const isWrong = !presence || (presence.status !== this.#status && this.#status === 'online');
@@ -103,14 +103,14 @@ export class OwnPresence {
     this.#window.removeEventListener?.('pageshow', this.#onPageShow);
   }
 
-  /** Whether this tab shows the user as present. */
+  /** Whether this tab sends the presence of the user. */
   get #isShown(): boolean {
     return this.#fields !== undefined && this.#isConnected && !this.#hasLeftPage;
   }
 
   get #status(): PresenceStatus {
     if (this.#fields?.status) return this.#fields.status;
-    // Without a page, for example on a server, the client cannot observe input.
+    // Without a page, for example on a server, there is no input to observe.
     if (!this.#page) return 'online';
     const isIdle = Date.now() - this.#lastInput > IDLE_MILLISECONDS;
     return isIdle || this.#page.visibilityState === 'hidden' ? 'away' : 'online';
@@ -121,7 +121,7 @@ export class OwnPresence {
     if (!this.#isShown) return;
     this.#renewal = setTimeout(() => void this.#renew(), RENEW_MILLISECONDS);
     this.#sentStatus = this.#status;
-    // After a failed renewal, the next renewal comes before the lease ends.
+    // A failed renewal needs no retry, because the next renewal comes before the lease ends.
     await this.#ports
       .send({ ...this.#fields, status: this.#sentStatus, leaseSeconds: LEASE_SECONDS })
       .catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { CallOptions } from './types.ts';
 
-/** The paging field of a request. */
+/** The field of a request that selects a page. */
 interface Request {
   readonly pageToken?: string | null | undefined;
 }

@@ -2,13 +2,16 @@ import type * as z from 'zod';
 
 export interface CallOptions {
   /**
-   * The idempotency key of the call. For 24 hours, another call with the same key and data gets the same answer, also from
-   * another process. By default, a write gets a random key.
+   * The idempotency key of the call. For 24 hours, a call with the same key and data returns the same answer, also from
+   * another process. By default, each write gets a random key.
    */
   readonly idempotencyKey?: string;
   /** Ends the call and its retries. */
   readonly signal?: AbortSignal;
-  /** Whether the browser finishes the call after the user has left the page. The call is then not repeated. `data` has at most 60 KB. */
+  /**
+   * Whether the browser finishes the call after the user has left the page. Such a call is not repeated. Its `data` can
+   * have at most 60 KB.
+   */
   readonly keepalive?: boolean;
 }
 

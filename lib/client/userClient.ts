@@ -4,34 +4,37 @@ import { type DocumentName, LiveDocument } from './liveDocument.ts';
 import { operations, type UserMethods } from './methods.ts';
 
 export interface UserClientOptions extends CallSettings {
-  /** Returns a user token from your server. The client calls it again when a token expires or is rejected. */
+  /** Returns a user token from your server. The client calls this function again when a token expires or is rejected. */
   readonly token: () => Promise<string>;
-  /** The WebSocket of the platform by default. */
+  /** The WebSocket class. By default, the platform's own. */
   readonly WebSocket?: SocketConstructor;
 }
 
-/** A client of a user: the endpoints that are open to user tokens, and live documents. */
+/** A client for one user. It has the endpoints that accept user tokens, and live documents. */
 export interface UserClient extends UserMethods {
-  /** Returns the live connection of a document. All calls for one document share the connection until all of them are closed. */
+  /**
+   * Returns the live connection of a document. All calls for the same document share one connection, which ends after
+   * each of them was closed.
+   */
   live(document: DocumentName): LiveDocument;
 }
 
-/** A live document, and how many calls of `live` use it. */
+/** A live document, and the number of `live` calls that have not been closed. */
 interface SharedDocument {
   readonly live: LiveDocument;
   users: number;
 }
 
-/** How long before its expiry a token is renewed, in milliseconds. */
+/** A token is renewed this long before it expires (milliseconds). */
 const RENEW_MILLISECONDS = 60_000;
 
-/** A token of a user that is read from `source` and kept until it expires. */
+/** Reads a user token from `source` and keeps it until shortly before it expires. */
 class UserToken {
   readonly #source: () => Promise<string>;
   #token: Promise<string> | undefined;
   /** Epoch milliseconds. */
   #expiresAt = Infinity;
-  /** The user of the last token. Undefined before the first token. */
+  /** The user id in the last token. Undefined before the first token. */
   userId: string | undefined;
 
   constructor(source: () => Promise<string>) {
@@ -54,7 +57,8 @@ class UserToken {
       const token = await this.#source();
       const { sub, exp } = claimsOf(token);
       this.userId = sub;
-      // A token that is about to expire is used anyway, because a new token may not be valid for longer.
+      // A token that expires soon is kept for two minutes anyway. Otherwise a server that always returns such tokens
+      // would be called all the time.
       this.#expiresAt = exp === undefined ? Infinity : Math.max(exp * 1000, Date.now() + 2 * RENEW_MILLISECONDS);
       return token;
     } catch (error) {
@@ -64,7 +68,7 @@ class UserToken {
   }
 }
 
-/** Returns the claims of a JWT that the client reads. It does not verify the token. */
+/** Returns the user id and the expiry in a JWT, without verifying it. Returns an empty object for any other text. */
 function claimsOf(token: string): { readonly sub?: string; readonly exp?: number } {
   try {
     const [, payload = ''] = token.split('.');
@@ -79,8 +83,8 @@ function claimsOf(token: string): { readonly sub?: string; readonly exp?: number
 }
 
 /**
- * Returns a client of one user, for browsers and servers. Methods throw ServiceError like those of `createClient`. A call
- * that is denied is sent again once, with a new token.
+ * Returns a client for one user, for browsers and servers. Methods throw ServiceError like those of `createClient`.
+ * After PERMISSION_DENIED, a call is sent once more with a new token.
  */
 export function createUserClient({ token: source, WebSocket: Socket, ...settings }: UserClientOptions): UserClient {
   const token = new UserToken(source);
