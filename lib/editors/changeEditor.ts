@@ -9,17 +9,19 @@ import { compactLog } from './compaction.ts';
 import { type Author, type Changed, changeEditors, type EditorLog } from './editorLog.ts';
 import { DEBOUNCE_MS } from './eventJob.ts';
 
-/** The fields of a request that changes an editor. */
+/** The fields of a request that changes an editor, apart from the change itself. */
 type EditorChange = DocumentReference & Omit<Author, 'now'> & { readonly editorId: string };
 
-/** Writes a change of an editor. */
+/** Writes one change to an editor with `editors`, and returns what the change did. */
 export type EditorUpdate = (editors: EditorLog, context: DocumentContext, author: Author) => Promise<Changed>;
 
 /**
- * Changes an editor of a document. Throws like `FindDocument` and like `change`, and FAILED_PRECONDITION for a disabled document.
+ * Changes an editor of a document. Throws the errors of `FindDocument` and `change`, and FAILED_PRECONDITION for a
+ * disabled document.
  *
- * After the change it sends the message of the event job, and compacts a long log. Failures of both are logged and not thrown. The
- * sweep starts a job whose message was lost. The next change that doubles the log compacts it.
+ * After the change, it sends the queue message of the event job, and compacts the log if that is due. Failures of both
+ * steps are logged and not thrown. If the message was lost, the sweep starts the job. If a compaction failed, a later
+ * change repeats it.
  */
 type ChangeEditor = (
   tenant: string,

@@ -8,44 +8,45 @@ import { encodeState, openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
 /**
- * How long updates stay after they are part of a snapshot, in milliseconds. Otherwise a request that read the log before the
- * snapshot could write an update under the version of a removed update. No request runs this long. The last update is never
- * removed.
+ * How long updates stay in the log after they are part of a snapshot, in milliseconds. A request that read the log
+ * before the snapshot could otherwise write an update under the version of a removed update. No request runs this long.
+ * The last update is never removed.
  */
 const MIN_AGE_MS = 120_000;
 const PAGE = { limit: 1_000, bytes: 4_000_000 };
-/** The approximate size in bytes of a log item without its update. */
+/** The approximate size in bytes of a log item, not counting its update. */
 const ENTRY_BYTES = 300;
 /**
- * The bounds of the size in bytes at which a log is long. Between the bounds, a log is long at half the size of its snapshot. The
- * lower bound is about a hundred small changes. The upper bound is much less than the largest response.
+ * The smallest and the largest size in bytes at which a log counts as long. Between these two, a log is long at half
+ * the size of its snapshot. The smallest size is about a hundred small changes. The largest is much less than the
+ * largest response.
  */
 const [MIN_LOG_BYTES, MAX_LOG_BYTES] = [32_768, 2_000_000];
 
-/** Returns the number of bytes that an update adds to the log. */
+/** Returns the number of bytes by which an update increases the size of the log. */
 export function entryBytes(packed?: Uint8Array): number {
   return ENTRY_BYTES + (packed?.length ?? 0);
 }
 
 /**
- * Returns whether the writer of the newest update must compact the log. It must if the update made the log long, or if the size
- * of the log reached another multiple of a long log. So only one of concurrent writers compacts, and a failed compaction is
- * repeated later.
+ * Returns whether the writer of the newest update must compact the log: whether this update brought the log to the size
+ * of a long log, or to a multiple of that size. Only one of several concurrent writers therefore compacts, and a later
+ * update repeats a compaction that failed.
  */
 export function isDueForCompaction(head: Editor, before: EditorUpdate, newest: EditorUpdate): boolean {
   return countLongLogs(head, newest) > countLongLogs(head, before);
 }
 
-/** Returns how many times the log since the snapshot has reached the size of a long log. */
+/** Returns the size of the log since the snapshot, in whole multiples of the size of a long log. */
 function countLongLogs({ snapshot }: Editor, { logBytes }: EditorUpdate): number {
   const limit = Math.min(Math.max((snapshot?.bytes ?? 0) / 2, MIN_LOG_BYTES), MAX_LOG_BYTES);
   return Math.floor((logBytes - (snapshot?.logBytes ?? 0)) / limit);
 }
 
 /**
- * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to the blob, and
- * then removes items that no reader needs any more. A concurrent reader finds all items that its head needs, or finds that items
- * are missing and reads again. After a crash at any point, the next compaction removes the remaining garbage.
+ * Replaces a long log of an editor by a snapshot. Writes the blob of the snapshot, then the head that refers to the
+ * blob, and then removes items that no reader needs any more. A concurrent reader notices if an item that its head
+ * needs is missing, and reads again. After a crash, the next compaction removes useless items.
  */
 export async function compactLog(table: Table, scope: DocumentScope, editorId: string, now: number): Promise<void> {
   const PK = EditorItems.partition(scope);
@@ -68,8 +69,8 @@ export async function compactLog(table: Table, scope: DocumentScope, editorId: s
   const bytes = pack(encodeState(openDocument(state.updates)));
   const blob = await writeBlob(table, { ...scope, editorId, internalId: head.internalId }, bytes, now);
   const snapshot = { version: newest.version, blob, bytes: bytes.length, logBytes: newest.logBytes };
-  // On a conflict, do not remove the blob: the SDK may have repeated a write that succeeded. The next compaction removes a
-  // useless blob.
+  // On a conflict, the blob stays. The SDK may have repeated a write that had already succeeded, and the head then
+  // refers to the blob. The next compaction removes a useless blob.
   if ((await table.write([replace(EditorEntity, { ...scope, ...head, snapshot }, revision)])) !== 'done') return;
   const garbage = items.filter(
     ({ at, internalId, version }) =>

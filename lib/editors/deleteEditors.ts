@@ -20,14 +20,14 @@ import {
 
 const PAGE = { limit: 500, bytes: 4_000_000 };
 
-/** A deleted editor whose items a job must purge. It is part of the job's data. */
+/** A deleted editor whose items a job must purge. The job stores it in its data. */
 export const DeletedEditor = z.object({ editorId: z.string(), internalId: z.string() });
 export type DeletedEditor = z.output<typeof DeletedEditor>;
 
-/** The hook that purges the editors of a deleted document. */
+/** Purges the editors of a deleted document. */
 export const purgeEditors = {
   entities: [EditorEntity, EditorUpdateEntity, EditorPartEntity],
-  /** Removes one page of items of all editors. Returns whether no items remain. */
+  /** Removes one page of items. Returns true if no items remain. */
   async purge(table: Table, scope: DocumentScope): Promise<boolean> {
     const { values, next } = await table.query(EditorItems, scope, PAGE);
     await removeItems(table, scope, values);
@@ -35,7 +35,7 @@ export const purgeEditors = {
   },
 } as const;
 
-/** Removes the items of a deleted editor. An editor that was added again under the same id keeps its items. */
+/** Removes the items of a deleted editor. An editor that was added later under the same id keeps its items. */
 export async function purgeEditor(
   table: Table,
   scope: DocumentScope,
@@ -55,7 +55,6 @@ async function removeItems(table: Table, scope: DocumentScope, items: readonly E
   await table.removeKeys(items.map(({ SK }) => ({ PK, SK })));
 }
 
-/** Deletes editors. */
 export class EditorDeleter {
   readonly #table: Table;
 
@@ -64,8 +63,9 @@ export class EditorDeleter {
   }
 
   /**
-   * Deletes editors. Ids must be distinct. An unknown id fails in its own result only. The editors disappear at once, and can be
-   * added again at once. A job purges their items after the end of all requests that read the editors before.
+   * Deletes editors. Ids must be distinct. An unknown id fails in its own result only, and the other editors are
+   * deleted. Deleted editors disappear at once, and new editors can be added under their ids at once. A job purges the
+   * items later, when requests that had read the editors have ended.
    */
   async delete(
     { scope, document: { documentId } }: DocumentContext,
@@ -95,8 +95,8 @@ export class EditorDeleter {
   }
 
   /**
-   * Returns up to `limit` ids of a document's editors, and whether the document has more. Sends one query per editor, which skips
-   * the items between two heads.
+   * Returns up to `limit` editor ids of a document, and whether the document has more. Sends one query per editor, so
+   * that the items of logs and blobs are not read.
    */
   async listIds(scope: DocumentScope, limit: number): Promise<{ editorIds: string[]; hasMore: boolean }> {
     const editorIds: string[] = [];

@@ -13,30 +13,30 @@ import { hasEventJob, startEventJob } from './eventJob.ts';
 import { openDocument } from './rules/yjs/document.ts';
 import { pack, writeBlob } from './storedBytes.ts';
 
-/** The largest size in bytes of an update in a log item. Larger updates are in a blob, so that reads of the log stay small. */
+/** The largest size in bytes of an update in a log item. Larger updates are in blobs, so that reads of the log stay small. */
 const MAX_INLINE_BYTES = 8_192;
 const MAX_ATTEMPTS = 40;
 const RETRIES_UNTIL_MAX_PAUSE = 8;
 
-/** The user and session that change an editor, and the time of the change in epoch ms. */
+/** The user and the session that change an editor. `now` is the time of the change, epoch ms. */
 export interface Author {
   readonly userId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly now: number;
 }
 
-/** The result of a change. `changeEditor` sends the message and compacts the log. */
+/** The result of a change. */
 export interface Changed {
-  /** The first version of the editor that has the change. */
+  /** The version under which the change is stored. If nothing changed, the current version. */
   readonly version: number;
-  /** The message of the event job. Undefined if the change started none. */
+  /** The queue message of the event job that the change started. Undefined if the change started none. */
   readonly eventJob?: JobMessage | undefined;
   readonly isDueForCompaction: boolean;
 }
 
 /**
- * Writes to editors. The log is the source of truth: the insertion of an update under the next version commits the update. On
- * a version conflict, the new updates are read and the change is computed again.
+ * Writes changes to editors. An update takes effect when it is inserted into the log under the next version. If another
+ * request has taken the version, the new updates are read and the change is computed again.
  */
 export class EditorLog {
   readonly #table: Table;
@@ -56,16 +56,15 @@ export class EditorLog {
   ): Promise<Changed> {
     const { scope } = context;
     const { now } = author;
-    // The first version is the time in microseconds. No editor gets a million updates per second, so a later editor with the same
-    // id has
-    // larger versions.
+    // Versions begin with the time in microseconds. No editor gets a million updates per second, so an editor that is
+    // added later under the same id has larger versions.
     const head = { editorId, internalId: newId('edt', now), type, contentKey, createdAt: now, first: now * 1000 };
-    // A large update is written before the transaction, so check first whether the editor exists.
+    // This check comes first, because the blob of a large update is written before the transaction.
     if (update && update.length > MAX_INLINE_BYTES) await this.#requireAbsent(scope, editorId);
     const job = startEventJob(context, head, now);
     const entry = await this.#newEntry(scope, head, undefined, update, { ...author, eventJobStartedAt: now });
     const outcome = await this.#table.write([
-      // The first revision is the creation time, so that a deletion of an earlier editor with the same id fails.
+      // The first revision is the creation time. A concurrent deletion of an earlier editor with the same id therefore fails.
       insert(EditorEntity, { ...scope, ...head }, now),
       insert(EditorUpdateEntity, { ...scope, editorId, ...entry }),
       job.op,
@@ -76,8 +75,9 @@ export class EditorLog {
   }
 
   /**
-   * Appends the update that `decide` returns for the current state. If `decide` returns undefined, writes nothing. After a
-   * conflict, `decide` runs again. Throws NOT_FOUND if the editor does not exist, and ABORTED after too many conflicts.
+   * Appends the update that `decide` returns for the current state. Writes nothing if `decide` returns undefined. After
+   * a conflict, `decide` runs again with the new state. Throws NOT_FOUND if the editor does not exist, and ABORTED
+   * after too many conflicts.
    */
   async change(
     context: DocumentContext,
@@ -95,7 +95,7 @@ export class EditorLog {
     throw conflict();
   }
 
-  /** Tries once to append an update to a state. The first update since the last event starts the job of the next event. */
+  /** Tries once to append an update. If no event job is pending, starts one in the same transaction. */
   async #append(
     context: DocumentContext,
     { head, newest, updates }: EditorState,
@@ -117,7 +117,7 @@ export class EditorLog {
     };
   }
 
-  /** Returns the next item of the log. Writes the blob of a large update. */
+  /** Returns the next item of the log. Before that, writes the blob of a large update. */
   async #newEntry(
     scope: DocumentScope,
     { editorId, internalId, first }: Editor,

@@ -11,28 +11,27 @@ import { partsOf } from './storedBytes.ts';
 
 const PAGE = { limit: 1_000, bytes: 1_000_000 };
 /**
- * The largest end of the log that is read without the snapshot: the number of its items and their bytes, and the number of
- * parts of its blobs. For a larger end, the whole editor is read from its snapshot.
+ * The most that is read of the newest part of a log: items and bytes, and parts of their blobs. If there is more to
+ * read, the whole editor is read from its snapshot instead.
  */
 const LOG_END = { limit: 300, bytes: 1_000_000 };
 const MAX_LOG_END_PARTS = 20;
-/** How often a read of an editor is tried if other requests change the editor between two pages. */
+/** The largest number of attempts to read an editor while other requests change it between two pages. */
 const MAX_READS = 8;
 
-/** The updates after a version, and the version (`version`) of the last update. */
+/** The updates after a version. `version` is the version of the last of them. */
 export interface UpdatesSince {
   readonly version: number;
   readonly updates: readonly Uint8Array[];
 }
 
-/** The end of an editor's log. */
+/** The head of an editor, and the newest part of its log with the parts of its blobs. */
 interface LogEnd {
   readonly head: Stored<Editor>;
   readonly log: readonly EditorUpdate[];
   readonly parts: BlobParts;
 }
 
-/** Reads editors. */
 export class EditorReader {
   readonly #table: Table;
   readonly #cache = new StateCache();
@@ -42,8 +41,8 @@ export class EditorReader {
   }
 
   /**
-   * Returns the state of an editor, or undefined if the editor does not exist. One query reads the whole editor, or only the
-   * updates since the cached state.
+   * Returns the state of an editor, or undefined if the editor does not exist. If this process has a cached state, one
+   * query reads the updates since.
    */
   async find(scope: DocumentScope, editorId: string): Promise<EditorState | undefined> {
     const cached = this.#cache.get(scope, editorId);
@@ -61,9 +60,9 @@ export class EditorReader {
   }
 
   /**
-   * Returns the updates after a version. Returns `unavailable` if the log does not have them, because the version was compacted
-   * or belongs to an earlier editor with the same id. The caller must then read the whole editor. Throws NOT_FOUND if the editor
-   * does not exist. If there are no such updates, it reads only the head and one item of the log.
+   * Returns the updates after a version. Returns `unavailable` if the log does not have them, because they were
+   * compacted or the version belongs to an earlier editor with the same id. The caller must then read the whole editor.
+   * Throws NOT_FOUND if the editor does not exist.
    */
   async findUpdatesSince(
     scope: DocumentScope,
@@ -105,7 +104,7 @@ export class EditorReader {
     if (whole) yield whole;
   }
 
-  /** Returns the current state from a cached state and the updates since. Returns undefined if the whole editor must be read. */
+  /** Returns the current state from a cached state and the updates after it. Returns undefined if the whole editor must be read. */
   async #readLater(scope: DocumentScope, { head, newest, updates }: EditorState): Promise<EditorState | undefined> {
     const end = await this.#readLogEnd(scope, head.editorId, newest.version + 1);
     if (typeof end !== 'object' || end.head.internalId !== head.internalId) return undefined;
@@ -121,7 +120,10 @@ export class EditorReader {
     throw new Error('An editor could not be read as a whole');
   }
 
-  /** Reads an editor from its head backwards until the state is complete. In this order, compacted items come last. */
+  /**
+   * Reads items from the head backwards until the state is complete. Items that are part of the snapshot come last, so
+   * they are not read.
+   */
   async #readOnce(scope: DocumentScope, editorId: string): Promise<EditorState | 'incomplete' | undefined> {
     const builder = new StateBuilder();
     const options = { ...PAGE, prefix: [editorId], descending: true };
@@ -134,8 +136,8 @@ export class EditorReader {
   }
 
   /**
-   * Returns the log from a version on. Returns `unavailable` if the log has a gap or is too large. Returns undefined if the
-   * editor does not exist.
+   * Returns the head and the log from `version` on. Returns `unavailable` if the log has a gap or too much must be
+   * read. Returns undefined if the editor does not exist.
    */
   async #readLogEnd(
     scope: DocumentScope,
@@ -170,12 +172,12 @@ export class EditorReader {
 }
 
 const MAX_CACHED_BYTES = 24_000_000;
-/** The largest number of updates of a cached editor. An editor with more has a newer snapshot, so it is read again. */
+/** The largest number of updates of a cached state. A longer log has a snapshot that is faster to read. */
 const MAX_CACHED_UPDATES = 250;
 
 /**
- * The states of the editors that this process read last. The state at a version never changes, so a later read needs only the
- * updates since.
+ * The states of the editors that this process used last. A state at a version never changes, so a later read needs only
+ * the updates after that version.
  */
 class StateCache {
   readonly #states = new Map<string, { readonly state: EditorState; readonly bytes: number }>();
@@ -185,7 +187,10 @@ class StateCache {
     return this.#states.get(cacheKey(scope, editorId))?.state;
   }
 
-  /** Replaces the state of an editor, or removes it if `state` is undefined. Removes the oldest states above the limit. */
+  /**
+   * Replaces the state of an editor. If `state` is undefined, removes it. If the cache is then too large, removes the
+   * states that were set first.
+   */
   set(scope: DocumentScope, editorId: string, state: EditorState | undefined): void {
     const key = cacheKey(scope, editorId);
     this.#delete(key);
@@ -205,12 +210,18 @@ class StateCache {
   }
 }
 
-/** Returns the key of an editor in the cache. The internal id of a document is unique among all tenants. */
+/**
+ * Returns the key of an editor in the cache. It needs no tenant, because internal ids of documents are unique in the
+ * whole table.
+ */
 function cacheKey({ documentKey }: DocumentScope, editorId: string): string {
   return `${documentKey} ${editorId}`;
 }
 
-/** Yields the numbers of up to `count` attempts, with random pauses between them. The pauses grow until the attempt `longest`. */
+/**
+ * Yields attempt numbers from 0 to `count - 1`, with random pauses between the attempts. Pauses grow for the first
+ * `longest` attempts.
+ */
 export async function* attempts(count: number, longest: number): AsyncGenerator<number> {
   for (let attempt = 0; attempt < count; attempt++) {
     if (attempt > 0) await pause(Math.min(attempt - 1, longest));

@@ -2,15 +2,15 @@ import type { Stored } from '../table/entity.ts';
 import type { Blob, Editor, EditorItem, EditorUpdate } from './entities.ts';
 import { partsOf, unpack } from './storedBytes.ts';
 
-/** An editor at the version of its newest update. */
+/** An editor at the version of `newest`. */
 export interface EditorState {
   readonly head: Stored<Editor>;
   readonly newest: EditorUpdate;
-  /** All updates up to this version. The first update can be a snapshot of many. */
+  /** All updates of the editor. The first one can be a snapshot that combines many updates. */
   readonly updates: readonly Uint8Array[];
 }
 
-/** The parts of blobs that were read. */
+/** The parts of blobs that were read so far. */
 export class BlobParts {
   readonly #parts = new Map<string, Uint8Array>();
 
@@ -23,7 +23,8 @@ export class BlobParts {
   }
 
   /**
-   * Returns a list with the bytes of an update. The list is empty for an update without a change. All parts must have been added.
+   * Returns the bytes of an update as a list of one. The list is empty for an update without a change. All parts of the
+   * blob must have been added.
    */
   read({ packed, blob }: Pick<EditorUpdate, 'packed' | 'blob'>): Uint8Array[] {
     const parts = blob ? this.#bytesOf(blob).filter((bytes) => bytes !== undefined) : [];
@@ -37,8 +38,8 @@ export class BlobParts {
 }
 
 /**
- * Builds the state of an editor from its items in descending order of their keys: the head, the log from its end, blobs. Other
- * requests can write and compact between two pages, so items can be missing. `state` returns whether the items are complete.
+ * Builds the state of an editor from its items. Items must be added in descending order of their keys: the head, the
+ * log from its end, blobs. `state` returns `incomplete` if other requests have removed needed items between two pages.
  */
 export class StateBuilder {
   #head: Stored<Editor> | undefined;
@@ -62,11 +63,11 @@ export class StateBuilder {
     return this.#head?.editorId;
   }
 
-  /** Returns the state. Returns `incomplete` if items are missing, or undefined if there is no head. */
+  /** Returns the state of the added items. Returns `incomplete` if items are missing, and undefined if there is no head. */
   state(): EditorState | 'incomplete' | undefined {
     const [head, newest] = [this.#head, this.#newest];
     if (!head) return undefined;
-    // The snapshot is an update too. It comes before all other updates.
+    // A snapshot is an update that comes before all other updates.
     const log = [...(head.snapshot ? [{ blob: head.snapshot.blob }] : []), ...this.#log.toReversed()];
     const isComplete =
       newest &&

@@ -5,13 +5,13 @@ import type { EditorReader } from './editorReader.ts';
 import { EMPTY_UPDATE } from './rules/editors.ts';
 import { MalformedUpdate, openDocument, stateVectorOf, updateSince } from './rules/yjs/document.ts';
 
-/** How a client describes the state that it has: a state vector of Yjs, or a version. */
+/** What a client has of an editor: a state vector of Yjs, a version, or both. */
 export interface ClientState {
   readonly stateVector?: Uint8Array | undefined;
   readonly version?: number | undefined;
 }
 
-/** The updates that a client lacks, as one update. `update` and `stateVector` are bytes in base64. */
+/** The updates that a client lacks, combined into one. `update` and `stateVector` are base64. */
 export interface MissingUpdates {
   readonly update: string;
   readonly stateVector?: string;
@@ -19,8 +19,8 @@ export interface MissingUpdates {
 }
 
 /**
- * Returns the updates that a client lacks. If the log still has the updates after the client's version, reads only these updates.
- * Throws NOT_FOUND if the editor does not exist, and INVALID_ARGUMENT for bytes that are not a state vector.
+ * Returns the updates that a client lacks. Reads only the updates after the client's version if the log still has all
+ * of them. Throws NOT_FOUND if the editor does not exist, and INVALID_ARGUMENT if `stateVector` is not a state vector.
  */
 export async function findMissingUpdates(
   editors: EditorReader,
@@ -41,8 +41,8 @@ export async function findMissingUpdates(
 }
 
 /**
- * Returns the updates as one update, without the changes that a client with this state vector has already. Throws
- * MalformedUpdate if the bytes are not a state vector.
+ * Returns the updates combined into one. With a state vector, leaves out changes that it covers. Throws MalformedUpdate
+ * if the bytes are not a state vector.
  */
 export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8Array): Uint8Array {
   if (updates.length === 0) return EMPTY_UPDATE;
@@ -54,9 +54,7 @@ export function mergeUpdates(updates: readonly Uint8Array[], stateVector?: Uint8
   }
 }
 
-/**
- * Returns the result of `compute` in base64. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate.
- */
+/** Returns the bytes that `compute` returns as base64. Throws INVALID_ARGUMENT if `compute` throws MalformedUpdate. */
 function encode(compute: () => Uint8Array): string {
   try {
     return Buffer.from(compute()).toString('base64');

@@ -16,9 +16,10 @@ const MAX_ATTEMPTS = 20;
 const RETRIES_UNTIL_MAX_PAUSE = 4;
 
 /**
- * Runs the step of an event job. 5 s after the first change it emits one `crdt.update_data` event with the current value. The
- * transaction of the event also writes an update without a change, under the next version. If a concurrent change has this version,
- * the transaction fails and the step reads again. A later change starts the next job. So every change is in exactly one event.
+ * Runs a step of an event job. Five seconds after the first change, it emits one `crdt.update_data` event with the
+ * current value. The same transaction inserts an update without a change under the next version, so a concurrent change
+ * makes it fail, and the step reads again. The next change after this update starts another job. Each change is
+ * therefore in exactly one event.
  */
 export async function emitEditorUpdateStep(table: Table, job: StoredJob, clock: () => number): Promise<StepResult> {
   const data = EventJobData.parse(JSON.parse(job.data));
@@ -64,8 +65,8 @@ function eventOps(names: ContentNames, state: EditorState, now: number): WriteOp
 }
 
 /**
- * Returns the organization and document with their current names. Returns undefined if one of them was deleted, even if it was
- * added again.
+ * Returns the organization and the document. Returns undefined if one of them was deleted, also if it was added again
+ * under the same id.
  */
 async function findNames(
   table: Table,

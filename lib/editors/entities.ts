@@ -6,32 +6,35 @@ import { joinKey } from '../table/keys.ts';
 import type { QueryableEntity } from '../table/table.ts';
 import { organizationPartition } from '../directory/folders/folders.ts';
 
-/** The types of editors. An import of `crdtTypes` would add the rules of values to every bundle, so this list repeats them. */
+/** The types of editors. They repeat `crdtTypes`, because an import would add the rules of values to every bundle. */
 const types = ['text', 'map', 'array', 'xml'] as const satisfies readonly CrdtType[];
 
 const Bytes = z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array);
 
-/** Bytes that are stored in several items: their id, and the number of items. */
+/** The id of bytes that are stored in several items, and the number of these items. */
 const Blob = z.object({ id: z.string(), parts: z.number() });
 export type Blob = z.output<typeof Blob>;
 
 const Head = z.object({
   editorId: z.string(),
-  /** A new id at each creation. All items of the editor have it, so that an editor that is added again is empty. */
+  /**
+   * An id that is new for each creation. All items of the editor have it. An editor that is added again does not use
+   * the items of its predecessor.
+   */
   internalId: z.string(),
   type: z.enum(types),
   contentKey: z.string(),
   createdAt: z.number(),
-  /** The version of the first update. An earlier editor with the same id has smaller versions. */
+  /** The version of the first update. All versions of an earlier editor with the same id are smaller. */
   first: z.number(),
-  /** One update with all changes up to a version. Absent while the log is short. */
+  /** All changes up to `version` as one update. Absent while the log is short. */
   snapshot: z
     .object({
       version: z.number(),
       blob: Blob,
       /** The size of the blob in bytes. */
       bytes: z.number(),
-      /** The value of `logBytes` in the update with this version. */
+      /** The field `logBytes` of the update with this version. */
       logBytes: z.number(),
     })
     .optional(),
@@ -39,24 +42,21 @@ const Head = z.object({
 export type Editor = z.output<typeof Head>;
 
 const Update = z.object({
-  /** The editor's internal id. It tells the item from items of an earlier editor with the same id, which can still exist. */
+  /** The internal id of the editor. Items of an earlier editor with the same id can still exist. They have another internal id. */
   internalId: z.string(),
   version: z.number(),
   /** When the item was written, in epoch ms. */
   at: z.number(),
-  /** The Yjs update, packed. A large update is in `blob` instead. The update of an event job has neither. */
+  /** The Yjs update, packed. A large update is in `blob` instead. The update that an event job writes has neither. */
   packed: Bytes.optional(),
   blob: Blob.optional(),
-  /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed it. */
+  /** When the value last changed, in epoch ms. `changedBy` and `sessionId` say who changed the value. */
   changedAt: z.number(),
   changedBy: z.string().optional(),
   sessionId: z.string().optional(),
-  /**
-   * When the job started that will emit an event about the changes, in epoch ms. Absent if an event has reported all changes up to
-   * this update.
-   */
+  /** When the pending event job started, in epoch ms. Absent if all changes up to this update have been in an event. */
   eventJobStartedAt: z.number().optional(),
-  /** The size in bytes of the log up to this update. Updates that were removed since count too. */
+  /** The size in bytes of the log up to this update, including updates that were removed since. */
   logBytes: z.number(),
 });
 export type EditorUpdate = z.output<typeof Update>;
@@ -64,16 +64,16 @@ export type EditorUpdate = z.output<typeof Update>;
 const Part = z.object({
   internalId: z.string(),
   bytes: Bytes,
-  /** When the part was written, in epoch ms. If no item refers to the part some time later, the part is garbage. */
+  /** When the part was written, in epoch ms. A compaction removes old parts that no item refers to. */
   at: z.number(),
 });
 type EditorPart = z.output<typeof Part>;
 
-/** Returns the partition of all editors of a document. The items of an editor sort in this order: its blobs, its log, its head. */
+/** Returns the partition of all editors of a document. The items of one editor sort in this order: blobs, log, head. */
 const editorsOf = (of: DocumentScope) => organizationPartition(of, 'DOCUMENT', of.documentKey, 'EDITORS');
 const BLOB = 'BLOB';
 const LOG = 'LOG';
-/** This text sorts after `BLOB` and `LOG`, so that a query in descending order starts with the head. */
+/** `META` sorts after `BLOB` and `LOG`, so a query in descending order starts with the head. */
 const META = 'META';
 const versionKey = (version: number) => String(version).padStart(16, '0');
 
@@ -89,7 +89,7 @@ export const EditorEntity = defineEntity({
   sk: (key: { editorId: string }) => [key.editorId, META],
 });
 
-/** One change of an editor. The insertion under the next version commits the change. Committed items never change. */
+/** One item of an editor's log. Its insertion under the next version makes the change effective. Items are never changed. */
 export const EditorUpdateEntity = defineEntity({
   type: 'EditorUpdate',
   version: 1,
@@ -118,26 +118,26 @@ export const EditorPartEntity = defineEntity({
   ],
 });
 
-/** Returns the range of sort keys from an update of an editor to its head. */
+/** Returns the range of sort keys from the update with a version to the head. */
 export function sinceVersion(editorId: string, version: number): [from: string, to: string] {
   return [joinKey([editorId, LOG, versionKey(version)]), joinKey([editorId, META])];
 }
 
-/** Returns a sort key that sorts before all items of an editor. The keys of these items begin with `prefix`. */
+/**
+ * Returns a text that sorts before all items of an editor, for queries in descending order that skip the editor.
+ * `prefix` is the first part of the editor's sort keys.
+ */
 export function beforeEditor(prefix: string): string {
   return `${prefix}#`;
 }
 
-/** An item in the partition of a document's editors. */
 export type EditorItem = { readonly prefix: string; readonly SK: string } & (
   | { readonly kind: 'head'; readonly value: Stored<Editor> }
   | { readonly kind: 'update'; readonly value: Stored<EditorUpdate> }
   | { readonly kind: 'part'; readonly value: EditorPart & { readonly id: string; readonly part: number } }
 );
 
-/**
- * All items of a document's editors, for queries. `prefix` is the first part of the sort key: the escaped id of the editor.
- */
+/** Queries all items of a document's editors. `prefix` is the first part of an item's sort key: the escaped id of the editor. */
 export const EditorItems: QueryableEntity<EditorItem, DocumentScope> = {
   partition: (scope) => EditorEntity.partition(scope),
   fromItem(item, now) {

@@ -5,14 +5,14 @@ import { newId } from '../shared/ids.ts';
 import type { WriteOp } from '../table/table.ts';
 import type { Editor, EditorUpdate } from './entities.ts';
 
-/** How long an event job waits after the first change, in milliseconds. Its event reports all changes up to then. */
+/** An event job runs this long after the first change (milliseconds). Its event reports all changes until it runs. */
 export const DEBOUNCE_MS = 5_000;
-/** The additional time in milliseconds after which the sweep starts the job, if its queue message was lost. */
+/** If the queue message of the job was lost, the sweep starts the job this many milliseconds after it was due. */
 const MARGIN_MS = 30_000;
-/** The time in milliseconds after which a job without an event counts as lost. The next change then starts a new job. */
+/** If a job has written no event after this many milliseconds, it counts as lost. The next change starts a new job. */
 const LOST_MS = 60 * 60_000;
 
-/** The data of the job that emits the event about an editor's changes. */
+/** The data of an event job. */
 export const EventJobData = z.object({
   organizationKey: z.string(),
   organizationId: z.string(),
@@ -23,14 +23,14 @@ export const EventJobData = z.object({
 });
 export type EventJobData = z.output<typeof EventJobData>;
 
-/** Returns whether a started job will report a change that follows this update. */
+/** Returns whether a pending event job will report the next change after this update. */
 export function hasEventJob({ eventJobStartedAt }: EditorUpdate, now: number): boolean {
   return eventJobStartedAt !== undefined && now < eventJobStartedAt + LOST_MS;
 }
 
 /**
- * Returns the operation that starts the event job of an editor, and the queue message to send afterwards. The operation belongs
- * in the transaction of the first change. Updates have `eventJobStartedAt` until the job writes an update without it.
+ * Returns the operation that starts an editor's event job, and the queue message to send after the transaction. Put the
+ * operation into the transaction of the change.
  */
 export function startEventJob(
   { scope: { tenant, organizationKey, documentKey }, organization, document }: DocumentContext,

@@ -5,7 +5,7 @@ import type { Author, Changed, EditorLog } from './editorLog.ts';
 import { findUpdateFault } from './rules/yjs/updateFaults.ts';
 
 /**
- * Adds a client's update to an editor. An update that the editor has already changes nothing. Throws:
+ * Adds a client's update to an editor. Writes nothing if the editor already contains the update. Throws:
  * - NOT_FOUND if the editor does not exist
  * - INVALID_ARGUMENT if the update is malformed, does not fit the type of the editor or exceeds a limit
  * - ABORTED after too many conflicts

@@ -5,33 +5,33 @@ import { inParallel } from '../shared/inParallel.ts';
 import { type Table, upsert } from '../table/table.ts';
 import { type Blob, EditorPartEntity } from './entities.ts';
 
-/** The values of the first byte of packed bytes. It says whether the bytes after it are compressed. */
+/** The first byte of packed bytes says whether the other bytes are compressed. */
 const PLAIN = 0;
 const DEFLATED = 1;
-/** The smallest size in bytes that is compressed. Less is not worth the time. */
+/** Fewer bytes than this are not compressed, because it would save too little. */
 const MIN_DEFLATED_BYTES = 512;
-/** The largest size of unpacked bytes. It is more than the state of any editor. */
+/** The largest size in bytes after decompression. Every state of an editor is smaller. */
 const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
-/** The size in bytes of a part. A DynamoDB item has at most 400 KB. */
+/** The size of a part in bytes. A DynamoDB item has at most 400 KB. */
 const PART_BYTES = 350_000;
 const PARALLEL_WRITES = 4;
 
-/** Returns compressed bytes with a first byte that says how to unpack them. DynamoDB charges writes by the KB. */
+/** Returns the bytes, compressed if that makes them smaller, after a byte that says whether they are compressed. */
 export function pack(bytes: Uint8Array): Uint8Array {
   const deflated = bytes.length < MIN_DEFLATED_BYTES ? bytes : deflateRawSync(bytes);
   const isSmaller = deflated.length < bytes.length;
   return Buffer.concat([Uint8Array.of(isSmaller ? DEFLATED : PLAIN), isSmaller ? deflated : bytes]);
 }
 
-/** Returns the bytes that were packed. */
+/** Returns the bytes that `pack` got. */
 export function unpack(packed: Uint8Array): Uint8Array {
   const content = packed.subarray(1);
   return packed[0] === PLAIN ? content : inflateRawSync(content, { maxOutputLength: MAX_UNPACKED_BYTES });
 }
 
 /**
- * Writes bytes that are too large for one item, in parts. The caller must then write an item that refers to the blob. If that write
- * fails, no reader uses the parts, and the next compaction removes them.
+ * Writes bytes that are too large for one item, as several parts. The caller must then write an item that refers to the
+ * blob. If that write fails, no reader uses the parts, and the next compaction removes them.
  */
 export async function writeBlob(
   table: Table,
@@ -47,7 +47,7 @@ export async function writeBlob(
   return blob;
 }
 
-/** Returns the keys of a blob's parts. */
+/** Returns the id and number of each part of a blob. */
 export function partsOf({ id, parts }: Blob): { id: string; part: number }[] {
   return Array.from({ length: parts }, (_each, part) => ({ id, part }));
 }

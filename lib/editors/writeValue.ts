@@ -45,14 +45,15 @@ export async function updateEditor(
 }
 
 /**
- * Returns the update that replaces a value, or undefined if nothing changes. Throws INVALID_ARGUMENT if the state would be too
- * large.
+ * Returns the update that changes the document's value to `data`, or undefined if the value is the same. Throws
+ * INVALID_ARGUMENT if the state of the editor would be too large.
  */
 function replaceWithinLimits(doc: Y.Doc, type: CrdtType, contentKey: string, data: CrdtValue): Uint8Array | undefined {
   const update = replaceValue(doc, type, contentKey, data);
   if (!update) return undefined;
   const state = encodeState(doc);
-  // The new state is at most as large as this sum. Deletions can make it smaller, so compute its size only above the limit.
+  // The new state is at most this large. It can be smaller because of deletions, so its exact size is computed only
+  // above the limit.
   if (state.length + update.length <= crdtLimits.stateBytes) return update;
   if (encodeState(openDocument([state, update])).length <= crdtLimits.stateBytes) return update;
   throw invalid({

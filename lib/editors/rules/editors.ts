@@ -5,15 +5,15 @@ import type { CrdtType, CrdtValue } from './yjs/values.ts';
 
 /** A Yjs update without changes. */
 export const EMPTY_UPDATE: Uint8Array = /* @__PURE__ */ Uint8Array.of(0, 0);
-/** The largest update or state vector in base64 that a request body can hold. */
+/** The largest update or state vector in base64 that fits into a request. */
 const MAX_BASE64_CHARACTERS = 5_500_000;
-/** The largest response in bytes: the largest state and its state vector, both in base64. */
+/** The largest response in bytes: it has the largest state and the state vector of that state, both in base64. */
 export const UPDATES_ANSWER_BYTES = 6_000_000;
 
 /** The fields that name an editor. */
 export const editorName = { organizationId: Id, documentId: Id, editorId: Id };
 
-/** The fields that name the user and session that change an editor. The caller can send any ids. */
+/** The fields that name the user and the session of a change. They are stored without a check. */
 export const authorFields = { userId: optional(Id), sessionId: optional(Id) };
 
 /** Bytes in base64 with padding. The schema converts the text to bytes. */
@@ -31,9 +31,7 @@ export const Base64 = z
 /** The version of an editor, as responses return it. */
 export const Version = z.int().min(0);
 
-/**
- * Published clients can send `isServerIds: true` with internal ids. These endpoints accept only the ids that the customer chose.
- */
+/** Published clients can send `isServerIds: true` with internal ids. Only ids that the customer chose are accepted here. */
 export const ownIds = {
   isServerIds: optional(
     z.literal(false, {
@@ -42,7 +40,7 @@ export const ownIds = {
   ),
 };
 
-/** The value of an editor in a request. `requireFitting` checks it against the type. */
+/** The value of an editor in a request. `requireFitting` checks whether the value fits the editor's type. */
 export const EditorValue = z
   .custom<CrdtValue>((value) => typeof value === 'string' || (typeof value === 'object' && value !== null), {
     error: 'must be a string, an object or an array',
@@ -63,7 +61,7 @@ export const EditorRecord = z.object({
 });
 export type EditorRecord = z.output<typeof EditorRecord>;
 
-/** The user and session that changed an editor last, and the time in epoch ms. */
+/** Who changed an editor last, and when. `changedAt` is epoch ms. */
 export interface LastChange {
   readonly changedAt: number;
   readonly changedBy?: string | undefined;
@@ -84,13 +82,13 @@ export function toEditorRecord(
   };
 }
 
-/** The fields of an editor that an update of its value cannot change. */
+/** The fields of an editor that never change. */
 interface EditorKind {
   readonly type: CrdtType;
   readonly contentKey: string;
 }
 
-/** Throws INVALID_ARGUMENT if a request names a type or content key that differs from the stored one. */
+/** Throws INVALID_ARGUMENT if the type or content key of a request differs from the stored one. */
 export function requireSameKind(
   stored: EditorKind,
   sent: { readonly type: CrdtType; readonly contentKey?: string | undefined },

@@ -5,7 +5,10 @@ import { authorFields, editorName, EditorValue, ownIds } from './editors.ts';
 import { findValueFault } from './yjs/replaceValue.ts';
 import { crdtTypes } from './yjs/values.ts';
 
-/** A request with the value of an editor. `contentKey` is the root type of the Yjs document that holds the value. */
+/**
+ * A request that contains the value of an editor. `contentKey` is the name of the root type that contains the value in
+ * the Yjs document.
+ */
 export const ValueRequest = z.object({
   ...editorName,
   data: EditorValue,

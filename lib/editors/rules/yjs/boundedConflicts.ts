@@ -1,13 +1,13 @@
 import * as Y from 'yjs';
 import { crdtLimits } from './values.ts';
 
-/** Thrown if there are more concurrent changes at one position than Yjs can order in bounded time. */
+/** Thrown if Yjs would need too many steps to order concurrent changes at one position. */
 export class TooManyConflicts extends Error {}
 
 /**
- * Runs `work`, which opens documents, and bounds the number of steps that conflicts take in total. To find the position of a
- * struct, Yjs passes all structs that other clients inserted between the struct's neighbours. So n structs can take n * n steps.
- * Throws TooManyConflicts above the bound. The documents must then be discarded.
+ * Runs `work`, and limits how many steps Yjs may take in it to order concurrent changes. To place a struct, Yjs passes
+ * all structs that other clients inserted at the same position, so n structs can take n * n steps. Throws
+ * TooManyConflicts above the limit. Documents that `work` opened must then be discarded.
  */
 export function withBoundedConflicts<T>(work: () => T): T {
   let steps: number = crdtLimits.conflictSteps;
@@ -21,14 +21,14 @@ export function withBoundedConflicts<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    // `openDocument` replaces this error by MalformedUpdate, so throw it again.
+    // `openDocument` turns this error into MalformedUpdate, so it is thrown again.
     throw steps < 0 ? new TooManyConflicts() : error;
   } finally {
     Y.Item.prototype.integrate = integrate;
   }
 }
 
-/** Returns how many structs Yjs passes to find the position of an item. Stops counting just above `limit`. */
+/** Returns how many structs Yjs passes to place an item. Stops counting just above `limit`. */
 function countConflicts({ id, parent, parentSub, left, right, origin, rightOrigin }: Y.Item, limit: number): number {
   if (!(parent instanceof Y.AbstractType)) return 0;
   let steps = 0;

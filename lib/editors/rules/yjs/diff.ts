@@ -1,6 +1,6 @@
 /**
- * A difference of two sequences. It replaces `removed` elements from index `at` of the old one by `added` elements from index
- * `from` of the new one.
+ * One difference between an old and a new sequence: `removed` elements from index `at` of the old sequence become
+ * `added` elements from index `from` of the new sequence.
  */
 export interface Edit {
   readonly at: number;
@@ -9,17 +9,20 @@ export interface Edit {
   readonly added: number;
 }
 
-/** The number of steps that searches may still take. The time of a search grows with the square of the number of differences. */
+/**
+ * How many more steps all searches together may take. A search takes a number of steps that grows with the square of
+ * the differences.
+ */
 export interface Budget {
   steps: number;
 }
 
-/** The number of differences at which a search ends without a result. Its memory grows with the square of this number. */
+/** A search gives up after this many differences. Its memory grows with the square of this number. */
 const MAX_DIFFERENCES = 512;
-/** The number of differences that a search tries at least. */
+/** A search does not give up before this many differences, however short the sequences are. */
 const MIN_DIFFERENCES = 64;
 
-/** A range of the sequences `a` and `b`. The ends (`aTo`, `bTo`) are excluded. */
+/** A range of the sequences `a` and `b`, without the elements at `aTo` and `bTo`. */
 interface Range {
   readonly aFrom: number;
   readonly aTo: number;
@@ -27,15 +30,15 @@ interface Range {
   readonly bTo: number;
 }
 
-/** Returns an element of a list. The index must be within the list. */
+/** Returns an element of a list. The index must be valid. */
 export function at<T>(list: Readonly<Record<number, T>>, index: number): T {
   return list[index] as T;
 }
 
 /**
- * Returns the edits that turn the sequence `a` into `b`, in ascending order. No two edits touch. Short differences get the
- * shortest edits (Myers). A longer difference is split at elements that occur exactly once in `a` and in `b` (patience diff).
- * Without such elements, the whole difference is one edit. The budget bounds the time.
+ * Returns the edits that turn the sequence `a` into `b`, in ascending order. No two edits touch each other. Short
+ * differences get the shortest edits (Myers). A longer difference is split at elements that occur exactly once in `a`
+ * and once in `b` (patience diff). Without such elements, it becomes one edit. The budget limits the time.
  */
 export function diff(a: Int32Array, b: Int32Array, budget: Budget): Edit[] {
   const edits: Edit[] = [];
@@ -70,14 +73,14 @@ function trimCommonEnds(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }
 }
 
 /**
- * Returns the shortest edits by Myers' greedy search. Returns undefined if there are too many, or if the budget is used up.
- * `reach[k]` is the index in `a` that the search reached on diagonal `k` (index in `a` minus index in `b`).
+ * Returns the shortest edits by Myers' greedy search. Returns undefined if there are too many edits or no steps remain.
+ * `reach[k]` is the furthest index in `a` on diagonal `k`, which is the index in `a` minus the index in `b`.
  */
 function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: Budget): Edit[] | undefined {
   const { aFrom, bFrom } = range;
   const n = range.aTo - aFrom;
   const m = range.bTo - bFrom;
-  // If less than half of the elements are equal, shortest edits are not worth the search.
+  // If more than about half of the elements differ, the shortest edits are not worth the search.
   const limit = Math.min(n + m, MAX_DIFFERENCES, MIN_DIFFERENCES + ((n + m) >> 1));
   if (Math.abs(n - m) > limit) return undefined;
   const middle = limit + 1;
@@ -101,8 +104,8 @@ function findShortestEdits(a: Int32Array, b: Int32Array, range: Range, budget: B
 }
 
 /**
- * Returns the edits of a search. It follows the traces from the end of the search to its start. Each trace adds an edit of one
- * element.
+ * Returns the edits of a search. Follows the traces from the end of the search back to its start. Each trace gives an
+ * edit of one element.
  */
 function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFrom: number, bFrom: number): Edit[] {
   const edits: Edit[] = [];
@@ -120,8 +123,8 @@ function editsOfTraces(traces: readonly Int32Array[], n: number, m: number, aFro
 }
 
 /**
- * Returns pairs of positions, in `a` and in `b`, of elements that occur exactly once in each. Both positions ascend from pair to
- * pair.
+ * Returns the positions of elements that occur exactly once in `a` and exactly once in `b`, as pairs `[in a, in b]`.
+ * Both positions ascend from pair to pair.
  */
 function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: Range): [number, number][] {
   const inB = positionsOfUnique(b, bFrom, bTo);
@@ -133,7 +136,7 @@ function findAnchors(a: Int32Array, b: Int32Array, { aFrom, aTo, bFrom, bTo }: R
   return longestAscending(common);
 }
 
-/** Returns the position of each value. The position is -1 if the value occurs more than once. */
+/** Returns the position of each value, or -1 for a value that occurs more than once. */
 function positionsOfUnique(values: Int32Array, from: number, to: number): Map<number, number> {
   const positions = new Map<number, number>();
   for (let index = from; index < to; index++) {
@@ -143,9 +146,9 @@ function positionsOfUnique(values: Int32Array, from: number, to: number): Map<nu
   return positions;
 }
 
-/** Returns the longest selection of pairs whose second numbers ascend. `pairs` must be sorted by their first numbers. */
+/** Returns the longest selection of pairs with ascending second numbers. `pairs` must be sorted by first number. */
 function longestAscending(pairs: readonly [number, number][]): [number, number][] {
-  /** For each length, the index of the pair with the smallest second number that ends a selection of that length. */
+  /** `tails[n]` is the index of the pair that ends a selection of `n + 1` pairs with the smallest second number. */
   const tails: number[] = [];
   const previous = new Int32Array(pairs.length);
   for (const [index, [, position]] of pairs.entries()) {

@@ -1,12 +1,12 @@
 import * as Y from 'yjs';
 
-/** Thrown if bytes are not a Yjs update, or not a state vector. */
+/** Thrown if bytes are neither a Yjs update nor, where one is expected, a state vector. */
 export class MalformedUpdate extends Error {}
 
 /**
- * Returns the document that the updates make. The order and repetitions of updates make no difference. An update that needs a
- * missing update is kept until the missing one comes. Deleted content is dropped. Throws MalformedUpdate if an update cannot be
- * read.
+ * Returns a document that contains the updates. Updates may repeat and come in any order. Yjs keeps an update that
+ * depends on a missing update until the missing update comes. Deleted content is dropped. Throws MalformedUpdate if an
+ * update cannot be read.
  */
 export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   const doc = new Y.Doc();
@@ -20,24 +20,23 @@ export function openDocument(updates: readonly Uint8Array[]): Y.Doc {
   return doc;
 }
 
-/** Returns a copy of a document. Changes of the copy do not affect the document. */
 export function copyOf(doc: Y.Doc): Y.Doc {
   return openDocument([encodeState(doc)]);
 }
 
-/** Returns the whole state of a document as one update. It includes updates that wait for a missing update. */
+/** Returns the whole state of a document as one update, including updates that wait for a missing update. */
 export function encodeState(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(doc);
 }
 
-/** Returns the state vector of a document. It says how many of each client's changes the document has. */
+/** Returns the state vector of a document: how many changes the document has from each client. */
 export function stateVectorOf(doc: Y.Doc): Uint8Array {
   return Y.encodeStateVector(doc);
 }
 
 /**
- * Returns the changes that a client with this state vector lacks, as one update. Without a state vector, returns the whole state.
- * Throws MalformedUpdate if the bytes are not a state vector.
+ * Returns the changes that a client with this state vector lacks, as one update. Without a state vector, returns all
+ * changes. Throws MalformedUpdate if the bytes are not a state vector.
  */
 export function updateSince(doc: Y.Doc, stateVector?: Uint8Array): Uint8Array {
   if (stateVector) requireStateVector(stateVector);
@@ -51,6 +50,6 @@ function requireStateVector(bytes: Uint8Array): void {
   } catch {
     // The first bytes are not a state vector, so `length` stays undefined.
   }
-  // A different length means that a client occurs twice, or that bytes follow the state vector.
+  // Another length means that a client occurs twice, or that more bytes follow.
   if (length !== bytes.length) throw new MalformedUpdate('State vector must be one of Yjs.');
 }

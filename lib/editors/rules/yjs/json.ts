@@ -6,10 +6,7 @@ import type { Writer } from './writers.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Returns an object of the entries whose value is not undefined, because JSON leaves these out. `Object.fromEntries` keeps a key
- * named `__proto__`.
- */
+/** Returns an object of the entries, without undefined values. `Object.fromEntries` keeps a key `__proto__`. */
 function objectOf(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -28,14 +25,14 @@ export function readArray(array: Shared): unknown[] {
 }
 
 /**
- * Returns the JSON value of any content that a client can put into a map or an array. Returns undefined for content that JSON
- * leaves out.
+ * Returns the JSON value of content of any kind that clients can put into a map or an array. Returns undefined if JSON
+ * has no form for it.
  */
 function readAny(content: unknown): unknown {
   if (content instanceof Y.Text) return readText(content as Shared);
   if (content instanceof Y.Map) return readMap(content as Shared);
   if (content instanceof Y.Array) return readArray(content as Shared);
-  // The class has its own `toString`, which the types of Yjs do not declare.
+  // At run time the class has a `toString` that the types of Yjs do not declare.
   if (content instanceof Y.XmlFragment) return (content as { toString(): string }).toString();
   if (typeof content === 'bigint') return Number(content);
   if (typeof content === 'number') return Number.isFinite(content) ? content : null;
@@ -45,13 +42,16 @@ function readAny(content: unknown): unknown {
   return objectOf(Object.entries(content).map(([key, value]) => [key, readAny(value)]));
 }
 
-/** The writer that overwrites keys, and the interner that numbers values for comparisons. */
+/** `writer` overwrites map keys. `interner` gives equal values the same number, for comparisons. */
 export interface JsonTools {
   readonly writer: Writer;
   readonly interner: Interner;
 }
 
-/** Changes the value of a map key by key. A value that stays an object, array or text changes in place. */
+/**
+ * Changes a map key by key to the target. Objects, arrays and texts that keep their kind change in place, so that
+ * concurrent edits in them survive.
+ */
 export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools): void {
   const current = new Map(entriesOf(map as Shared));
   for (const key of current.keys()) if (!Object.hasOwn(target, key)) map.delete(key);
@@ -70,7 +70,10 @@ export function replaceMap(map: Y.Map<unknown>, target: Json, tools: JsonTools):
 
 const MAX_FEATURES = 100;
 
-/** Changes the value of an array. Equal elements stay. Of the other elements, the most similar ones change in place. */
+/**
+ * Changes an array to the target. Equal elements stay. Other elements change in place into the new elements that are
+ * most similar to them.
+ */
 export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[], tools: JsonTools): void {
   const { interner } = tools;
   const contents = array.toArray();
@@ -98,7 +101,7 @@ export function replaceArray(array: Y.Array<unknown>, target: readonly unknown[]
   });
 }
 
-/** Changes a shared type so that it has a value of the same kind. Returns false if the kinds differ. */
+/** Changes the value of a shared type in place. Returns false if the new value needs another type. */
 function replaceInPlace(content: unknown, value: unknown, tools: JsonTools): boolean {
   if (content instanceof Y.Text && typeof value === 'string') replaceText(content, value);
   else if (content instanceof Y.Map && isContainer(value) && !Array.isArray(value)) replaceMap(content, value, tools);
@@ -111,19 +114,14 @@ function isContainer(value: unknown): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/**
- * Returns the value of an object's `id`, `_id` or `key` field, which probably identifies the object. Returns undefined if there
- * is none.
- */
+/** Returns the `id`, `_id` or `key` of an object, which probably identifies the object. Returns undefined if it has none. */
 function idOf(value: Json): unknown {
   return ['id', '_id', 'key']
     .map((name) => (Object.hasOwn(value, name) ? value[name] : undefined))
     .find((id) => typeof id === 'string' || typeof id === 'number');
 }
 
-/**
- * Returns the content that stores a value. For an object or array, it is an empty shared type, and `fill` must add its elements.
- */
+/** Returns the Yjs content that stores a value. For an object or array it is an empty shared type, which `fill` then fills. */
 function emptyTypeFor(value: unknown): unknown {
   if (!isContainer(value)) return value;
   return Array.isArray(value) ? new Y.Array() : new Y.Map();

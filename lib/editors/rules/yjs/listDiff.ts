@@ -20,7 +20,7 @@ export class Interner {
     return this.#numbers.size - 1;
   }
 
-  /** Returns the number of a JSON value. The order of an object's keys makes no difference. */
+  /** Returns the number of a JSON value. Objects with the same entries in another order have the same number. */
   numberOfJson(value: unknown): number {
     if (typeof value === 'object' && value !== null) return this.#numberOfObject(value);
     return this.numberOf(Object.is(value, -0) ? '-0' : JSON.stringify(value));
@@ -33,26 +33,26 @@ export class Interner {
 }
 
 /**
- * An edit of a list. `pairs` has the elements that change in place, as `[old index, new index]`. Both indexes ascend from pair to
- * pair.
+ * An edit of a list. `pairs` are the elements that change in place, as `[old index, new index]`. Both indexes ascend
+ * from pair to pair.
  */
 export interface ListEdit extends Edit {
   readonly pairs: readonly (readonly [number, number])[];
 }
 
-/** Returns how similar an old and a new element are. Returns 0 if the old element cannot change into the new element. */
+/** Returns how similar an old and a new element are: 0 if the old element cannot be changed into the new one. */
 export type Similarity = (at: number, from: number) => number;
 
 const MAX_STEPS = 1_000_000;
 /**
- * The largest number of comparisons of an old with a new element in the search for the best pairs. Larger edits get the first pairs
- * instead.
+ * The best pairs are searched with at most this many comparisons of elements. A larger edit gets the first pairs that
+ * are similar at all.
  */
 const MAX_COMBINATIONS = 10_000;
 
 /**
- * Returns the edits that turn one list into another. Equal elements stay. Of the other elements, the most similar ones become
- * pairs. The old element of a pair changes in place, so that concurrent edits within the element survive.
+ * Returns the edits that turn one list into another. Equal elements stay. Of the others, the most similar old and new
+ * elements become pairs. The old element of a pair changes in place, so that concurrent edits in it survive.
  */
 export function listEdits(before: readonly number[], after: readonly number[], similarity: Similarity): ListEdit[] {
   const budget: Budget = { steps: MAX_STEPS };
@@ -66,8 +66,8 @@ export function listEdits(before: readonly number[], after: readonly number[], s
 }
 
 /**
- * Returns the pairs with the largest sum of similarities. `best` has the largest sum for the elements from each pair of indexes
- * on.
+ * Returns the pairs with the largest sum of similarities. `best` is the table of the search: the largest sum for the
+ * old elements from `i` on and the new elements from `j` on.
  */
 function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const width = added + 1;
@@ -95,7 +95,7 @@ function findBestPairs({ at: start, removed, from, added }: Edit, similarity: Si
   return pairs;
 }
 
-/** Returns pairs of elements in their order, for edits that are too large for the search of the best pairs. */
+/** Returns pairs of elements that are similar at all, in order. Used for edits that are too large for the best pairs. */
 function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: Similarity): [number, number][] {
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < removed && j < added;) {
@@ -106,14 +106,14 @@ function findFirstPairs({ at: start, removed, from, added }: Edit, similarity: S
   return pairs;
 }
 
-/** Returns the share of features that two elements have in common: 0.01 if none, 1.01 if all. */
+/** Returns 0.01 plus the share of features that both elements have. The share is between 0 and 1. */
 export function sharedFeatures(a: readonly number[], b: readonly number[]): number {
   const inB = new Set(b);
   const shared = a.filter((feature) => inB.has(feature)).length;
   return 0.01 + (2 * shared) / Math.max(1, a.length + b.length);
 }
 
-/** Returns a function with the same results that computes the result only once per object. */
+/** Returns a function that computes the result for each object only once. */
 export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const results = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -124,19 +124,19 @@ export function memoize<K extends object, V>(compute: (key: K) => V): (key: K) =
 }
 
 /**
- * The operations on a list. `applyEdits` calls them from the end of the list to its start, so that the indexes of earlier
- * elements stay valid.
+ * The operations on a list that edits need. All indexes count in the list before the edits. `applyEdits` starts at the
+ * end of the list, so that the indexes of elements before an edit stay valid.
  */
 export interface ListWriter {
-  /** Removes `count` old elements from the index `at`. */
+  /** Removes `count` elements from index `at` on. */
   remove(at: number, count: number): void;
-  /** Inserts `count` new elements, from the new index `from`, before the old element `at`. */
+  /** Inserts `count` elements of the new list, from index `from` on, before index `at`. */
   insert(at: number, from: number, count: number): void;
-  /** Changes the old element `at` into the new element `from`. */
+  /** Changes the element at index `at` into the element `from` of the new list. */
   change(at: number, from: number): void;
 }
 
-/** Applies edits to a list. The last edit is applied first. */
+/** Applies edits to a list, the last edit first. */
 export function applyEdits(edits: readonly ListEdit[], list: ListWriter): void {
   for (const { at: start, removed, from, added, pairs } of edits.toReversed()) {
     let [end, newEnd] = [start + removed, from + added];

@@ -3,7 +3,7 @@ import { decodeName } from './xmlEscapes.ts';
 import { addRun, type Attribute, type ListKind, type Named, type Run, type XmlNode } from './xmlNodes.ts';
 import type { Vocabulary } from './xmlVocabulary.ts';
 
-/** An element of parsed XML, with its names decoded. */
+/** An element of parsed XML. Its names are decoded. */
 interface ParsedElement extends Named {
   readonly children: ParsedNode[];
 }
@@ -17,8 +17,8 @@ interface XmlLimits {
 class XmlFault extends Error {}
 
 /**
- * Returns the fault of a malformed XML text with its position, for the message of the API. Returns undefined if the text is
- * well-formed. DTDs, and entities other than the five of XML, are faults too.
+ * Returns why an XML text is rejected, with the position. Returns undefined for an accepted text. Malformed XML, DTDs
+ * and entities other than XML's own five are rejected.
  */
 export function findXmlFault(text: string, limits: XmlLimits): string | undefined {
   try {
@@ -31,8 +31,8 @@ export function findXmlFault(text: string, limits: XmlLimits): string | undefine
 }
 
 /**
- * Returns the nodes of an XML text without faults, in the form in which an editor with this vocabulary stores them. Drops comments,
- * processing instructions, and line breaks and blanks that only make the XML readable. CDATA becomes text.
+ * Returns the nodes of an XML text without faults, in the form that an editor with this vocabulary stores. Drops
+ * comments, processing instructions, and blanks that only indent the XML. CDATA becomes text.
  */
 export function parseXml(text: string, kind: ListKind, vocabulary: Vocabulary): XmlNode[] {
   const parsed = parseElements(text);
@@ -100,14 +100,14 @@ function elementNodesOf(parsed: readonly ParsedNode[], vocabulary: Vocabulary): 
 }
 
 /**
- * Returns whether a text is blank and has a line break. It takes linear time. A regular expression for both conditions would take
- * quadratic time.
+ * Returns whether a text has only blanks and at least one line break. Two checks take linear time. One regular
+ * expression for both would take quadratic time.
  */
 export function isLayoutText(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text) && text.includes('\n');
 }
 
-/** Returns the runs of a text, or of a mark with the formatted text in it. Returns undefined for an element that is not a mark. */
+/** Returns the runs of a text, or the runs in an element that is a mark. Returns undefined for any other element. */
 function runsOf(node: ParsedNode, outer: readonly Named[], vocabulary: Vocabulary): Run[] | undefined {
   if (typeof node === 'string') return [{ text: node, marks: outer }];
   const { name, attributes, children } = node;

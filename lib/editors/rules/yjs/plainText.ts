@@ -10,7 +10,7 @@ export function readText(text: Shared): string {
   return read;
 }
 
-/** Changes a text by the smallest edits. Inserted characters get the formatting of the character in front of them. */
+/** Changes a text by small edits. Inserted characters get the formatting of the character before them. */
 export function replaceText(text: Y.Text, target: string): void {
   const edits = textEdits(readText(text as Shared), target);
   const positionOf = positionsWithEmbeds(text as Shared);
@@ -22,11 +22,11 @@ export function replaceText(text: Y.Text, target: string): void {
 }
 
 /**
- * Returns a function that converts the index of a character to its position in Yjs. Yjs counts an embedded object as one
- * character.
+ * Returns a function that converts the index of a character to its position in Yjs, which counts each embedded object
+ * as one character.
  */
 function positionsWithEmbeds(text: Shared): (index: number) => number {
-  /** For each embedded object, the number of characters in front of it. */
+  /** The number of characters before each embedded object. */
   const embeds: number[] = [];
   let characters = 0;
   for (const item of itemsOf(text)) {

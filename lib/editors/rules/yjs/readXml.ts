@@ -5,20 +5,22 @@ import { rootOf, valueOf } from './types.ts';
 import { writeXml } from './xmlNodes.ts';
 
 /**
- * The largest number of characters that are read. It is more than a value may have, so that a document that several clients made
- * too large stays readable.
+ * The largest number of characters that are read. It is above the limit of a value, so that a document remains readable
+ * if several clients together made it too large.
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-/** The key of the edits in the root type with the spelling. */
+/** The key of the spelling edits in the root type `spellingKey`. */
 export const SPELLING_EDITS = 'edits';
 
 /**
- * Returns the XML of a document, exactly as it was written until a client changes it. Throws XmlTooLong above `limit` characters.
+ * Returns the XML of a document, exactly as it was written until a client changes it. Throws XmlTooLong above `limit`
+ * characters.
  *
- * The same XML has many spellings (`<br/>`, `<br></br>`, quotes, order of attributes, comments, line breaks between elements) that
- * the types of editors cannot store. A root type beside the content stores the edits that turn the service's own spelling into the
- * written one, and a digest of the service's spelling. The edits apply only if the digest is still right.
+ * The same XML can be spelled in many ways (`<br/>`, `<br></br>`, quotes, order of attributes, comments, line breaks).
+ * The content does not store the spelling. A second root type stores the edits that turn the service's own spelling
+ * into the written one, and a digest of the service's spelling. If the digest differs, the content has changed, and the
+ * edits are ignored.
  */
 export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS): string {
   const plain = readPlainXml(doc, contentKey, limit);
@@ -28,7 +30,7 @@ export function readXml(doc: Y.Doc, contentKey: string, limit = MAX_CHARACTERS):
   let end = 0;
   for (let next = 1; next < spelling.length; next += 3) {
     const [index, remove, insert] = spelling.slice(next, next + 3) as unknown[];
-    // A client can write to this root type too, so check each edit.
+    // Clients can write to this root type too, so each edit is checked.
     const isEdit = typeof index === 'number' && typeof remove === 'number' && typeof insert === 'string';
     if (!isEdit || index < end || !(remove >= 0)) return plain;
     text += plain.slice(end, index) + insert;

@@ -13,7 +13,7 @@ import {
   type XmlNode,
 } from './xmlNodes.ts';
 
-/** The index and length of a node in its list, in the units of Yjs, and the shared types that store the node. */
+/** Where a node is in its list: index and length in the units of Yjs. `types` are the shared types that store the node. */
 interface Position {
   readonly at: number;
   readonly length: number;
@@ -24,8 +24,8 @@ interface Position {
 export type StoredNode = XmlNode & Position;
 
 /**
- * Returns how the nodes of a root type are stored. An empty root type counts as one of Lexical if it has the name that Lexical
- * uses, `root`.
+ * Returns how the nodes of a root type are stored. An empty root type counts as one of Lexical if its name is `root`,
+ * the name that Lexical uses.
  */
 export function kindOf(root: Shared | undefined, contentKey: string): ListKind {
   const items = root ? [...itemsOf(root)] : [];
@@ -57,12 +57,12 @@ export function readNodes(list: Shared, kind: ListKind): StoredNode[] {
   return nodes;
 }
 
-/** Adds an item of a list of elements if the item is a text. Otherwise returns false. */
+/** Adds an item of a list of elements if it is a text, and returns true. Returns false for any other item. */
 function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (!(type instanceof Y.XmlText) || isBlock(type as Shared)) return false;
   const runs = readRuns(type as Shared);
   const last = nodes.at(-1);
-  // Concurrent edits can leave several texts in a row, and empty texts. They are read as one text.
+  // Concurrent edits can leave empty texts, and several texts in a row. Texts in a row are read as one text.
   if (last?.shape === 'text') {
     const joined = [...last.runs];
     for (const run of runs) addRun(joined, run);
@@ -71,7 +71,7 @@ function addTextNode(nodes: StoredNode[], _item: Y.Item, type: Shared | undefine
   return true;
 }
 
-/** Adds an item of a list of spans if the item is a span or characters. Otherwise returns false. */
+/** Adds an item of a list of spans if it is a span or characters, and returns true. Returns false for any other item. */
 function addSpanNode(nodes: StoredNode[], { content }: Y.Item, type: Shared | undefined, position: Position): boolean {
   if (content instanceof Y.ContentString) {
     const text = replaceDisallowed(content.str);
@@ -90,7 +90,7 @@ function extend<T extends Position>(node: T, { at, length }: Position): T {
   return { ...node, length: at + length - node.at };
 }
 
-/** Returns the node of an item that is neither text nor span: a block, an element or an unknown type. */
+/** Returns the node of an item that is neither a text nor a span: a block, an element, or an `opaque` node for any other item. */
 function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   const lexicalType = type && lexicalTypeOf(type);
   if (type instanceof Y.XmlText) {
@@ -112,13 +112,13 @@ function readNode({ content }: Y.Item, type: Shared | undefined): ElementNode {
   return { shape: 'opaque', name: 'embed', attributes: [['value', attributeText(value) ?? '']], children: [] };
 }
 
-/** Returns the type that Lexical gives a node. */
+/** Returns the node type that Lexical stores in a shared type (`__type`), or undefined if there is none. */
 function lexicalTypeOf(type: Shared): string | undefined {
   const value = valueOf(type._map.get('__type'));
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns whether a text is a block of Lexical. Otherwise it is a text of ProseMirror. */
+/** Returns whether a text is a block of Lexical. Any other text is a text of ProseMirror. */
 function isBlock(text: Shared): boolean {
   return (
     lexicalTypeOf(text) !== undefined ||
@@ -129,8 +129,8 @@ function isBlock(text: Shared): boolean {
 }
 
 /**
- * Returns the attributes that the XML has, in the order in which they were first written. Leaves out shared types (states and
- * slots of Lexical), and for Lexical the type of the node and default values.
+ * Returns the attributes that the XML shows, in the order in which they were first written. Shared types are left out.
+ * For Lexical, `__type` and attributes with default values are left out too.
  */
 function readAttributes(type: Shared, isLexical: boolean): Attribute[] {
   const isHidden = (name: string, value: unknown) =>
@@ -150,7 +150,7 @@ function textAttributes(entries: readonly (readonly [string, unknown])[]): Attri
   });
 }
 
-/** Returns the characters of a text, in runs with the same marks. */
+/** Returns the characters of a text as runs. The characters of one run have the same marks. */
 function readRuns(text: Shared): Run[] {
   const runs: Run[] = [];
   const marks = new Map<string, Named>();
@@ -168,8 +168,8 @@ function readRuns(text: Shared): Run[] {
 }
 
 /**
- * Returns the attributes of a mark from its value. A value of ProseMirror is an object of attributes. `true` has no attributes. Any
- * other value becomes the attribute `value`.
+ * Returns the attributes of a mark from the stored value. An object gives its entries, and `true` gives none. Any other
+ * value gives one attribute `value`.
  */
 export function markAttributes(value: unknown): Attribute[] {
   if (value === true) return [];

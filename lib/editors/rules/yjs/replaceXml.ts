@@ -22,12 +22,12 @@ import {
 } from './xmlNodes.ts';
 import { Vocabulary } from './xmlVocabulary.ts';
 
-/** A list of nodes: elements of ProseMirror, or a block of Lexical. */
+/** A shared type that contains nodes: a list of ProseMirror elements, or a block of Lexical. */
 type NodeList = Y.XmlFragment | Y.XmlText;
-/** A type with attributes. */
+/** A shared type that has attributes. */
 type Attributed = Y.XmlElement | Y.XmlText | Y.Map<unknown>;
 
-/** Changes the XML of a document. Equal nodes, attributes, marks and characters stay. */
+/** Changes the XML of a document to `target`. Nodes, attributes, marks and characters that are equal in both stay in place. */
 export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools: JsonTools): void {
   const stored = rootOf(doc, contentKey);
   const kind = kindOf(stored, contentKey);
@@ -38,7 +38,7 @@ export function replaceXml(doc: Y.Doc, contentKey: string, target: string, tools
   replaceSpelling(doc, contentKey, target, tools);
 }
 
-/** Stores the spelling in which the XML was written (see `readXml`). */
+/** Stores how the XML was spelled, so that `readXml` returns exactly the same text. */
 function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { writer }: JsonTools): void {
   const plain = readPlainXml(doc, contentKey, Infinity);
   const spelling = doc.getMap<unknown>(spellingKey(contentKey));
@@ -52,7 +52,7 @@ function replaceSpelling(doc: Y.Doc, contentKey: string, target: string, { write
 
 const MAX_FEATURES = 100;
 
-/** Changes the nodes of a document. Equal nodes stay as they are. */
+/** Changes the nodes of a document. Equal nodes stay in place, so that concurrent edits in them survive. */
 class XmlReplacement {
   readonly #tools: JsonTools;
   readonly #vocabulary: Vocabulary;
@@ -77,7 +77,7 @@ class XmlReplacement {
     });
   }
 
-  /** Returns the number of a node. Equal nodes have the same number. */
+  /** Returns a number for a node. Equal nodes have the same number. */
   readonly #numberOf: (node: XmlNode) => number = memoize((node) => {
     const { interner } = this.#tools;
     if (node.shape === 'text')
@@ -86,7 +86,7 @@ class XmlReplacement {
     return interner.numberOf(`${node.shape} ${keyOf(node)} ${content}`);
   });
 
-  /** Returns the numbers of the attributes, children and words of a node. */
+  /** Returns numbers for the attributes, children and words of a node, by which nodes are compared. */
   readonly #featuresOf: (node: XmlNode) => number[] = memoize((node) => {
     const attributes = 'attributes' in node ? node.attributes.map(([name, text]) => `${name}=${text}`) : [];
     const words = textOf(node, 1_000)
@@ -123,7 +123,7 @@ class XmlReplacement {
     }
   }
 
-  /** Changes a text. Deletes other texts that concurrent edits left directly after it. */
+  /** Changes a text. Other texts that concurrent edits left directly after it are deleted, because they were read as part of it. */
   #changeText(list: Y.XmlFragment, before: StoredNode & TextNode, after: TextNode): void {
     const text = at(before.types, 0) as unknown as Y.XmlText;
     let { runs } = before;
@@ -175,7 +175,7 @@ class XmlReplacement {
     }
   }
 
-  /** Inserts a node into a block of Lexical. Returns the position after the node. */
+  /** Inserts a node into a block of Lexical at the position `start`. Returns the position after the inserted node. */
   #insertIntoBlock(block: Y.XmlText, start: number, node: ElementNode | SpanNode): number {
     const type = emptyTypeFor(node);
     block.insertEmbed(start, type);
@@ -198,13 +198,13 @@ class XmlReplacement {
   }
 }
 
-/** Returns the type that stores a node in a block of Lexical. */
+/** Returns an empty shared type that can store the node in a block of Lexical. */
 function emptyTypeFor(node: ElementNode | SpanNode): Attributed {
   if ('text' in node) return new Y.Map();
   return node.shape === 'block' ? new Y.XmlText() : new Y.XmlElement();
 }
 
-/** Returns the characters of a node and of the nodes in it, but only the first `limit` or slightly more. */
+/** Returns the first characters of a node and the nodes in it: `limit` characters or slightly more. */
 function textOf(node: XmlNode, limit: number): string {
   if (node.shape === 'text') return charactersOf(node.runs).slice(0, limit);
   if ('text' in node) return node.text.slice(0, limit);
@@ -217,13 +217,13 @@ function charactersOf(runs: readonly Run[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-/** Returns the value of a node's attribute that editors use as an id. Returns undefined if there is none. */
+/** Returns the text of the node's attribute that editors use as an id, or undefined if it has none. */
 function idOf(node: XmlNode): string | undefined {
   if (!('attributes' in node)) return undefined;
   return node.attributes.find(([name]) => /^(__)?(id|blockId|data-id|key)$/.test(name))?.[1];
 }
 
-/** Returns the first `length` characters of runs. */
+/** Returns runs with the first `length` characters. */
 function cutRuns(runs: readonly Run[], length: number): Run[] {
   const firstRuns: Run[] = [];
   let remaining = length;
@@ -241,10 +241,7 @@ interface DeltaStep {
   attributes?: Record<string, unknown>;
 }
 
-/**
- * Returns the change of a text with marks in the delta format of Yjs: edits of characters, and changed marks of the other
- * characters.
- */
+/** Returns the difference of two texts with marks in the delta format of Yjs. Characters that stay can get other marks. */
 function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Vocabulary): DeltaStep[] {
   const [old, target] = [new RunReader(before), new RunReader(after)];
   const delta: DeltaStep[] = [];
@@ -277,7 +274,7 @@ function deltaOf(before: readonly Run[], after: readonly Run[], vocabulary: Voca
   return delta;
 }
 
-/** A position in a list of runs. */
+/** Reads a list of runs from the start to the end. */
 class RunReader {
   readonly #runs: Run[];
   #read = 0;
@@ -286,7 +283,7 @@ class RunReader {
     this.#runs = [...runs].reverse();
   }
 
-  /** The number of characters of the current run after the position. */
+  /** The number of characters of the current run that are not read yet. */
   get remaining(): number {
     return this.#current.text.length - this.#read;
   }
@@ -311,7 +308,10 @@ class RunReader {
   }
 }
 
-/** Returns the marks that change: the value of a mark to set, null for a mark to remove. Returns undefined if no mark changes. */
+/**
+ * Returns the marks to change: the new value of each mark to set, and null for each mark to remove. Returns undefined
+ * if none changes.
+ */
 function changedMarks(
   before: readonly Named[],
   after: readonly Named[],

@@ -1,25 +1,29 @@
 import { at, type Budget, diff, type Edit, mergeTouching } from './diff.ts';
 
-/** An edit of a text. `index` and `remove` count UTF-16 units of the old text. */
+/** An edit of a text: `remove` characters at `index` are replaced by `insert`. Both numbers count UTF-16 units of the old text. */
 export interface TextEdit {
   readonly index: number;
   readonly remove: number;
   readonly insert: string;
 }
 
-/** The number of steps of the search in a whole text, about 10 ms. A difference that remains after it becomes one edit. */
+/**
+ * The largest number of steps of the search in whole texts, about 10 ms. The search then ends, and each difference that
+ * is not searched becomes one edit.
+ */
 const MAX_STEPS = 1_000_000;
 const MAX_STEPS_IN_PARTS = 400_000;
 /**
- * About how many bytes a separate edit needs in an update. If the unchanged text between two larger edits is shorter, the edits are
- * merged and the text is written again.
+ * About how many bytes an edit adds to an update. If fewer unchanged characters are between two larger edits, one edit
+ * that writes them again is smaller than two edits.
  */
 const EDIT_BYTES = 12;
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
 /**
- * Returns small edits that turn one text into the other, in ascending order. No edit splits a surrogate pair. Compares characters
- * if the texts differ little. Otherwise compares words, and then the characters of the changed words.
+ * Returns small edits that turn `before` into `after`, in ascending order. No edit splits a surrogate pair. If the
+ * texts differ little, characters are compared. Otherwise words are compared first, and then the characters of the
+ * changed words.
  */
 export function textEdits(before: string, after: string): TextEdit[] {
   if (before === after) return [];
@@ -45,7 +49,8 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
     from: newWords.offset(from),
     added: newWords.offset(from + added) - newWords.offset(from),
   }));
-  // Edits are merged before their characters are compared, so that a word that a blank split is compared as a whole.
+  // A blank can split one word into two. Edits are merged before their characters are compared, so that the two parts
+  // are compared with the word.
   return mergeAcrossShortGaps(edits).flatMap(({ at: start, removed, from, added }) =>
     diff(a.subarray(start, start + removed), b.subarray(from, from + added), budget).map((part) => ({
       ...part,
@@ -55,14 +60,14 @@ function characterEdits(a: Int32Array, b: Int32Array, before: string, after: str
   );
 }
 
-/** Returns whether an edit is so large that the search probably ended before it could split the edit. */
+/** Returns whether an edit is so large that the search probably ended before it reached the edit. */
 function isUnsearched({ removed, added }: Edit): boolean {
   return removed > 0 && added > 0 && removed + added > 100;
 }
 
 interface Sequence {
   readonly codes: Int32Array;
-  /** Returns where an element begins: for a character the UTF-16 index in the text, for a word the index of its first character. */
+  /** Returns the start of an element: for a character its UTF-16 index, for a word the index of its first character. */
   readonly offset: (index: number) => number;
 }
 
@@ -99,8 +104,8 @@ function wordsOf(text: string, numbers: Map<string, number>): Sequence {
 }
 
 /**
- * Returns the edits, with two edits merged if the unchanged text between them is short and no longer than each edit. One edit
- * then needs fewer bytes than two.
+ * Merges edits if the unchanged text between them is short and no longer than either edit. One edit then needs fewer
+ * bytes than two.
  */
 function mergeAcrossShortGaps(edits: readonly Edit[]): Edit[] {
   const merged: Edit[] = [];

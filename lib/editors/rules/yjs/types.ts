@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
 
-/** A shared type of any class. Readers use its items, so the class that a client gave the type does not matter. */
+/** A shared type. Its class does not matter, because clients can give a type another class. Readers therefore use its items. */
 export type Shared = Y.AbstractType<unknown>;
 
 /** Returns the root type with this name. Returns undefined if nothing was ever written to it. */
@@ -8,13 +8,14 @@ export function rootOf(doc: Y.Doc, name: string): Shared | undefined {
   return doc.share.get(name) as Shared | undefined;
 }
 
-/** Yields the items of a list that are not deleted, in their order. Formatting marks are items too. */
+/** Yields the items of a list in order, without deleted items. Formatting marks are items too. */
 export function* itemsOf(list: Shared): Generator<Y.Item> {
   for (let item = list._start; item !== null; item = item.right) if (!item.deleted) yield item;
 }
 
 /**
- * Returns the keys of a map (or the attributes of an element) and their items, in the order in which the keys were first written.
+ * Returns the keys of a map, or the attributes of an element, each with its item. Keys are in the order in which they
+ * were first written.
  */
 export function entriesOf(map: Shared): [string, Y.Item][] {
   return [...map._map]
@@ -24,14 +25,14 @@ export function entriesOf(map: Shared): [string, Y.Item][] {
     .map(({ key, item }) => [key, item]);
 }
 
-/** Returns the first item that ever held the key of an item. */
+/** Returns the oldest item of the key that an item belongs to. */
 function firstItemOf(item: Y.Item): Y.Item {
   let first = item;
   while (first.left) first = first.left;
   return first;
 }
 
-/** Returns the shared type or plain value of an item of a map. Returns undefined for a deleted item. */
+/** Returns the value that an item of a map stores: a shared type or a plain value. Returns undefined for a deleted item. */
 export function valueOf(item: Y.Item | undefined): unknown {
   if (!item || item.deleted) return undefined;
   return item.content instanceof Y.ContentType ? item.content.type : item.content.getContent()[item.length - 1];

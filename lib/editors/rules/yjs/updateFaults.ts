@@ -10,17 +10,16 @@ import { crdtLimits, type CrdtType, findJsonFault, jsonBytes, tooDeep, tooLarge 
 import { isWriter } from './writers.ts';
 import { XmlTooLong } from './xmlNodes.ts';
 
-/** A document with fewer structs cannot have too many conflicts, because n structs have at most n * n / 2. */
+/** A document with fewer structs cannot have too many conflicts, because n structs can conflict at most n * n / 2 times. */
 const FEW_STRUCTS = Math.sqrt(2 * crdtLimits.conflictSteps);
 const MALFORMED = 'Update must be a Yjs update (format 1)';
 
-/** An update that Yjs has decoded but not applied. */
+/** An update that Yjs has decoded but not yet applied. */
 type DecodedUpdate = ReturnType<typeof Y.decodeUpdate>;
 
 /**
- * Returns why a client's update is rejected, for the message of the API. Returns undefined if the update is accepted. First
- * checks the update without applying it, so that a costly update is rejected cheaply. Then checks a copy of the document with the
- * update applied.
+ * Returns why a client's update is rejected, or undefined if it is accepted. The decoded update is checked first, so
+ * that most costly updates are rejected cheaply. Then a copy of the document is checked with the update applied.
  */
 export function findUpdateFault(
   doc: Y.Doc,
@@ -60,8 +59,9 @@ function findStructureFault(update: Uint8Array): string | undefined {
 }
 
 /**
- * Returns a fault if the update has changes of the service, or deletions of such changes, that the document does not have. Such an
- * update comes from a deleted document. Without this check, the service would write its next change under the same id and clock.
+ * Returns a fault if the update contains or deletes changes under the service's client ids that the document does not
+ * have. Such an update comes from a deleted document of the same name. If it were accepted, the service's next change
+ * would get a client id and clock that are already in use.
  */
 function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): string | undefined {
   const isForeign = (client: number, end: number) => isWriter(client) && end > Y.getState(store, client);
@@ -76,8 +76,8 @@ function findForeignChange({ store }: Y.Doc, { structs, ds }: DecodedUpdate): st
 }
 
 /**
- * Returns a fault if new structs are in another root type than the content, or if the document would have too many structs or
- * clients.
+ * Returns a fault if the update writes to another root type than the content, or if the document would have too many
+ * structs or clients.
  */
 function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }: DecodedUpdate): string | undefined {
   const added = structs.filter(
@@ -93,8 +93,8 @@ function findAdditionFault({ store }: Y.Doc, contentKey: string, { structs, ds }
 }
 
 /**
- * Returns the name of the root type that is the parent of a struct. Returns undefined for the spelling of XML if the service
- * wrote the struct.
+ * Returns the name of the root type that a struct is directly in, if any. Returns undefined for the service's own
+ * structs that store the spelling of XML.
  */
 function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefined {
   const name: unknown = struct instanceof Y.Item ? struct.parent : undefined;
@@ -102,14 +102,14 @@ function rootNameOf(struct: DecodedUpdate['structs'][number]): string | undefine
   return name;
 }
 
-/** Returns the number of elements of all lists together. */
+/** Returns the sum of the lengths of all lists. */
 function sizeOf(lists: ReadonlyMap<number, readonly unknown[]>): number {
   return [...lists.values()].reduce((sum, list) => sum + list.length, 0);
 }
 
 /**
- * Returns a copy of the document with the update applied. Throws MalformedUpdate if bytes follow the update, and TooManyConflicts
- * if the document would take too long to open. Conflicts of earlier updates count too, because the copy is made from a snapshot.
+ * Returns a copy of the document with the update applied. Throws MalformedUpdate if bytes follow the update. Throws
+ * TooManyConflicts if the result would take too long to open, also because of earlier updates.
  */
 function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y.Doc {
   const apply = () => {
@@ -124,7 +124,7 @@ function copyWith(doc: Y.Doc, update: Uint8Array, { structs }: DecodedUpdate): Y
   return sizeOf(doc.store.clients) + structs.length < FEW_STRUCTS ? apply() : withBoundedConflicts(apply);
 }
 
-/** Returns the result of `read`, which reads a client's bytes. Throws MalformedUpdate for every error of Yjs or its decoder. */
+/** Returns the result of `read`, which decodes bytes of a client. Every error of Yjs or its decoder becomes MalformedUpdate. */
 function readUpdate<T>(read: () => T): T {
   try {
     return read();
@@ -141,7 +141,10 @@ function findDocumentFault(changed: Y.Doc, type: CrdtType, contentKey: string): 
   return isTooDeep(changed) ? tooDeep : findContentFault(changed, type, contentKey);
 }
 
-/** Returns whether types are nested too deep anywhere in the document. Yjs reads nested types by recursion. */
+/**
+ * Returns whether types are nested too deep anywhere in the document. Yjs reads nested types by recursion, so they
+ * could exhaust the stack.
+ */
 function isTooDeep(doc: Y.Doc): boolean {
   const depths = new Map<Y.Item, number>();
   for (const struct of [...doc.store.clients.values()].flat()) {
@@ -154,7 +157,7 @@ function isTooDeep(doc: Y.Doc): boolean {
     }
     let depth = (item && depths.get(item)) ?? 0;
     for (const ancestor of ancestors.reverse()) depths.set(ancestor, ++depth);
-    // Types may be one level deeper than values, because the characters of an element are in a separate text.
+    // Types may be nested one level deeper than values, because an element stores its characters in a type of their own.
     if (depth > crdtLimits.depth + 1) return true;
   }
   return false;
@@ -194,7 +197,7 @@ function isText({ content }: Y.Item): boolean {
   return content instanceof Y.ContentString || content instanceof Y.ContentFormat || content instanceof Y.ContentEmbed;
 }
 
-/** Returns whether an item is a shared type that XML editors write. They never write plain arrays and texts. */
+/** Returns whether an item is a shared type that editors of XML write. They never write a plain `Y.Array` or `Y.Text`. */
 function isXmlType({ content }: Y.Item): boolean {
   return (
     content instanceof Y.ContentType && content.type.constructor !== Y.Array && content.type.constructor !== Y.Text

@@ -1,23 +1,26 @@
 import { createDecoder, readVarUint } from 'lib0/decoding';
 import { crdtLimits } from './values.ts';
 
-/** The numbers of parts of an update. */
+/** The sizes of an update that are limited. */
 export interface UpdateStructure {
   readonly clients: number;
-  /** The number of structs and ranges of deletions. */
+  /** The number of structs and of ranges of deletions, together. */
   readonly structs: number;
-  /** The number of objects, arrays and keys within values. */
+  /** The number of objects, arrays and keys in the values of the update. */
   readonly parts: number;
   readonly hasSubdocuments: boolean;
 }
 
-/** The bits of the first byte of a struct. */
+/** The meaning of the bits in the first byte of a struct. */
 const [HAS_ORIGIN, HAS_RIGHT_ORIGIN, HAS_PARENT_KEY, CONTENT] = [0x80, 0x40, 0x20, 0x1f];
-/** The numbers, in format 1, of structs without content (GC, skip) and of shared types with a name (XML element, XML hook). */
+/** Numbers in the update format 1: structs without content (GC, skip), and shared types with a name (XML element, XML hook). */
 const [GC, SKIP, XML_ELEMENT, XML_HOOK] = [0, 10, 3, 5];
-/** The types of values in the encoding of lib0. */
+/** Numbers of value types in the encoding of lib0. */
 const [OBJECT, ARRAY, INTEGER] = [118, 117, 125];
-/** The size in bytes of values with a fixed size: undefined, null, booleans, and numbers of 32 and 64 bits. */
+/**
+ * The size in bytes of values with a fixed size, by the number of their type: undefined, null, true, false, and numbers
+ * of 32 or 64 bits.
+ */
 const fixedSizes: ReadonlyMap<number, number> = new Map([
   [127, 0],
   [126, 0],
@@ -27,14 +30,15 @@ const fixedSizes: ReadonlyMap<number, number> = new Map([
   [123, 8],
   [122, 8],
 ]);
-/** The types of values that begin with their length: text and bytes. */
+/** The numbers of the types whose values begin with their length: text and bytes. */
 const sizedTypes: ReadonlySet<number> = new Set([119, 116]);
-/** The largest depth of values. Deeper values would exhaust the stack when Yjs reads them. */
+/** Values may be nested this deep. Deeper values would exhaust the stack when Yjs reads them. */
 const MAX_VALUE_DEPTH = 1_000;
 
 /**
- * Counts the parts of an update of format 1, in linear time. Unlike Yjs, it creates no object per struct and no document per
- * subdocument. Stops at the first limit that is exceeded. Throws if the bytes are not an update.
+ * Counts the parts of an update in format 1, in linear time. Unlike Yjs, it creates no object per struct and no
+ * document per subdocument. Stops when a limit is exceeded, so the counts can then be too small. Throws if the bytes
+ * are not an update.
  */
 export function countStructure(update: Uint8Array): UpdateStructure {
   const decoder = createDecoder(update);
@@ -67,9 +71,9 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     else if (type !== INTEGER) throw new Error('Unknown value');
     else while (readByte() & 0x80);
   };
-  /** Skips a value and the values in it, without recursion. */
+  /** Skips a value and all values in it. Uses a list instead of recursion. */
   const skipValue = () => {
-    /** For each array and object that is being read, the number of its remaining values. */
+    /** The arrays and objects that are being read, with the number of values that each still has. */
     const open = [{ remaining: 1, hasKeys: false }];
     for (let last = open.at(-1); last && !isOverLimit(); last = open.at(-1)) {
       if (last.remaining-- === 0) {
@@ -93,26 +97,26 @@ export function countStructure(update: Uint8Array): UpdateStructure {
     if (type === XML_ELEMENT || type === XML_HOOK) skipSized();
   };
 
-  /** The functions that skip each kind of content, by its number in format 1. */
+  /** Functions that skip content, by the number of its kind in format 1. */
   const contentSkippers: Readonly<Record<number, () => void>> = {
-    // Deleted content: its length.
+    // Deleted content is stored as its length.
     1: readNumber,
-    // JSON texts: their number, then each text.
+    // JSON texts are stored as their number, then each text.
     2: () => repeat(readNumber(), skipSized),
-    // Bytes, a string or an embedded object: its length, then its bytes.
+    // Bytes, a string or an embedded object is stored as its length, then its bytes.
     3: skipSized,
     4: skipSized,
     5: skipSized,
-    // Format: a key and its value.
+    // A formatting mark is stored as its key, then its value.
     6: () => {
       skipSized();
       skipSized();
     },
-    // A shared type: its kind, and the name of an XML element.
+    // A shared type is stored as its kind, and for XML elements and hooks the name.
     7: skipType,
-    // Values: their number, then each value.
+    // Values are stored as their number, then each value.
     8: () => repeat(readNumber(), skipValue),
-    // A subdocument, at which the count stops.
+    // The count stops at a subdocument, because an update with one is rejected.
     9: () => {
       hasSubdocuments = true;
     },

@@ -2,23 +2,23 @@ export const crdtTypes = ['text', 'map', 'array', 'xml'] as const;
 export type CrdtType = (typeof crdtTypes)[number];
 export type CrdtValue = string | Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** The limits of one editor. */
+/** The largest allowed sizes of one editor. */
 export const crdtLimits = {
-  /** The size in bytes of the encoded state. */
+  /** Bytes of the encoded state. */
   stateBytes: 4 * 1024 * 1024,
-  /** The size in bytes of the value as JSON. */
+  /** Bytes of the value as JSON. */
   valueBytes: 4 * 1024 * 1024,
-  /** The number of levels of nested values. The value itself is level 1. */
+  /** Levels of nested values. The value itself is level 1. */
   depth: 100,
-  /** The number of keys, lists and objects, or of elements and attributes. Each needs much more memory than its bytes. */
+  /** Keys, objects and arrays of a value, or elements and attributes of XML. Each needs much more memory than its bytes. */
   parts: 100_000,
-  /** The number of Yjs clients in an update and the document together. Each session of an editor is a separate client. */
+  /** Yjs clients in the update and the document together. Each session of an editor is another client. */
   clients: 10_000,
-  /** The number of Yjs structs in an update and the document together. */
+  /** Yjs structs in the update and the document together. */
   structs: 400_000,
-  /** The size in bytes of encoded updates that wait for missing updates. */
+  /** Bytes of encoded updates that wait for missing updates. */
   waitingBytes: 64 * 1024,
-  /** The number of structs that Yjs passes to order concurrent changes. Two million take about half a second. */
+  /** Structs that Yjs passes while it orders concurrent changes. Two million take about half a second. */
   conflictSteps: 2_000_000,
 } as const;
 
@@ -34,9 +34,8 @@ export const tooDeep = `Data must not be nested deeper than ${crdtLimits.depth} 
 const tooManyParts = `Data must not have more than ${crdtLimits.parts} keys, objects and arrays in all.`;
 
 /**
- * Returns the fault of a value, for the message of the API: a shape that does not fit the type, a limit that is exceeded, or text
- * with half of a surrogate pair, which cannot be stored. Returns undefined if there is none. Does not parse XML (see
- * `findValueFault`).
+ * Returns why a value is rejected: it does not fit the type, exceeds a limit, or contains half of a surrogate pair,
+ * which cannot be stored. Returns undefined for an accepted value. Does not parse XML (see `findValueFault`).
  */
 export function findJsonFault(type: CrdtType, value: unknown): string | undefined {
   if (shapeOf(value) !== shapes[type]) return `Data must be ${shapes[type]} for type ${type}.`;
@@ -54,7 +53,10 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Returns the fault of a value or of a value in it. Stops at the depth limit, because deeper JSON could exhaust the stack. */
+/**
+ * Returns the first fault in a value and the values in it. Stops at the depth limit, because deeper JSON could exhaust
+ * the stack.
+ */
 function findNestedFault(value: unknown): string | undefined {
   const path: (string | number)[] = [];
   let parts = 0;

@@ -1,21 +1,21 @@
 import * as Y from 'yjs';
 
 /**
- * The smallest Yjs client id that the service writes under. Clients have random ids of 32 bits, so larger ids belong to the
- * service. Each document has 32 ids of the service. The first replacement of a value chooses them at random. Later replacements
- * find them in the state. With a new id for each replacement, state vectors would grow without end.
+ * The smallest Yjs client id under which the service writes. Clients choose random ids of 32 bits, so all larger ids
+ * belong to the service. The first replacement of a document's value chooses 32 ids for the document at random, and
+ * later replacements find these ids in the state. State vectors would grow without end if each replacement used a new
+ * id.
  *
- * Reuse of an id is safe. A replacement is computed from the whole state and stored only if no other update was stored in
- * between, so two different changes never have the same id and clock. A client that still has a deleted document can send changes
- * of the service that a new document with the same name does not have. `findUpdateFault` rejects these changes.
+ * Using an id again is safe. A replacement is stored only if no other update was stored since the state was read. Two
+ * different changes therefore never have the same id and clock. After a document was deleted, a client can still send
+ * the service's changes of the old document to a new document with the same name. `findUpdateFault` rejects such
+ * updates.
  */
 const FIRST_WRITER = 2 ** 32;
-/**
- * The number of ids per document. With a single id, keys that are rewritten alternately would each keep a trace of every rewrite.
- */
+/** The number of ids per document. With one id, keys that are rewritten in turns would each keep a trace of every rewrite. */
 const WRITERS = 32;
 const DOCUMENTS = 2 ** 28;
-/** If all ids are in use, a rewritten key takes over the id of another key at one of about this many rewrites. */
+/** If all ids are in use, about one in this many rewrites of a key takes over the id of another key. */
 const TAKEOVER_INTERVAL = 16;
 
 /** Returns whether a Yjs client id belongs to the service. */
@@ -23,7 +23,7 @@ export function isWriter(client: number): boolean {
   return client >= FIRST_WRITER;
 }
 
-/** Writes to a document under the ids of the service. If the update is not stored, the document must be discarded. */
+/** Changes a document under the ids of the service. If the update is then not stored, the document must be discarded. */
 export class Writer {
   readonly #doc: Y.Doc;
   readonly #first: number;
@@ -31,15 +31,16 @@ export class Writer {
   constructor(doc: Y.Doc) {
     this.#doc = doc;
     const used = [...doc.store.clients.keys()].filter(isWriter);
-    // Yjs chose the client id of the document at random.
+    // The client id that Yjs gave the document is random, so it selects the ids.
     const first = used.length > 0 ? Math.max(...used) : FIRST_WRITER + (doc.clientID % DOCUMENTS) * WRITERS;
     this.#first = first - (first % WRITERS);
     doc.clientID = this.#first;
   }
 
   /**
-   * Runs `write`, which overwrites the item of a map's key or of an attribute. If the item is the last one of its id, the same id
-   * writes again, because Yjs keeps a single trace of consecutive rewrites by one id.
+   * Runs `write`, which overwrites a map key or an attribute. `item` is the item that is overwritten. If it is the
+   * latest item of its client id, the same id is used again, because Yjs joins the traces of consecutive rewrites by
+   * one id.
    */
   overwrite(item: Y.Item | undefined, write: () => void): void {
     if (item) this.#doc.clientID = this.#writerAfter(item);
@@ -57,7 +58,7 @@ export class Writer {
       const last = this.#doc.store.clients.get(writer)?.at(-1);
       if (!last || last.deleted) return writer;
     }
-    // All ids rewrite other keys. Take an id over from time to time, because this key may now be the key that is rewritten most.
+    // All ids are in use for other keys. This key sometimes takes over an id, because it may now be the key that is rewritten most.
     if (clock % TAKEOVER_INTERVAL !== 0) return this.#first;
     return this.#first + 1 + ((clock / TAKEOVER_INTERVAL) % (WRITERS - 1));
   }

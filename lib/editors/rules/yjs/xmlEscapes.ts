@@ -9,17 +9,20 @@ const escapes: ReadonlyMap<string, string> = new Map([
 ]);
 const escapeOf = (character: string) => escapes.get(character) ?? character;
 
-/** Returns text as XML. The text must have only characters that XML allows. */
+/** Returns text escaped for XML. The text must not contain characters that XML forbids. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>\r]/g, escapeOf);
 }
 
-/** Returns the value of an attribute as XML. Line breaks and tabs are escaped too, because a parser would turn them into blanks. */
+/**
+ * Returns the text of an attribute escaped for XML. Line breaks and tabs are escaped too, because a parser would turn
+ * them into blanks.
+ */
 export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"\r\n\t]/g, escapeOf);
 }
 
-/** Returns text in which U+FFFD replaces characters that XML does not allow, not even escaped. The length stays the same. */
+/** Returns text in which U+FFFD replaces the characters that XML forbids even as escapes. The length stays the same. */
 export function replaceDisallowed(text: string): string {
   return text.toWellFormed().replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, '\uFFFD');
 }
@@ -32,14 +35,14 @@ const EMPTY_NAME = '_x_';
 const ESCAPED = /_x([0-9A-F]{2,6})_/g;
 
 /**
- * Returns a name that XML allows. Editors can use any text as a name. A character that XML does not allow, such as `/`, becomes
- * `_x2F_`.
+ * Returns a name that XML allows. Editors can use any text as a name. A character that XML forbids in names, such as
+ * `/`, becomes `_x2F_`.
  */
 export function encodeName(name: string): string {
   if (name === '') return EMPTY_NAME;
   const encoded = encodeCharacters(name);
   if (encoded === name && name !== EMPTY_NAME && name.search(ESCAPED) < 0) return name;
-  // The name contains text that looks like an escape. An escaped underscore preserves this text.
+  // The name contains text that looks like an escape. Its underscore is escaped, so that `decodeName` returns the same name.
   return encodeCharacters(name.replaceAll('_x', '_x5F_x'));
 }
 
@@ -50,7 +53,7 @@ function encodeCharacters(text: string): string {
   }).join('');
 }
 
-/** Returns the name that `encodeName` encoded. Returns other names unchanged. */
+/** Returns the name from which `encodeName` made this name. Returns any other name unchanged. */
 export function decodeName(name: string): string {
   if (!name.includes('_x')) return name;
   const decode = (escaped: string, code: string) =>

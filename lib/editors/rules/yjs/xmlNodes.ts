@@ -1,9 +1,9 @@
 import { encodeName, escapeAttribute, escapeText, replaceDisallowed } from './xmlEscapes.ts';
 
 /**
- * A node of an XML document, in the form in which an editor stores it. ProseMirror and TipTap store elements (`element`) and
- * formatted texts (`text`). In XML, the marks of a text are elements around the text. Lexical stores each block as a text that
- * contains its children (`block`), and each text as a map of properties followed by its characters (`span`).
+ * A node of an XML document, as an editor stores it. ProseMirror and TipTap store elements (`element`) and formatted
+ * texts (`text`), whose marks are elements around the text in XML. Lexical stores each block as a text that contains
+ * its children (`block`), and each text as a map of properties followed by the characters (`span`).
  */
 export type XmlNode = TextNode | ElementNode | SpanNode;
 
@@ -11,12 +11,12 @@ export interface TextNode {
   readonly shape: 'text';
   readonly runs: readonly Run[];
 }
-/** A node with children. An `opaque` node has content that XML cannot express. It stays until another node replaces it. */
+/** A node with children. An `opaque` node has content that XML cannot express. It stays as it is until another node replaces it. */
 export interface ElementNode extends Named {
   readonly shape: 'element' | 'block' | 'opaque';
   readonly children: readonly XmlNode[];
 }
-/** Characters in a block. `loose` characters have no map in front of them, because another client deleted the map. */
+/** Characters in a block. `loose` characters have no map of properties before them, because another client deleted the map. */
 export interface SpanNode extends Named {
   readonly shape: 'span' | 'loose';
   readonly text: string;
@@ -34,10 +34,10 @@ export interface Run {
   readonly marks: readonly Named[];
 }
 
-/** How a list of nodes is stored: like the elements of ProseMirror, or like the spans in blocks of Lexical. */
+/** How a list stores its nodes: like the elements of ProseMirror, or like the spans in a block of Lexical. */
 export type ListKind = 'elements' | 'spans';
 
-/** The values that Lexical uses for missing attributes. The XML leaves out attributes with these values. */
+/** The values that attributes of Lexical have when they are missing. XML leaves out attributes with these values. */
 export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['__format', 0],
   ['__style', ''],
@@ -50,15 +50,15 @@ export const blockDefaults: ReadonlyMap<string, unknown> = new Map<string, unkno
 ]);
 
 /**
- * Returns the value of an attribute as text: a string unchanged, any other value as JSON. Returns undefined for null and
- * undefined, which XML leaves out.
+ * Returns the value of an attribute as text: a string unchanged, any other value as JSON. Returns undefined for null
+ * and undefined, so that the attribute is left out.
  */
 export function attributeText(value: unknown): string | undefined {
   if (typeof value === 'string') return replaceDisallowed(value);
   return value === null || value === undefined ? undefined : JSON.stringify(value);
 }
 
-/** Returns a key of a name and attributes. Equal names and attributes have the same key, whatever the order of the attributes. */
+/** Returns a key that is equal for equal names and attributes, in whatever order the attributes are. */
 export function keyOf({ name, attributes }: Named): string {
   return JSON.stringify([name, ...attributes.toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }
@@ -67,7 +67,7 @@ export function marksKeyOf(marks: readonly Named[]): string {
   return marks.map(keyOf).join();
 }
 
-/** Adds a run to a list. If the last run has the same marks, merges the new run into it. */
+/** Adds a run to the end of a list. If the last run has the same marks, the two runs become one. */
 export function addRun(runs: Run[], { text, marks }: Run): void {
   const last = runs.at(-1);
   if (last && marksKeyOf(last.marks) === marksKeyOf(marks))
@@ -79,8 +79,8 @@ export function addRun(runs: Run[], { text, marks }: Run): void {
 export class XmlTooLong extends Error {}
 
 /**
- * Returns nodes as XML, always in the same spelling. Throws XmlTooLong above `limit` characters. The XML can be much larger than
- * the document, because marks are repeated for each run.
+ * Returns nodes as XML. Equal nodes always give the same text. Throws XmlTooLong above `limit` characters. XML can be
+ * much larger than the document, because it repeats the marks of each run.
  */
 export function writeXml(nodes: readonly XmlNode[], limit: number): string {
   const parts: string[] = [];
@@ -120,8 +120,8 @@ export function writeXml(nodes: readonly XmlNode[], limit: number): string {
 }
 
 /**
- * Returns whether a span is written without an element around it. After another bare text it is not, because a parser would join
- * the two.
+ * Returns whether a span is written as text without an element. The second of two adjacent texts needs an element,
+ * because a parser would join them.
  */
 function isBareText({ shape, name, attributes, text }: SpanNode, isAfterText: boolean): boolean {
   if (text === '') return false;

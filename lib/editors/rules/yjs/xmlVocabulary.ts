@@ -3,7 +3,7 @@ import { markAttributes, type StoredNode } from './readXmlNodes.ts';
 import { entriesOf, itemsOf, type Shared, valueOf } from './types.ts';
 import { attributeText, keyOf, type ListKind, type Named } from './xmlNodes.ts';
 
-/** The marks that common editors use. Other names are marks if the document uses them as marks. */
+/** Names that common editors use for marks. Other names are marks only if the document uses them as marks. */
 const commonMarks: ReadonlySet<string> = new Set([
   'bold',
   'strong',
@@ -26,7 +26,7 @@ const commonMarks: ReadonlySet<string> = new Set([
 ]);
 const commonSpans = ['text', 'linebreak', 'tab', 'hashtag', 'code-highlight', 'mention', 'emoji', 'keyword'];
 const commonDecorators = ['horizontalrule'];
-/** The attributes that common editors do not store as text, with the kind of their values. */
+/** Attributes that common editors do not store as text, with the kind of value that they store. */
 const commonKinds: Readonly<Record<string, Kind>> = {
   level: 'number',
   start: 'number',
@@ -39,14 +39,17 @@ const commonKinds: Readonly<Record<string, Kind>> = {
 
 type Kind = 'string' | 'number' | 'boolean' | 'object';
 
-/** How a document uses names: as marks, spans or elements, and with which kinds of attributes. The XML is parsed accordingly. */
+/**
+ * How a document uses names: which are marks, spans or elements, and which kind of value each attribute has. The parser
+ * of XML needs this to store nodes as the editor does.
+ */
 export class Vocabulary {
   readonly #marks = new Set<string>();
   readonly #elements = new Set<string>();
   readonly #blocks = new Set<string>();
   readonly #spans = new Set(commonSpans);
   readonly #decorators = new Set(commonDecorators);
-  /** The kind of each attribute's values. `mixed` if the values are of several kinds. */
+  /** The kind of each attribute's values, or `mixed` if a document uses several kinds. */
   readonly #kinds = new Map<string, Kind | 'mixed'>();
   readonly #markValues = new Map<string, unknown>();
 
@@ -69,7 +72,8 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the value to store for a mark: the value that the document uses for this mark, otherwise an object of its attributes.
+   * Returns the value to store for a mark. This is the value that the document already uses for the mark, otherwise an
+   * object of the mark's attributes.
    */
   markValue(mark: Named): unknown {
     const key = keyOf(mark);
@@ -80,8 +84,8 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the value to store for the text of an attribute. It has the kind of the previous value, otherwise the usual kind of
-   * the attribute.
+   * Returns the value to store for the text of an attribute. It has the kind of the value before, otherwise the kind
+   * that this attribute usually has.
    */
   attributeValue(owner: string, name: string, text: string, before: unknown, isLexical: boolean): unknown {
     const kind = kindOfValue(before) ?? this.#kinds.get(attributeKey(owner, name)) ?? commonKinds[name];
