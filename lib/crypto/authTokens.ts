@@ -3,7 +3,10 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey } from './sealing.ts';
 
-/** Issues signed auth tokens. A request is authenticated by the hash of its token, so only the issuer needs the signing key. */
+/**
+ * Issues signed auth tokens. Requests are authenticated by the hash of their token, not by its signature. Only this class therefore
+ * needs the signing key.
+ */
 export class TokenIssuer {
   readonly #ring: KeyRing;
   readonly #issuer: string;
@@ -26,7 +29,6 @@ export class TokenIssuer {
   }
 }
 
-/** The capability to issue auth tokens. It includes reading the signing key. */
 export const tokenIssuer: Capability<TokenIssuer> = {
   grants: [{ resource: 'secret/signingKey', actions: ['GetSecretValue'] }],
   env: ['SIGNING_KEY_SECRET_ARN', 'SERVICE_NAME'],

@@ -11,7 +11,7 @@ export interface SigningKeyPair {
   readonly publicKey: Uint8Array;
 }
 
-/** Returns the Ed25519 key pair of a seed of 32 bytes. */
+/** Returns the Ed25519 key pair that a seed of 32 bytes determines. */
 export function keyPairOf(seed: Uint8Array): SigningKeyPair {
   const privateKey = createPrivateKey({
     key: Buffer.concat([PRIVATE_KEY_HEADER, seed]),
@@ -22,7 +22,7 @@ export function keyPairOf(seed: Uint8Array): SigningKeyPair {
   return { privateKey, publicKey: new Uint8Array(publicKey.subarray(PUBLIC_KEY_HEADER.length)) };
 }
 
-/** Returns whether a signature of a text was made with the private key of `publicKey` (32 bytes). */
+/** Returns whether `signature` is an Ed25519 signature of a text that `publicKey` (32 bytes) verifies. */
 export function isSignedBy(publicKey: Uint8Array, text: string, signature: Uint8Array): boolean {
   const key = createPublicKey({ key: Buffer.concat([PUBLIC_KEY_HEADER, publicKey]), format: 'der', type: 'spki' });
   return verify(null, Buffer.from(text), key, signature);

@@ -4,11 +4,14 @@ import { clientSettings } from '../app/sdkSettings.ts';
 
 const Secret = z.object({ current: z.string() }).catchall(z.string());
 
-/** The least time between two reads of the secret for missing versions. Invented versions must not flood Secrets Manager. */
+/**
+ * The least time between two reads of the secret because of missing versions. Callers can send invented versions, and those must
+ * not flood Secrets Manager.
+ */
 const RETRY_MILLISECONDS = 10_000;
 /** How long a process uses the current version before it reads the secret again. A rotation takes effect within this time. */
 export const CURRENT_KEY_MILLISECONDS = 5 * 60_000;
-/** The longest time that a repeated read can delay a call. After that, the call uses the earlier keys. */
+/** The time limit of a repeated read. If it passes, calls use the keys of the previous read. */
 const REFRESH_TIMEOUT_MILLISECONDS = 1_000;
 
 /**
@@ -34,16 +37,19 @@ export class KeyRing {
     return { version, key: await this.byVersion(version) };
   }
 
-  /** Returns the key of a version. Throws if the secret does not have the version, even after it was read again. */
+  /** Returns the key of a version, like `find`. Throws if the secret does not have the version. */
   async byVersion(version: string): Promise<string> {
     const key = await this.find(version);
     if (key === undefined) throw new Error(`The secret has no key of version ${JSON.stringify(version)}`);
     return key;
   }
 
-  /** Returns the key of a version that a caller sent. Returns undefined if the secret does not have the version. */
+  /**
+   * Returns the key of a version. If the version is missing, reads the secret again, at most every 10 seconds. Returns undefined if
+   * it is still missing.
+   */
   async find(version: string): Promise<string | undefined> {
-    // This entry contains the name of a version, and not a key.
+    // The entry `current` contains the name of a version, not a key.
     if (version === 'current') return undefined;
     const key = (await this.#read()).get(version);
     if (key !== undefined || Date.now() - this.#readAt <= RETRY_MILLISECONDS) return key;

@@ -26,9 +26,9 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
   try {
     const read = createPublicKey({ key: der, format: 'der', type });
     if (read.asymmetricKeyType !== 'rsa') return undefined;
-    // The key is built again from its numbers, because Node cannot export a key that it read as PKCS#1.
+    // Node cannot export a key that it read as PKCS#1. The key is therefore built again from its numbers.
     const key = createPublicKey({ key: read.export({ format: 'jwk' }), format: 'jwk' });
-    // Node also accepts a private key, and a key with additional bytes. Neither of them equals the exported key.
+    // Node also accepts private keys and additional bytes after the key. The exported public key then differs from the input.
     return key.export({ format: 'der', type }).equals(der) ? key : undefined;
   } catch {
     return undefined;
@@ -36,7 +36,8 @@ function readDer(der: Buffer, type: 'spki' | 'pkcs1'): KeyObject | undefined {
 }
 
 /**
- * Returns whether a key is long enough, has a safe exponent, and can encrypt. OpenSSL rejects some keys only when they are used.
+ * Returns whether a key has at least 2,048 bits and an odd exponent of at least 3, and can encrypt. OpenSSL rejects some keys only
+ * when they encrypt.
  */
 function isUsable(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
-/** The keys of an AWS account. Those of a function are temporary and have a session token. */
+/** AWS credentials. Those of a Lambda function are temporary and have a session token. */
 export interface SigningCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -11,7 +11,7 @@ export interface SigningCredentials {
 export interface UnsignedRequest {
   readonly host: string;
   readonly path: string;
-  /** Headers that the signature covers besides `host` and those of the signature itself. Names are in lower case. */
+  /** Further headers to sign, with names in lower case. The signer adds `host`, `x-amz-date` and `x-amz-security-token`. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -19,8 +19,8 @@ export interface UnsignedRequest {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /**
- * Signs requests to one service in one region with Signature Version 4. Derives the signing key once per day and secret key. The signer of the
- * SDK takes three times as long.
+ * Signs requests to one AWS service in one region with Signature Version 4. Derives the signing key once per day and secret key.
+ * The signer of the SDK takes three times as long.
  */
 export class RequestSigner {
   readonly #region: string;
@@ -32,7 +32,7 @@ export class RequestSigner {
     this.#service = service;
   }
 
-  /** Returns the headers of a signed request, with `host`. `now` is in epoch milliseconds. */
+  /** Returns the headers of the signed request, with `host` and `authorization`. `now` is epoch milliseconds. */
   sign(
     { host, path, headers: signed, body }: UnsignedRequest,
     { accessKeyId, secretAccessKey, sessionToken }: SigningCredentials,
@@ -46,7 +46,7 @@ export class RequestSigner {
       'x-amz-date': time,
       ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
     };
-    // The canonical request requires names in alphabetical order.
+    // Signature Version 4 requires header names in alphabetical order.
     const sortedNames = Object.keys(headers).sort();
     const names = sortedNames.join(';');
     const lines = sortedNames.map((name) => `${name}:${headers[name]}\n`);

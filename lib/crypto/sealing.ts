@@ -9,8 +9,8 @@ export function deriveKey(secret: string | Uint8Array, context: readonly string[
 }
 
 /**
- * Encrypts bytes with AES-256-GCM. Returns a random IV, the ciphertext and the tag. Only a call with the same `bound` can decrypt
- * the result.
+ * Encrypts bytes with AES-256-GCM. Returns a random IV, the ciphertext and the tag in one buffer. Decryption needs the same key and
+ * the same `bound`.
  */
 export function sealBytes(key: Uint8Array, plain: Uint8Array, bound: readonly string[]): Buffer {
   const iv = randomBytes(IV_BYTES);

@@ -2,7 +2,10 @@ import type { Capability } from '../app/capability.ts';
 import { KeyRing } from './keyRing.ts';
 import { deriveKey, openBytes, sealBytes } from './sealing.ts';
 
-/** The owner of a stored secret. A secret can be decrypted only for its owner, so a copied ciphertext is worthless. */
+/**
+ * The owner of a stored secret. A secret can be decrypted only for its owner, so a ciphertext copied to another record is
+ * worthless.
+ */
 export interface SecretOwner {
   readonly tenant: string;
   /** The purpose of the secret, for example `authToken`. */
@@ -12,8 +15,8 @@ export interface SecretOwner {
 }
 
 /**
- * Encrypts secrets at rest with AES-256-GCM. Each tenant has a key derived from the master key. The result is
- * `<version of the master key>.<base64url>`, so old secrets stay readable after a rotation.
+ * Encrypts secrets at rest with AES-256-GCM. Each tenant has a key derived from the master key. The result is `<version of the
+ * master key>.<base64url>`. The version keeps old secrets readable after a rotation.
  */
 export class SecretBox {
   readonly #ring: KeyRing;
@@ -29,7 +32,7 @@ export class SecretBox {
     return `${version}.${sealed.toString('base64url')}`;
   }
 
-  /** Returns the plain text of a sealed secret. Throws an internal error if the secret was sealed for another owner. */
+  /** Returns the plain text of a sealed secret. Throws if the secret was sealed for another owner. */
   async open(sealed: string, owner: SecretOwner): Promise<string> {
     const dot = sealed.indexOf('.');
     const version = sealed.slice(0, dot);
@@ -59,7 +62,6 @@ function bound(owner: SecretOwner): string[] {
   return [owner.tenant, owner.purpose, owner.id];
 }
 
-/** The capability to seal and open secrets at rest. It includes reading the master key. */
 export const secretBox: Capability<SecretBox> = {
   grants: [{ resource: 'secret/masterKey', actions: ['GetSecretValue'] }],
   env: ['MASTER_KEY_SECRET_ARN'],

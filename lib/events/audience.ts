@@ -22,21 +22,21 @@ export interface OccurredEvent {
   readonly organizationId?: string | undefined;
   /** The document id that the customer chose. */
   readonly documentId?: string | undefined;
-  /** Epoch ms. */
+  /** When the event happened, epoch ms. */
   readonly createdAt: number;
   readonly payload: EventPayload;
 }
 
-/** Delivers events by mail or as in-app notifications. The same event can be consumed twice. */
+/** Delivers events by mail or as in-app notifications. `consume` must be idempotent, because it can get the same event twice. */
 export interface EventConsumer {
-  /** Returns whether events of this type can have recipients under the configuration of the tenant. */
+  /** Returns whether the tenant's configuration allows recipients for events of this type. */
   concerns(event: Pick<OccurredEvent, 'tenant' | 'event'>): Promise<boolean>;
   consume(event: OccurredEvent): Promise<void>;
 }
 
 export interface AudienceDeps {
   readonly table: Table;
-  /** Epoch ms. */
+  /** Returns the time in epoch ms. */
   readonly clock: () => number;
 }
 
@@ -52,7 +52,10 @@ interface EventLocation {
   readonly document: Stored<Document> | undefined;
 }
 
-/** Reads the organization and document of an event. Returns undefined if one of them was deleted. */
+/**
+ * Reads the organization and document of an event. Returns undefined if the event has no organization, or if its organization or
+ * document was deleted.
+ */
 async function readLocation(
   table: Table,
   { tenant, organizationId, documentId, payload }: OccurredEvent,
@@ -61,7 +64,7 @@ async function readLocation(
   if (organizationId === undefined) return undefined;
   const readDocument = async (organizationKey: string) =>
     documentId === undefined ? undefined : table.get(DocumentEntity, { tenant, organizationKey, documentId });
-  // The thread contains the organization key, so both reads can run in parallel.
+  // The thread of the event contains the organization key, so the organization and the document are read in parallel.
   const [organization, documentOfThread] = await Promise.all([
     table.get(OrganizationEntity, { tenant, organizationId }),
     thread && readDocument(thread.organizationKey),
@@ -73,12 +76,12 @@ async function readLocation(
   return { organization, document };
 }
 
-/** The access rules of an event: the rules of its thread, and the access fields of its comments. */
+/** The access rules of an event's thread, and the access fields of the event's comments. */
 type EventAccess = Pick<RecordAccess, 'thread' | 'accessFields'>;
 
 /**
- * Reads the current access rules of an event with one BatchGet. If its thread was deleted, returns undefined, except for
- * `comment.delete`: this event then uses its recorded rules, so that users who could see the comment are notified.
+ * Reads the current access rules of an event with one BatchGet. Returns undefined if the event's thread was deleted. For
+ * `comment.delete`, returns the recorded rules of the event instead, so that users who could see the comment are notified.
  */
 async function readEventAccess(table: Table, event: OccurredEvent): Promise<EventAccess | undefined> {
   const { tenant, payload } = event;
@@ -103,8 +106,8 @@ async function readEventAccess(table: Table, event: OccurredEvent): Promise<Even
  * Reads the current settings and access rights that decide about the recipients of an event. A user without a profile can be a
  * recipient of an event in a public document.
  *
- * An event in a deleted document or thread has no recipients, except `comment.delete` if the thread was deleted with its last
- * comment.
+ * An event in a deleted document or thread has no recipients. The exception is `comment.delete` in a deleted thread, because
+ * deleting the last comment also deletes the thread.
  */
 export async function readRecipientRules(
   { table, clock }: AudienceDeps,

@@ -29,11 +29,11 @@ export interface FanOutPorts {
 type FanOutCall = Pick<WorkerCall<Uses>, 'clock' | 'log' | 'measures'>;
 
 interface FanOutOptions {
-  /** Whether the queue of first attempts is long. No messages are sent then. The sweeper sends them later. */
+  /** If true, the queue of first attempts is long. The fan-out then sends no messages, and the sweeper sends them later. */
   readonly isBacklogged?: boolean;
   /**
-   * Whether the sweeper found the events. Their groups are then stored, so that each sweep waits longer before it sends a message
-   * again.
+   * Whether the sweeper found the events. Their first attempts are then stored in groups. A group counts its sweeps, so the pauses
+   * between copies of its message grow.
    */
   readonly isSwept?: boolean;
 }
@@ -44,7 +44,10 @@ interface PlannedEvent {
   readonly endpointIds: readonly string[];
   /** The consumers that the event may concern. */
   readonly consumers: readonly EventConsumer[];
-  /** Whether the first attempts are stored in groups. The event then leaves the outbox now, otherwise after its first attempts. */
+  /**
+   * Whether the first attempts are stored in groups. If so, the event leaves the outbox at the end of the fan-out, otherwise after
+   * its first attempts.
+   */
   readonly isGrouped: boolean;
 }
 
@@ -53,10 +56,9 @@ const PARALLEL = 10;
 
 /**
  * Finds the receivers of events, sends the messages of their first attempts, and runs the other consumers. Returns the ids of the
- * events whose fan-out failed. A failed event does not affect other events, and stays in the outbox. Every step can run twice.
+ * events whose fan-out failed. A failed event stays in the outbox and does not affect other events. Every step can run twice.
  *
- * An event leaves the outbox at the end of the fan-out. If its first attempts fit in one message and no other consumer needs it,
- * the event leaves the outbox after its first attempts.
+ * A successful event leaves the outbox now if `PlannedEvent.isGrouped` is true, otherwise after its first attempts.
  */
 export async function fanOut(
   ports: FanOutPorts,
@@ -73,7 +75,7 @@ export async function fanOut(
   return batch.failed;
 }
 
-/** The steps of the fan-out of some events. A step skips the events whose earlier steps failed. */
+/** The fan-out of several events, step by step. A step skips the events whose earlier steps failed. */
 class FanOutBatch {
   /** The ids of the events whose fan-out failed. */
   readonly failed = new Set<string>();
@@ -91,7 +93,7 @@ class FanOutBatch {
   async findReceivers(events: readonly StoredEvent[]): Promise<void> {
     const consumers = this.#ports.consumers.map((open) => open());
     const subscriptionsOf = readOnce((tenant) => this.#ports.subscriptions.read(tenant));
-    // All events run at the same time, so that their reads share calls.
+    // All events run at the same time, so that their reads share table calls.
     await Promise.all(
       events.map((event) =>
         this.#run([event], async () => {
@@ -108,7 +110,7 @@ class FanOutBatch {
     );
   }
 
-  /** Stores the groups of first attempts that need an item. Returns the messages of the first attempts of each event. */
+  /** Stores the first attempts of the events with `isGrouped` as groups. Returns the messages to send for each event. */
   async storeFirstAttempts(): Promise<ReadonlyMap<StoredEvent, readonly QueueMessage[]>> {
     const { groups, timing } = this.#ports;
     const messages = new Map<StoredEvent, readonly QueueMessage[]>();
@@ -117,7 +119,8 @@ class FanOutBatch {
       const now = this.#call.clock();
       const allGroups = groupEndpointIds(endpointIds).map((ids) => toFirstAttempts(event, ids, now, timing));
       const newGroups = isGrouped ? await groups.create(allGroups) : [];
-      // In a sweep, the message of an existing group was sent before, or the sweep of groups sends it.
+      // A sweep sends the messages of new groups only. For an existing group, a message was sent before, or the sweep of groups
+      // sends it.
       const storedGroups = this.#isSwept ? newGroups : allGroups;
       const groupsToSend = isGrouped
         ? storedGroups
@@ -135,7 +138,6 @@ class FanOutBatch {
     await this.#run([...messages.keys()], () => this.#ports.firstQueue.send([...messages.values()].flat()));
   }
 
-  /** Runs the consumers of each event that has one. */
   async runConsumers(): Promise<void> {
     const concerned = new Map(
       this.#remaining().flatMap((plan) => (plan.consumers.length > 0 ? [[plan.event.eventId, plan] as const] : [])),
@@ -179,7 +181,7 @@ class FanOutBatch {
   }
 }
 
-/** Returns the consumers for which an event can have recipients. Only an event with an audience has recipients. */
+/** Returns the consumers for which an event can have recipients. Returns none for an event without an audience. */
 async function concernedBy(event: StoredEvent, consumers: readonly EventConsumer[]): Promise<EventConsumer[]> {
   if (!event.hasAudience) return [];
   const answers = await Promise.all(consumers.map((consumer) => consumer.concerns(event)));
@@ -207,7 +209,6 @@ async function runAll(work: readonly Promise<void>[]): Promise<void> {
   if (failure) throw failure.reason;
 }
 
-/** The capability to fan events out to webhooks, mails and in-app notifications. */
 export const fanOutCapability: Capability<FanOutPorts> = /* @__PURE__ */ combine(
   {
     outbox: processOutbox,

@@ -25,7 +25,7 @@ const Schema = z.object({
   documentId: z.string().optional(),
   channels: z.array(z.string()).optional(),
   createdAt: z.number(),
-  /** The number of the partition in the index of the outbox, from 0 to 127. */
+  /** The number of the outbox partition in gsi3 that contains the event, from 0 to 127. */
   shard: z.number(),
   /** Whether the event has an audience: users who may get a mail or an in-app notification. */
   hasAudience: z.boolean().optional(),
@@ -36,13 +36,11 @@ const Schema = z.object({
   fannedOutAt: z.number().optional(),
 });
 
-/** An event with its tenant. */
 export type StoredEvent = Stored<z.output<typeof Schema>> & { readonly tenant: string };
 
-/** An event with its payload. */
 export type EventToDeliver = StoredEvent & { readonly payload: EventPayload };
 
-/** An event. It is in the outbox (gsi3) until all its work is done, or is stored in other items. */
+/** An event. It is in the outbox (gsi3) until its work is done or is stored in other items. */
 export const EventEntity = defineEntity({
   type: 'Event',
   version: 1,
@@ -72,7 +70,7 @@ export function tenantEvents(tenant: string, shard: number): string[] {
   return [tenant, 'EVENTS', String(shard)];
 }
 
-/** Returns the index partition (gsi3) of the events of a shard that are in the outbox. */
+/** Returns the index partition (gsi3) with the outbox events of a shard. */
 export function pendingEvents(shard: number): string[] {
   return ['PENDING', String(shard)];
 }
@@ -90,7 +88,7 @@ export const EventPayloadEntity = defineEntity({
   expiresAt: ({ createdAt }) => Math.floor(createdAt / 1000) + LIFETIME_SECONDS,
 });
 
-/** Returns the read of an event's payload, for a batch read. */
+/** Returns the read of an event's payload for `batchGet`. */
 export function payloadItem(key: { tenant: string; eventId: string }): ItemRead<EventPayload> {
   return { key: EventPayloadEntity.key(key), fromItem: parsePayload };
 }
@@ -126,8 +124,8 @@ export function emit(tenant: string, event: NewEvent, now: number): WriteOp[] {
 }
 
 /**
- * Returns the operations that write an event, like `emit`, and the event. With `fannedOut`, the event is not put into the outbox.
- * With `eventId`, the id does not derive from the cause.
+ * Returns an event and the operations that write it. With `fannedOut`, the event does not enter the outbox. A given `eventId`
+ * replaces the id that derives from the cause.
  */
 export function recordEvent(
   tenant: string,
@@ -168,17 +166,17 @@ function toMessageId(digest: Buffer): string {
 }
 
 /**
- * The form of a publisher's id that can be a message id: it is valid in a header, and does not begin with `msg_` like generated
- * ids.
+ * Matches the ids of publishers that can be message ids. They are valid in a header, and do not begin with `msg_` as generated ids
+ * do.
  */
 const MESSAGE_ID = /^(?!msg_)[\w-]{1,64}$/;
 
-/** Returns the message id of an event with a publisher's id: this id if it is valid, otherwise an id that derives from it. */
+/** Returns the message id for an id that a publisher chose: the same id if it can be a message id, otherwise a digest of it. */
 export function publishedId(tenant: string, id: string): string {
   return MESSAGE_ID.test(id) ? id : toMessageId(digestOf([tenant, 'Published', id]));
 }
 
-/** Returns the event of a stream record. Returns undefined if the event has expired or was never in the outbox. */
+/** Returns the event in a stream record. Returns undefined if the event has expired or was never in the outbox. */
 export function toInsertedEvent(item: Record<string, unknown>, now: number): StoredEvent | undefined {
   const event = EventEntity.fromItem(item, now);
   return event && event.fannedOutAt === undefined ? { ...event, tenant: tenantOf(item as unknown as Key) } : undefined;
@@ -192,7 +190,7 @@ export class OutboxStore {
     this.#table = table;
   }
 
-  /** Returns events with their payloads, without expired events. Reads 100 events in one BatchGet. */
+  /** Returns events with their payloads, without events whose payload has expired. One BatchGet reads up to 100 payloads. */
   async withPayloads(events: readonly StoredEvent[]): Promise<EventToDeliver[]> {
     const payloads = await this.#table.batchGet(...events.map(payloadItem));
     return events.flatMap((event, index) => {
@@ -201,12 +199,12 @@ export class OutboxStore {
     });
   }
 
-  /** Removes an event from the outbox. Does nothing if another worker has removed it. */
+  /** Removes an event from the outbox. Does nothing if another worker has changed the event. */
   async markFannedOut(event: StoredEvent, now: number): Promise<void> {
     await this.#table.write([replace(EventEntity, { ...event, fannedOutAt: now }, event._r)]);
   }
 
-  /** Lists the events of a shard in the outbox that were written before a time (epoch ms), oldest first. */
+  /** Lists a shard's events in the outbox that were written before `before` (epoch ms), oldest first. */
   async listPending(
     shard: number,
     before: number,
@@ -226,11 +224,9 @@ export class OutboxStore {
   }
 }
 
-/** The capability to read the payloads of events and to remove events from the outbox. */
 export const processOutbox: Capability<Pick<OutboxStore, 'withPayloads' | 'markFannedOut'>> =
   /* @__PURE__ */ storeCapability(OutboxStore, ['BatchGetItem', 'PutItem']);
 
-/** The capability to remove events from the outbox. */
 export const endOutbox: Capability<Pick<OutboxStore, 'markFannedOut'>> = /* @__PURE__ */ storeCapability(OutboxStore, [
   'PutItem',
 ]);

@@ -28,9 +28,9 @@ export class EventPublisher {
   }
 
   /**
-   * Writes an event and returns its message id. A repeated call with the same `eventId` writes nothing and returns the first
-   * message id, even if its content is different. Without `eventId`, the same applies to `call`. Throws INVALID_ARGUMENT for an
-   * unknown organization, NOT_FOUND for an unknown document.
+   * Writes an event and returns its message id. If an event with the same `eventId` exists, writes nothing and returns the id of
+   * that event, even if the content differs. Without `eventId`, `call` identifies the event. Throws INVALID_ARGUMENT for an unknown
+   * organization and NOT_FOUND for an unknown document.
    */
   async publish(tenant: string, { eventId, ...sent }: Publication, call: string, now: number): Promise<string> {
     const { event, organizationId, documentId, channels } = sent;
@@ -53,7 +53,7 @@ export class EventPublisher {
   }
 
   /**
-   * Returns the stored thread whose annotation id is in the event, if there is one. Only users who may see this thread are
+   * Returns the stored thread with the annotation id in the event's data, if there is one. Only users who may see this thread are
    * notified.
    */
   async #thread(

@@ -8,14 +8,13 @@ import { listOutbox, outboxShards, type OutboxStore, pendingEvents } from './out
 export interface OutboxSweepPorts {
   readonly outbox: Pick<OutboxStore, 'listPending'>;
   readonly fanOut: FanOutPorts;
-  /** Whether the queue of first attempts is long. */
   readonly isBacklogged: IsBacklogged;
-  /** How old an event in the outbox must be, because the stream may still bring a newer event. */
+  /** The age in milliseconds from which the sweep processes an event. The stream may still deliver younger events. */
   readonly reconcileAfterMs: number;
 }
 
 /**
- * Returns the sweep that fans out the old events of a shard of the outbox: the stream did not bring them, their fan-out failed, or
+ * Returns the sweep that fans out the old events of an outbox shard. The stream did not deliver them, their fan-out failed, or
  * their first attempts have not ended. The sweep stores their first attempts in groups. Throws if the fan-out of an event fails.
  *
  * During a backlog, the sweep sends no messages, because earlier messages may still be in the queue. The sweep of groups sends them
@@ -49,7 +48,7 @@ const reconcileAfter: Capability<number> = {
   open: (env) => Number(env.RECONCILE_AFTER_SECONDS) * 1000,
 };
 
-/** The capability to find the shards of the outbox that have old events. */
+/** The index of the outbox, for the sweep. Events are due `RECONCILE_AFTER_SECONDS` after they were written. */
 export const outboxIndex = /* @__PURE__ */ combine({ dueAfterMs: reconcileAfter }, ({ dueAfterMs }): DueIndex => ({
   shards: outboxShards,
   partition: pendingEvents,

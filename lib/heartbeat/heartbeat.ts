@@ -11,7 +11,7 @@ export const HEARTBEAT_ORGANIZATION = 'heartbeat';
 /** The time limit of one call. A heartbeat makes up to three calls, so it ends before its function times out. */
 const CALL_MILLISECONDS = 8_000;
 
-/** A text that can be the value of a header. The error of `fetch` about an invalid value quotes the value, which is a credential. */
+/** A text that is valid as a header value. `fetch` would quote an invalid value in its error, and the value is a credential. */
 const HeaderValue = z.string().regex(/^[\x21-\x7e]+$/);
 
 /** The credentials in the secret. Both fields are empty until an operator has stored the credentials. */
@@ -22,7 +22,7 @@ const Read = z.object({ data: z.array(z.object({ organizationName: z.string().op
 
 export interface HeartbeatOptions extends Pick<CallSettings, 'baseUrl' | 'fetch'> {
   readonly serviceName: string;
-  /** Returns the text of the secret. */
+  /** Returns the secret: JSON text with `apiKey` and `authToken`. */
   readonly readSecret: () => Promise<string>;
 }
 
@@ -36,8 +36,9 @@ export class Heartbeat {
   }
 
   /**
-   * Writes the time `now` (epoch ms) into an organization and reads the organization. Creates a missing organization. Throws an
-   * error without credentials if the secret has none, if a call fails, or if the read returns an older time.
+   * Writes the time `now` (epoch ms) into the organization `heartbeat` and reads it back. Creates the organization if it is
+   * missing. Throws if the secret has no credentials, a call fails, or the read returns an older time. The error contains no
+   * credentials.
    */
   async check(now: number): Promise<void> {
     try {
@@ -56,14 +57,14 @@ export class Heartbeat {
     const { data } = Read.parse(
       await this.#send('/v2/organizations/get', { organizationIds: [HEARTBEAT_ORGANIZATION] }),
     );
-    // Two heartbeats can overlap. Then the read can return the later time.
+    // If two heartbeats overlap, the read can return the later time.
     const stored = data[0]?.organizationName ?? 'nothing';
     if (stored === 'nothing' || stored < time) throw new Error(`The API answered ${stored} after a write of ${time}.`);
   }
 
   #send(path: string, data: object): Promise<unknown> {
     const { baseUrl, fetch } = this.#options;
-    // Customers repeat calls that fail. The heartbeat does not, because each failure must count.
+    // Clients usually repeat failed calls. The heartbeat makes one attempt, so that each failure counts.
     const settings = { baseUrl, fetch, attempts: 1, timeoutMilliseconds: CALL_MILLISECONDS };
     const send = callSender(settings, () => (this.#headers ??= this.#readHeaders()));
     return send({ path, repeats: false }, data);
@@ -79,7 +80,7 @@ export class Heartbeat {
   }
 }
 
-/** Returns the parsed text, or undefined if it is not JSON. The error of the parser is not used, because it quotes the credentials. */
+/** Returns the parsed text, or undefined if it is not JSON. Does not throw the parser's error, which quotes the credentials. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

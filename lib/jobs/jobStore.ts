@@ -51,7 +51,7 @@ const Schema = z.object({
   leaseUntil: z.number().optional(),
   /** The earliest start of the next step, epoch ms. */
   notBefore: z.number().optional(),
-  /** The number of runs since the last finished step. */
+  /** The number of runs that have tried the current step. */
   tries: z.number().optional(),
   shard: z.number(),
   createdAt: z.number(),
@@ -83,7 +83,6 @@ function dueJobs(shard: number): string[] {
   return ['JOBS', String(shard)];
 }
 
-/** The index of due jobs. */
 export const dueJobIndex: DueIndex = { shards: SHARDS, partition: dueJobs };
 
 /** A job to start. If its first message is lost, the sweeper sends another at `dueAt` (epoch ms). */
@@ -96,8 +95,8 @@ export interface NewJob {
 
 /**
  * Returns the operation that stores a job. Write it in the transaction of the change that needs the job, and call `notifyJobs`
- * after the transaction. The first revision of the job is the time, so a worker of an earlier job with the same id cannot write
- * this job.
+ * after the transaction. The job's first revision is `now`, so a worker that still runs an earlier job with the same id cannot
+ * overwrite this job.
  */
 export function startJob(tenant: string, job: NewJob, now: number): WriteOp {
   return insert(JobEntity, toJob(tenant, job, now), now);
@@ -120,7 +119,6 @@ export function endJob(tenant: string, jobId: string, revision?: number): WriteO
   return remove(JobEntity, { tenant, jobId }, revision);
 }
 
-/** A job with its tenant. */
 export type StoredJob = Stored<Job> & { readonly tenant: string };
 
 /**
@@ -131,8 +129,8 @@ export type StepResult =
   'done' | { readonly progress: object; readonly notBefore?: number | undefined; readonly isPaced?: boolean };
 
 /**
- * How long after a deletion requests can still use the deleted content, in milliseconds. After this time, all earlier requests have
- * ended and the indexes contain all their writes.
+ * How long after a deletion earlier requests can still run, in milliseconds. After this time, they have ended and the indexes
+ * contain all their writes.
  */
 export const REQUESTS_ENDED_MS = 60_000;
 
@@ -183,7 +181,10 @@ export class JobStore {
     return job && { ...job, tenant };
   }
 
-  /** Writes changes of a job over the revision that was read. Returns the changed job, or `lost` if another writer was first. */
+  /**
+   * Writes changes of a job if its revision is still the one that was read. Returns the changed job, or `lost` if another writer
+   * was first.
+   */
   async change(job: StoredJob, changes: JobChange): Promise<StoredJob | 'lost'> {
     const { progress, ...times } = changes;
     const next = { ...job, ...times, ...(progress && { progress: JSON.stringify(progress) }) };
@@ -191,7 +192,10 @@ export class JobStore {
     return outcome === 'done' ? { ...next, _r: job._r + 1 } : 'lost';
   }
 
-  /** Deletes a job at the revision that was read. A job that was started again in the meantime stays. */
+  /**
+   * Deletes a job if its revision is still the one that was read. A job that was started again in the meantime has another revision
+   * and stays.
+   */
   async end({ tenant, jobId, _r }: StoredJob): Promise<void> {
     await this.#table.write([endJob(tenant, jobId, _r)]);
   }

@@ -12,12 +12,12 @@ export interface JobSweepPorts {
 
 /** The number of jobs of a shard that are postponed at the same time. */
 const PARALLEL = 4;
-/** How long after its message a job is due again if no worker has started it, in milliseconds. */
+/** A job is due again this many milliseconds after the sweep sends its message, unless a worker has started it. */
 const DUE_AGAIN_AFTER = 5 * 60_000;
 
 /**
  * Returns the sweep that sends the messages of the due jobs of a shard. A conditional write postpones each job before its message
- * is sent.
+ * is sent, so only one sweeper sends it.
  */
 export function sweepDueJobs({ jobs, queues }: JobSweepPorts): ShardSweep {
   return async (shard, call) => {

@@ -15,7 +15,7 @@ import type { MessageCall } from '../app/worker.ts';
 import * as logMessages from '../observability/logMessages.ts';
 
 /**
- * Runs a step of a job, for a second or two. A step must be idempotent: it can run twice, at the same time, or from an older
+ * Runs a step of a job, for a second or two. A step must be idempotent, because it can run twice, in parallel, or from older
  * progress.
  */
 export type Step = (job: StoredJob, clock: () => number, call: StepCall) => Promise<StepResult>;
@@ -31,15 +31,17 @@ export interface RunJobDeps<Q extends JobQueue = 'jobs'> {
 
 /** The length of a lease, in milliseconds. The timeout of the function is shorter, so no worker runs a job after its lease. */
 const LEASE = 90_000;
-/** How long before its deadline a run starts no more steps, in milliseconds. */
+/** A run starts no further step when less than this time remains before its deadline, in milliseconds. */
 const STOP_BEFORE_DEADLINE = 20_000;
-/** How long one message runs steps of a job, in milliseconds. Then a new message lets jobs of other tenants run first. */
+/**
+ * How long one message runs steps of a job, in milliseconds. Then a new message is sent, so that jobs of other tenants run first.
+ */
 const MAX_RUN_MILLISECONDS = 10_000;
 /** How long the next message may take before the sweeper sends another one, in milliseconds. */
 const MARGIN = 5 * 60_000;
 /**
- * How long after the start of a job its runs send the message of the next run, in milliseconds, if the job only waits. After that,
- * the sweeper sends the messages, so that every chain of messages ends.
+ * A waiting job sends the message of its next run only up to this age, in milliseconds. Later, the sweeper sends it, so that every
+ * chain of messages ends. Jobs that wait only to limit their rate (`isPaced`) are exempt.
  */
 const MAX_CHAIN_MILLISECONDS = 60 * 60_000;
 /** The longest pause between runs of a job that always fails, in milliseconds. */
@@ -79,7 +81,7 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
     const now = clock();
     if (notBefore !== undefined && notBefore > now) {
       if ((await jobs.change(leased, { ...noLease, progress, notBefore, dueAt: notBefore })) === 'lost') break;
-      // The sweeper would find the job up to a minute later than the message starts it.
+      // The message starts the job on time. The sweeper would find the job up to a minute later.
       const delaySeconds = Math.ceil((notBefore - now) / 1000);
       const isChained = isPaced || notBefore <= leased.createdAt + MAX_CHAIN_MILLISECONDS;
       const hasMessage = delaySeconds <= MAX_DELAY_SECONDS && isChained;
@@ -94,10 +96,13 @@ export async function runJob<Q extends JobQueue = 'jobs'>(
   log.warn(logMessages.jobLeaseHeld, { jobId: message.jobId });
 }
 
-/** The fields of a job that no worker runs. */
+/** The lease fields of a job that no worker runs. */
 const noLease = { leaseUntil: undefined, notBefore: undefined, tries: undefined };
 
-/** Returns the fields of a job with a new lease. The sweeper sends its next message after the lease, and later with each try. */
+/**
+ * Returns the fields of a job with a new lease. The sweeper sends the job's next message when the lease has ended. Each failed try
+ * doubles that time, up to six hours.
+ */
 function newLease(now: number, tries: number) {
   const dueAt = now + Math.min(LEASE * 2 ** (tries - 1), MAX_PAUSE_MILLISECONDS);
   return { leaseUntil: now + LEASE, notBefore: undefined, tries, dueAt };

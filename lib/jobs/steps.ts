@@ -17,7 +17,7 @@ import { runRecoveries, recoverStep } from '../webhooks/recover.ts';
 import * as sendTo from '../workers/sendTo.ts';
 import type { RunJobDeps, Step } from './runJob.ts';
 
-/** The capability to run all kinds of jobs whose messages are in the queue `jobs`. */
+/** The steps, stores and queues for all jobs whose messages are in the queue `jobs`. */
 export const runsJobs = /* @__PURE__ */ combine(
   {
     table: /* @__PURE__ */ tableWith(

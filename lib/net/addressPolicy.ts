@@ -13,21 +13,21 @@ const publicOnly: AddressPolicy = { allowLoopback: false };
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Returns whether the service may connect to an IP address, in any notation. Only public addresses are allowed. False for other
- * text.
+ * Returns whether the service may connect to an IP address, in any notation. It may connect to public addresses, and to loopback
+ * addresses if `allowLoopback` is true. Returns false for text that is not an IP address.
  */
 export function isAllowedAddress(address: string, { allowLoopback }: AddressPolicy = publicOnly): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
   const range = ip.range();
   if (range === 'loopback') return allowLoopback;
-  // The library calls unknown ranges unicast, even `::7f00:1`, an obsolete form of 127.0.0.1.
+  // The library returns `unicast` also for ranges that it does not know, such as `::7f00:1`, an obsolete form of 127.0.0.1.
   return range === 'unicast' && (ip.kind() === 'ipv4' || ip.match(GLOBAL_IPV6));
 }
 
 /**
- * Returns whether the host of a parsed URL is allowed, without a DNS query. Local names and addresses that are not public are not
- * allowed. For other names, `isAllowedAddress` checks the resolved addresses at each connection.
+ * Returns whether the service may connect to the host of a parsed URL, without a DNS query. Checks local names and IP addresses.
+ * For other names, `isAllowedAddress` checks the resolved addresses at each connection.
  */
 export function isAllowedHost(hostname: string, policy: AddressPolicy = publicOnly): boolean {
   const host = trimFinalDots(hostname.toLowerCase().replace(/^\[|\]$/g, ''));
@@ -44,7 +44,6 @@ function trimFinalDots(host: string): string {
   return host.slice(0, end);
 }
 
-/** The capability that returns the address policy of the function. */
 export const addressPolicy: Capability<AddressPolicy> = {
   grants: [],
   env: [],

@@ -12,8 +12,8 @@ const blockedPorts: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses an http(s) URL. Returns undefined for other text. This is stricter than `new URL`, which removes line breaks, and reads
- * backslashes as slashes and `http:host` as `http://host`.
+ * Parses an http(s) URL. Returns undefined for other text. This is stricter than `new URL`, which removes line breaks, accepts
+ * backslashes for slashes, and reads `http:host` as `http://host`.
  */
 export function parseHttpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed()) return undefined;

@@ -21,13 +21,13 @@ export interface JsonResponse {
   readonly body: Readable;
 }
 
-/** A token of the SDK's retry strategy. */
+/** The state of a call's attempts, which the SDK's retry strategy returns. */
 export interface RetryToken {
   getRetryCount(): number;
   getRetryCost(): number | undefined;
 }
 
-/** How calls are sent and repeated, with the names of the SDK. */
+/** The settings for sending and repeating calls. A resolved configuration of an SDK client has the same fields. */
 export interface JsonConfig {
   credentials(): Promise<SigningCredentials>;
   region(): Promise<string>;
@@ -50,23 +50,22 @@ export interface JsonConfig {
   };
 }
 
-/** A service of AWS with a JSON protocol. */
+/** The names of an AWS service in its signatures and headers. */
 export interface JsonServiceNames {
-  /** The name in signatures. */
   readonly signingName: string;
-  /** The prefix of operations in the header `x-amz-target`. */
+  /** The text before the operation in the header `x-amz-target`, without the dot. */
   readonly target: string;
   readonly version: '1.0' | '1.1';
 }
 
-/** A response with an error. */
+/** An error response of a service. */
 export interface ErrorReply {
   readonly status: number;
   readonly requestId: string | undefined;
   readonly body: string;
 }
 
-/** A failed call. The number of attempts is part of its metadata. */
+/** The error of a call. `$metadata.attempts` is the number of attempts. */
 interface CallError extends Error {
   cause?: Error;
   $metadata?: { httpStatusCode?: number; attempts?: number };
@@ -74,13 +73,13 @@ interface CallError extends Error {
 
 type ErrorType = 'THROTTLING' | 'TRANSIENT' | 'CLIENT_ERROR';
 
-/** Where requests go. It is constant for a process. */
+/** The URL of a service and the signer of its requests. A process resolves them once. */
 interface Destination {
   readonly url: URL;
   readonly signer: RequestSigner;
 }
 
-/** Calls the operations of a service of AWS that has a JSON protocol. */
+/** Calls the operations of an AWS service that has a JSON protocol. */
 export class JsonService {
   readonly #config: JsonConfig;
   readonly #names: JsonServiceNames;
@@ -94,8 +93,8 @@ export class JsonService {
   }
 
   /**
-   * Returns the body of the answer. Throws errors that have the names of AWS errors, after as many attempts as the retry strategy
-   * makes.
+   * Calls an operation and returns the body of the response. Repeats failed attempts as the retry strategy allows. Then throws the
+   * last error, with the name that AWS gave it.
    */
   async call(
     operation: string,
@@ -112,7 +111,7 @@ export class JsonService {
       } catch (thrown) {
         const error = thrown as CallError;
         error.$metadata = { ...error.$metadata, attempts };
-        // Waits for the pause before the next attempt. Throws the error if there is none.
+        // Waits before the next attempt. If the strategy allows no further attempt, throws the error of this attempt.
         retryToken = await strategy
           .refreshRetryTokenForRetry(retryToken, { error, errorType: errorTypeOf(error) })
           .catch(() => Promise.reject(error));
@@ -171,17 +170,20 @@ function readText(body: Readable): Promise<string> {
   });
 }
 
-/** The parts of an error that every service of AWS answers. */
+/** The fields that the error responses of all AWS services have. */
 export interface ErrorParts {
   readonly name: string;
   readonly message: string;
   readonly $fault: 'client' | 'server';
   readonly $metadata: { readonly httpStatusCode: number; readonly requestId?: string };
-  /** The other fields of the answer. */
+  /** The other fields of the response body. */
   readonly fields: Json;
 }
 
-/** Returns the parts of an error. `parse` reads its body. A proxy can answer with text that is not JSON. */
+/**
+ * Returns the parts of an error response. `parse` parses its body. If `parse` throws, for example for the text of a proxy, the name
+ * is `HTTP <status>`.
+ */
 export function errorParts({ status, requestId, body }: ErrorReply, parse: (body: string) => Json): ErrorParts {
   const { __type = '', message, Message, ...fields } = parsed(body, parse);
   const name = String(__type).split('#').at(-1) || `HTTP ${status}`;
@@ -231,14 +233,14 @@ const TRANSIENT: ReadonlySet<string | undefined> = new Set([
   'ENOTFOUND',
 ]);
 
-/** Returns the kind of an error, as the SDK's retry strategy names it. It repeats calls after throttling and transient errors. */
+/** Returns the type of an error for the SDK's retry strategy. The strategy repeats calls after THROTTLING and TRANSIENT errors. */
 function errorTypeOf(error: CallError & { readonly code?: string }): ErrorType {
   const { name, code, message, $metadata: { httpStatusCode = 0 } = {} } = error;
   if (httpStatusCode === 429 || THROTTLING.has(name)) return 'THROTTLING';
-  // A stream that ends early has no code.
+  // An interrupted response has the message `aborted` and no code.
   const isTransient =
     TRANSIENT_STATUS.has(httpStatusCode) || TRANSIENT.has(name) || TRANSIENT.has(code) || message === 'aborted';
-  // The request waited so long for a connection that its signature expired.
+  // The request waited so long for a connection that its signature expired. The next attempt has a new signature.
   const isExpired = name === 'InvalidSignatureException' && message.includes('Signature expired');
   return isTransient || isExpired ? 'TRANSIENT' : 'CLIENT_ERROR';
 }

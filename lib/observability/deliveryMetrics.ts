@@ -1,7 +1,7 @@
 /**
- * A metric of deliveries, mails, pushes or heartbeats. Workers write these metrics, and the dashboard and the alarms read them. CloudWatch
- * charges each metric for each month in which it is written. Therefore there are few metrics, and `service` is their
- * only dimension.
+ * A metric of deliveries, mails, pushes or heartbeats. Workers write these metrics, and the dashboard and the alarms read them.
+ * CloudWatch charges for each combination of metric and dimensions. Therefore there are few metrics, and `service` is their only
+ * dimension.
  */
 interface MetricDeclaration {
   /**
@@ -10,7 +10,7 @@ interface MetricDeclaration {
    */
   readonly kind: 'sum' | 'spread' | 'gauge';
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /** The dashboard row. */
+  /** The dashboard row that shows the metric. */
   readonly row: 'Deliveries' | 'E-mail' | 'Health' | 'Live';
   /** The title of the metric's graph. Metrics of one row with the same title share a graph. */
   readonly graph: string;
@@ -229,6 +229,5 @@ type OfKind<Kind extends MetricDeclaration['kind']> = {
   [Name in MetricName]: (typeof deliveryMetrics)[Name]['kind'] extends Kind ? Name : never;
 }[MetricName];
 
-/** The names of metrics that are counted, and of metrics that are recorded as values. */
 export type CountedMetric = OfKind<'sum'>;
 export type RecordedMetric = OfKind<'spread' | 'gauge'>;

@@ -1,6 +1,9 @@
 import { MetricUnit, Metrics } from '@aws-lambda-powertools/metrics';
 
-/** The metrics of faults. `name` counts all faults, for graphs. `frequentName` is for the alarms of families and workers. */
+/**
+ * The metrics of faults: answers of 500 or above, and failures of workers. `name` counts all faults, for graphs. `frequentName` is
+ * for alarms.
+ */
 export const faultsMetric = {
   namespace: 'CollaborationBackend',
   name: 'Faults',
@@ -15,7 +18,7 @@ export function countFault(service: string, family: string, endpoint: string, is
   countFaults(service, { family, endpoint }, 1, isFrequent);
 }
 
-/** Counts the failures of a worker in one run. */
+/** Counts the failures of a worker in one run. Writes nothing if `times` is 0. */
 export function countWorkerFaults(service: string, worker: string, times: number, isFrequent: boolean): void {
   if (times > 0) countFaults(service, { worker }, times, isFrequent);
 }

@@ -10,7 +10,7 @@ interface Settings {
   readonly toConsole: boolean;
 }
 
-/** The settings of the process. They are read at the first line, because each read of the environment takes time. */
+/** The settings of the process. They are read once, at the first log line, because each read of the environment takes time. */
 let settings: Settings | undefined;
 
 /** Returns a log that adds `keys` to every line. Errors among the keys are written with stack and cause. */
@@ -18,7 +18,7 @@ export function logWith(serviceName: string, keys: Record<string, unknown>): Log
   return new LogWithKeys(serviceName, keys);
 }
 
-/** A log that adds the same keys to every line. It is a class because an object per request costs less than three closures. */
+/** A log that adds the same keys to every line. A class instance per request costs less than three closures. */
 class LogWithKeys implements Log {
   readonly #service: string;
   readonly #keys: Record<string, unknown>;
@@ -55,7 +55,10 @@ class LogWithKeys implements Log {
   }
 }
 
-/** Returns the settings in the environment. The level is INFO unless Lambda's logging settings or the library for metrics have another. */
+/**
+ * Returns the log settings in the environment. The level is INFO unless `AWS_LAMBDA_LOG_LEVEL` or `POWERTOOLS_LOG_LEVEL` names
+ * another.
+ */
 function readSettings({ AWS_LAMBDA_LOG_LEVEL, POWERTOOLS_LOG_LEVEL, POWERTOOLS_DEV }: NodeJS.ProcessEnv): Settings {
   const level = levels.indexOf((AWS_LAMBDA_LOG_LEVEL ?? POWERTOOLS_LOG_LEVEL ?? '').toUpperCase());
   return { lowest: level < 0 ? levels.indexOf('INFO') : level, toConsole: POWERTOOLS_DEV === 'true' };
@@ -69,8 +72,8 @@ function traceId(header: string | undefined): string | undefined {
 const consoleMethods = { INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /**
- * Writes one line of JSON to a stream of the process. Lambda's console would write the request id before it. With `POWERTOOLS_DEV`,
- * which tests set, writes to the console.
+ * Writes the fields as one line of JSON to stdout or stderr. Lambda's `console` would write the request id before it. Writes to the
+ * console only with `POWERTOOLS_DEV`, which tests set.
  */
 function writeLine(level: Level, { toConsole }: Settings, fields: Record<string, unknown>): void {
   const line = toLine(fields);
@@ -78,7 +81,10 @@ function writeLine(level: Level, { toConsole }: Settings, fields: Record<string,
   else (level === 'INFO' ? process.stdout : process.stderr).write(`${line}\n`);
 }
 
-/** Returns the fields as JSON. Most lines have texts and numbers only, which JSON writes four times faster without a replacer. */
+/**
+ * Returns the fields as JSON. Uses a replacer only for lines with objects or bigints, because JSON writes other lines four times
+ * faster without it.
+ */
 function toLine(fields: Record<string, unknown>): string {
   for (const name in fields) {
     const value = fields[name];
@@ -88,9 +94,12 @@ function toLine(fields: Record<string, unknown>): string {
   return JSON.stringify(fields);
 }
 
-/** Returns a replacer that writes the fields of errors, and leaves out objects that contain themselves. */
+/**
+ * Returns a replacer for `JSON.stringify`. It writes errors as objects and bigints as texts, and leaves out objects that contain
+ * themselves.
+ */
 function replaceErrors(): (this: unknown, name: string, value: unknown) => unknown {
-  // The objects that contain the current value, and what is written for each.
+  // The objects that contain the current value, outermost first. JSON writes `written` for the object `value`.
   const ancestors: { readonly value: object; readonly written: object }[] = [];
   return function (_name, value) {
     if (typeof value === 'bigint') return String(value);

@@ -11,8 +11,8 @@ export interface Measures {
 }
 
 /**
- * The metrics of one invocation. It adds up counts and collects every recorded value, because percentiles need all values.
- * It ignores a value that is not finite, because CloudWatch would reject all values of the record.
+ * The metrics of one invocation. It adds up counts and collects every recorded value, because percentiles need all values. It
+ * ignores values that are not finite, because CloudWatch would reject the whole record.
  */
 export class InvocationMeasures implements Measures {
   readonly #values = new Map<MetricName, number[]>();

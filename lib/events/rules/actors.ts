@@ -31,7 +31,10 @@ function mapActors(data: Json, change: (user: NamedUser & { readonly userId: str
   };
 }
 
-/** Returns the ids of the actor and authors without a name or e-mail address. Returns none for an event that was reduced to ids. */
+/**
+ * Returns the ids of the actor and authors whose name or e-mail address is missing. Returns none for a `truncated` payload, which
+ * has only ids.
+ */
 export function incompleteActors({ data }: EventPayload): string[] {
   const userIds: string[] = [];
   if (data.truncated !== true) mapActors(data, (user) => void (isIncomplete(user) && userIds.push(user.userId)));
@@ -39,8 +42,8 @@ export function incompleteActors({ data }: EventPayload): string[] {
 }
 
 /**
- * Returns the payload with missing fields of its actor and authors, which come from stored profiles by user id. Returns the payload
- * unchanged if it would become larger than 256 KB.
+ * Returns the payload with missing fields of its actor and authors filled in. `profiles` has the stored profiles by user id.
+ * Returns the payload unchanged if it would become larger than 256 KB.
  */
 export function completeActors(payload: EventPayload, profiles: ReadonlyMap<string, ProfileResponse>): EventPayload {
   if (profiles.size === 0) return payload;

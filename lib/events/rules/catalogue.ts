@@ -52,7 +52,7 @@ export type EventType = (typeof eventTypes)[number];
 
 const operationalTypes: ReadonlySet<string> = new Set(operational);
 
-/** Whether an event is about webhook deliveries or endpoints. */
+/** Returns whether events of a type are about webhook deliveries or endpoints. */
 export function isOperational(event: string): boolean {
   return operationalTypes.has(event);
 }
@@ -70,7 +70,9 @@ function triggers(groups: readonly (readonly [readonly TriggerType[], boolean])[
   return Object.fromEntries(groups.flatMap(([types, on]) => types.map((type) => [type, on && !optIn.has(type)])));
 }
 
-/** The triggers after basic webhooks are first enabled. Comments and huddles are on. CRDT, recorder and suggestions are off. */
+/**
+ * The triggers of basic webhooks when they are first enabled. Comments and huddles are on. CRDT, recorder and suggestions are off.
+ */
 export const defaultWebhookTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],
@@ -78,7 +80,7 @@ export const defaultWebhookTriggers: Triggers = triggers([
   [recorderTypes, false],
 ]);
 
-/** The triggers after e-mail is first enabled. Comments and huddles are on. Suggestions are off. */
+/** The triggers of e-mail when it is first enabled. Comments and huddles are on. Suggestions are off. */
 export const defaultEmailTriggers: Triggers = triggers([
   [commentTypes, true],
   [huddleTypes, true],

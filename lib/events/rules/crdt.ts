@@ -6,7 +6,10 @@ import { type EventPayload, MAX_PAYLOAD_BYTES } from './payload.ts';
 /** The largest value of an editor that an event contains, in bytes of JSON. */
 const MAX_DATA_BYTES = 128 * 1024;
 
-/** Returns the fields of `crdt.update_data` without actor and metadata. If the value is too large, `truncated` replaces it. */
+/**
+ * Returns the fields of `crdt.update_data` without actor and metadata. If the value is larger than 128 KB, `truncated: true`
+ * replaces it.
+ */
 export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdate }: EditorRecord): {
   crdtData: object;
   truncated?: true;
@@ -18,8 +21,8 @@ export function editorUpdateData({ id, data, lastUpdatedBy, sessionId, lastUpdat
 }
 
 /**
- * Returns the payload of `crdt.update_data`: an editor after some changes. The actor is only an id. It is empty if no call
- * contained one.
+ * Returns the payload of `crdt.update_data`: an editor after some changes. The actor has only a user id, which is empty if no
+ * change named a user.
  */
 export function editorUpdatePayload(names: ContentNames, record: EditorRecord): EventPayload {
   const actionUser = { userId: record.lastUpdatedBy };
@@ -28,6 +31,6 @@ export function editorUpdatePayload(names: ContentNames, record: EditorRecord): 
     data: { actionUser, metadata: eventMetadata(names), ...editorUpdateData(record) },
   };
   if (!isLongerThan(JSON.stringify(payload), MAX_PAYLOAD_BYTES)) return payload;
-  // Names and custom fields of organization and document can have 128 KB. They are reduced to ids.
+  // The names and custom fields of organization and document can have 128 KB. Their ids replace them.
   return { source: 'crdt', data: { actionUser, metadata: eventMetadataIds(names), ...editorUpdateData(record) } };
 }

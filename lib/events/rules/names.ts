@@ -1,6 +1,6 @@
 import { commentVerbs, huddleVerbs } from '../../workspaces/rules/groupedTriggers.ts';
 
-/** The event types that have an action type of their own in basic payloads, by action type. */
+/** The action types of basic payloads, each with its event type. Other event types have the action type of advanced payloads. */
 const basicVerbs = { ...commentVerbs, ...huddleVerbs, updateData: 'crdt.update_data', done: 'recorder.done' } as const;
 
 const verbOf: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(

@@ -55,10 +55,13 @@ export interface AudienceThread {
   readonly createdAt: number;
   readonly organizationId: string;
   readonly authorId: string;
-  /** The visibility of the thread at the time of the event. It is used if the thread is deleted. */
+  /** The visibility of the thread at the time of the event. It is used if the thread was deleted before the delivery. */
   readonly visibility?: Visibility | undefined;
-  /** The access context of the thread at the time of the event, as `field:value`. It is used if the thread is deleted. */
+  /**
+   * The access context of the thread at the time of the event, as `field:value`. It is used if the thread was deleted before the
+   * delivery.
+   */
   readonly accessFields?: readonly string[] | undefined;
-  /** The comment of the event. */
+  /** The id of the event's comment. */
   readonly commentId?: number | undefined;
 }

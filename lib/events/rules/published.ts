@@ -33,7 +33,7 @@ const NotifyUsers = z.array(z.object({ userId: z.unknown() }).catch({ userId: un
 
 /**
  * Returns the users whom a published event addresses: users that its comments mention, the assignee, and `notifyUsers`. Throws
- * INVALID_ARGUMENT for more users than one record can involve.
+ * INVALID_ARGUMENT for more than `MAX_INVOLVED_USERS` users.
  */
 function addressedUsers(data: PublishedEvent['data']): string[] {
   const content = parseEventContent(data);
@@ -56,7 +56,7 @@ function addressedUsers(data: PublishedEvent['data']): string[] {
   return userIds;
 }
 
-/** Returns the annotation id in a published event. Returns undefined if there is no valid id. */
+/** Returns the annotation id in the data of a published event. Returns undefined if it is missing or not a valid id. */
 export function publishedAnnotationId(data: PublishedEvent['data']): string | undefined {
   const { commentAnnotation } = data;
   const id =

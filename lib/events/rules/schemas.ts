@@ -157,7 +157,10 @@ function dataFields(event: EventType): z.ZodRawShape {
   return operationalFields[event] ?? (source in sourceFields ? sourceFields[source as keyof typeof sourceFields] : {});
 }
 
-/** Whether only customers publish events of a source, with `/v2/events/publish`. The data of these events can have any fields. */
+/**
+ * Returns whether events of a source come only from customers, through `/v2/events/publish`. The data of these events can have any
+ * fields.
+ */
 const isPublished = (source: EventSource) => source === 'huddle' || source === 'workflow';
 
 function objectOf(source: EventSource, shape: z.ZodRawShape): z.ZodObject {

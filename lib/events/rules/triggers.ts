@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { optional } from '../../shared/schema.ts';
 import { type EventType, eventTypes, type TriggerType, triggerTypes } from './catalogue.ts';
 
-/** The triggers in a request: whether each trigger is on, by event type. Unknown event types are rejected. */
+/** The triggers in a request: whether each trigger is on, by event type. The schema rejects unknown event types. */
 export const TriggerMap = z.strictObject(
   Object.fromEntries(triggerTypes.map((type) => [type, optional(z.boolean())])) as Record<
     TriggerType,
